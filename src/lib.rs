@@ -324,6 +324,7 @@ pub mod prelude {
 pub mod __private {
     pub use repl_core::__private::*;
     pub use repl_fastarray::__private::*;
+    pub use repl_net::__private::*;
 }
 
 /// Runs the code in the README.

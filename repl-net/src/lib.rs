@@ -55,6 +55,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
+mod calls;
 mod client;
 mod messages;
 mod server;
@@ -62,6 +63,10 @@ mod session;
 pub mod sim;
 mod transport;
 
+pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, ServerCall};
+pub use calls::caller::CallError;
+pub use calls::rpcs::Rpcs;
+pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
 pub use messages::channel::{Channel, SendError};
 pub use server::{ConnectionStats, External, Server, Transmit};
@@ -74,3 +79,14 @@ pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
 pub use transport::role::Role;
+
+/// For code that `#[rpcs]` generates. Do not use this module by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::calls::caller::CallSender;
+    pub use crate::calls::invocation::Invocation;
+    pub use crate::calls::table::{CallEntry, Parameter};
+    pub use crate::{
+        CallError, CallKind, CallTable, ClientCall, ConnectionId, MulticastCall, Rpcs, ServerCall,
+    };
+}

@@ -73,12 +73,14 @@ pub enum ReceiveError {
 pub struct Client {
     config: ClientConfig,
     handshake: ClientHandshake,
-    replicas: Replicas,
-    outbox: Outbox,
+    pub(crate) replicas: Replicas,
+    pub(crate) outbox: Outbox,
     /// What the acks of the server tell of the link.
     link: LinkHealth,
-    mailbox: Mailbox<()>,
-    exchange: Exchange,
+    pub(crate) mailbox: Mailbox<()>,
+    /// Runs the waiting calls of each class that has calls.
+    pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
+    pub(crate) exchange: Exchange,
     received: Received,
     /// When to send acks.
     ack_pace: AckPace,
@@ -125,6 +127,7 @@ impl Client {
             outbox,
             link: LinkHealth::default(),
             mailbox: Mailbox::default(),
+            call_runners: Vec::new(),
             exchange: Exchange::default(),
             received: Received::default(),
             ack_pace: AckPace::default(),
@@ -318,6 +321,9 @@ impl Client {
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.clock.advance(now);
+        let runners = std::mem::take(&mut self.call_runners);
+        runners.iter().for_each(|run| run(self, now));
+        self.call_runners = runners;
         if self.handshake.is_idle() {
             self.replicas.number_classes(self.mailbox.forms());
         }

@@ -62,7 +62,7 @@ impl Exchange {
         for message in messages {
             self.incoming.take(message, |content| {
                 if let Err(name) = mailbox.deliver(message.channel, from, content, objects) {
-                    result = Err(format!("too many messages `{name}` wait to be polled"));
+                    result = Err(format!("too much waits to be polled of `{name}`"));
                 }
             });
         }

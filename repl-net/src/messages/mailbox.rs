@@ -6,14 +6,16 @@
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 
-use repl_core::{BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap};
+use repl_core::{
+    BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
+};
 
 use super::channel::{Channel, SendError};
 use super::sender::Sender;
 use crate::session::classes::MessageForm;
 
 /// The most messages of one type and one sender that may wait to be polled.
-const MAX_UNREAD: usize = 4_096;
+pub(crate) const MAX_UNREAD: usize = 4_096;
 
 /// All registered types of messages, with the messages that arrived from senders `F`.
 pub(crate) struct Mailbox<F> {
@@ -26,7 +28,8 @@ pub(crate) struct Mailbox<F> {
 
 /// A type of messages.
 struct MessageType<F> {
-    name: &'static str,
+    /// What it is, and its name: `message Chat`.
+    name: String,
     type_id: TypeId,
     checksum: u64,
     channel: Channel,
@@ -34,7 +37,7 @@ struct MessageType<F> {
 }
 
 /// The unread messages of one type.
-trait Inbox<F>: Any + Send + Sync {
+pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// Checks that a message can be read, whatever objects exist.
     fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
 
@@ -117,23 +120,39 @@ impl<F: Sender> Mailbox<F> {
     /// If the type or its name is registered already.
     #[track_caller]
     pub(crate) fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) {
-        let name = M::WIRE_NAME;
+        let (unread, counts) = (VecDeque::new(), HashMap::new());
+        let name = format!("message {}", M::WIRE_NAME);
+        let inbox = TypedInbox::<F, M> { unread, counts };
+        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_CHECKSUM, channel, inbox);
+    }
+
+    /// Adds a type of messages with an inbox of its own.
+    ///
+    /// # Panics
+    /// If the type or its name is registered already.
+    #[track_caller]
+    pub(crate) fn register_inbox(
+        &mut self,
+        name: String,
+        type_id: TypeId,
+        checksum: u64,
+        channel: Channel,
+        inbox: impl Inbox<F>,
+    ) {
         assert!(
             self.types.iter().all(|known| known.name != name),
-            "messages called `{name}` are registered already: register each type once, and give each its own name",
+            "`{name}` is registered already: register each type once, and give each its own name",
         );
-        let checksum = Checksum::new().number(M::WIRE_CHECKSUM).number(channel.tag()).finish();
-        let (unread, counts) = (VecDeque::new(), HashMap::new());
-        let inbox = Box::new(TypedInbox::<F, M> { unread, counts });
-        self.types.push(MessageType { name, type_id: TypeId::of::<M>(), checksum, channel, inbox });
-        self.types.sort_by_key(|known| known.name);
+        let checksum = Checksum::new().number(checksum).number(channel.tag()).finish();
+        self.types.push(MessageType { name, type_id, checksum, channel, inbox: Box::new(inbox) });
+        self.types.sort_by(|one, other| one.name.cmp(&other.name));
         self.by_type = (0..).zip(&self.types).map(|(at, known)| (known.type_id, at)).collect();
     }
 
     /// Returns the types for the handshake.
     pub(crate) fn forms(&self) -> impl Iterator<Item = MessageForm> {
         self.types.iter().map(|known| MessageForm {
-            name: format!("message {}", known.name),
+            name: known.name.clone(),
             text: format!("{} messages of the form {:016x}", known.channel.name(), known.checksum),
             checksum: known.checksum,
         })
@@ -154,20 +173,39 @@ impl<F: Sender> Mailbox<F> {
     #[track_caller]
     pub(crate) fn write<M: NetSerialize>(&mut self, message: &M) -> Result<(u16, &mut BitWriter), SendError> {
         let channel = self.channel_of::<M>();
+        Ok((channel, self.write_bits(|writer| message.write(writer))?))
+    }
+
+    /// Writes a message by `write`, and returns its bits.
+    pub(crate) fn write_bits(
+        &mut self,
+        write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<&mut BitWriter, WriteError> {
         self.writer.clear();
-        message.write(&mut self.writer)?;
-        Ok((channel, &mut self.writer))
+        write(&mut self.writer)?;
+        Ok(&mut self.writer)
     }
 
     #[track_caller]
     fn channel_of<M: NetSerialize>(&self) -> u16 {
-        let Some(&channel) = self.by_type.get(&TypeId::of::<M>()) else {
+        let Some(channel) = self.channel(TypeId::of::<M>()) else {
             panic!(
                 "messages of `{}` are not registered: call `register_message` on both sides before they connect",
                 M::WIRE_NAME
             );
         };
         channel
+    }
+
+    /// Returns the channel of a type, if the type is registered.
+    pub(crate) fn channel(&self, type_id: TypeId) -> Option<u16> {
+        self.by_type.get(&type_id).copied()
+    }
+
+    /// Returns the inbox of a type, if the type is registered with such an inbox.
+    pub(crate) fn inbox_mut<I: Inbox<F>>(&mut self, type_id: TypeId) -> Option<&mut I> {
+        let channel = self.channel(type_id)?;
+        self.types.get_mut(channel as usize)?.inbox.as_any_mut().downcast_mut()
     }
 
     /// Checks that a message can be read.
@@ -182,9 +220,9 @@ impl<F: Sender> Mailbox<F> {
         from: F,
         content: BitSlice<'_>,
         objects: &dyn Objects,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), &str> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
-        if known.inbox.push(from, content, objects) { Ok(()) } else { Err(known.name) }
+        if known.inbox.push(from, content, objects) { Ok(()) } else { Err(&known.name) }
     }
 
     /// Returns the next unread message of a type, with its sender.
@@ -193,8 +231,7 @@ impl<F: Sender> Mailbox<F> {
     /// If the type is not registered.
     #[track_caller]
     pub(crate) fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<(F, M)> {
-        let channel = self.channel_of::<M>();
-        let inbox = self.types.get_mut(channel as usize)?.inbox.as_any_mut();
-        inbox.downcast_mut::<TypedInbox<F, M>>()?.pop()
+        self.channel_of::<M>();
+        self.inbox_mut::<TypedInbox<F, M>>(TypeId::of::<M>())?.pop()
     }
 }

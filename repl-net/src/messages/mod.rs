@@ -10,4 +10,4 @@ pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod mailbox;
 pub(crate) mod outgoing;
-mod sender;
+pub(crate) mod sender;

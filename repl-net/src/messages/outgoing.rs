@@ -69,11 +69,9 @@ impl Outgoing {
         writer: &mut BitWriter,
         max_bits: usize,
     ) -> Result<(), SendError> {
+        let bits = writer.bit_len();
+        Self::check_size(bits, max_bits)?;
         let sending = self.channels.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
-        let (bits, max_bits) = (writer.bit_len(), max_bits.saturating_sub(MESSAGE_HEAD_BITS));
-        if bits > max_bits {
-            return Err(SendError::TooLarge { bits, max_bits });
-        }
         let bytes = writer.finish().to_vec();
         let held = held_bytes(bytes.len());
         let state = match sending.channel {
@@ -91,6 +89,12 @@ impl Outgoing {
         self.waiting = self.waiting.saturating_add(1);
         sending.messages.push_back(Message { bytes, bits, state });
         Ok(())
+    }
+
+    /// Checks whether a message can be sent. `max_bits` is the room of a packet.
+    pub(crate) fn check_size(bits: usize, max_bits: usize) -> Result<(), SendError> {
+        let max_bits = max_bits.saturating_sub(MESSAGE_HEAD_BITS);
+        if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
     }
 
     /// Puts the waiting messages into packets, as far as there is room. The channels take turns to be first.

@@ -2,7 +2,29 @@
 
 use std::hash::Hash;
 
-/// Identifies the sender of a message: on a server its connection, on a client nothing.
-pub(crate) trait Sender: Copy + Eq + Hash + Send + Sync + 'static {}
+use crate::session::connection_id::ConnectionId;
 
-impl<F: Copy + Eq + Hash + Send + Sync + 'static> Sender for F {}
+/// Identifies the sender of a message: on a server its connection, on a client nothing.
+pub(crate) trait Sender: Copy + Eq + Hash + Send + Sync + 'static {
+    /// Whether the senders are clients.
+    const IS_CLIENT: bool;
+
+    /// Returns the connection of a client.
+    fn connection(self) -> Option<ConnectionId>;
+}
+
+impl Sender for ConnectionId {
+    const IS_CLIENT: bool = true;
+
+    fn connection(self) -> Option<ConnectionId> {
+        Some(self)
+    }
+}
+
+impl Sender for () {
+    const IS_CLIENT: bool = false;
+
+    fn connection(self) -> Option<ConnectionId> {
+        None
+    }
+}

@@ -4,6 +4,7 @@
 //! through [`Server::poll_transmit`]; the time is an argument.
 
 mod broadcast;
+mod calls;
 mod column;
 mod connection;
 mod events;
@@ -24,7 +25,7 @@ mod world;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use repl_core::{ObjectRef, PropertyIndex, Replicated};
+use repl_core::{BitWriter, ObjectRef, PropertyIndex, Replicated};
 
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
@@ -62,6 +63,9 @@ pub struct ConnectionStats {
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
     pub memory_bytes: usize,
+    /// How many calls of the client were ignored, because the client did not own their objects, or the
+    /// objects did not exist (S214).
+    pub ignored_calls: u64,
 }
 
 /// The server: it owns objects, and sends each client the state that it may see.
@@ -73,7 +77,11 @@ pub struct Server {
     config: ServerConfig,
     world: World,
     classes: ClassList,
-    mailbox: Mailbox<ConnectionId>,
+    pub(crate) mailbox: Mailbox<ConnectionId>,
+    /// Runs the waiting calls of each class that has calls.
+    pub(crate) call_runners: Vec<fn(&mut Self)>,
+    /// Memory to write calls.
+    pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     scratch: PassScratch,
     /// Peers are boxed, because the nodes of a map take up to twice the size of their values.
@@ -106,6 +114,8 @@ impl Server {
             world,
             classes: ClassList::default(),
             mailbox: Mailbox::default(),
+            call_runners: Vec::new(),
+            call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
             scratch: PassScratch::default(),
             connections: BTreeMap::new(),
@@ -116,7 +126,7 @@ impl Server {
         }
     }
 
-    fn is_frozen(&self) -> bool {
+    pub(crate) fn is_frozen(&self) -> bool {
         self.next_connection > 0
     }
 
@@ -268,7 +278,8 @@ impl Server {
         }
     }
 
-    /// Compares all objects that may have changed, and makes the packets of this tick. `now` is the time
+    /// Runs the calls that were not polled, compares all objects that may have changed, and makes the packets
+    /// of this tick. `now` is the time
     /// since a fixed start that you choose, and must not go back.
     ///
     /// No change is sent before the next tick. Call this function in every frame, even without changes.
@@ -276,6 +287,9 @@ impl Server {
     /// O(changes), not O(objects). A connection without anything to send costs almost nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        for at in 0..self.call_runners.len() {
+            self.call_runners[at](self);
+        }
         for peer in self.connections.values_mut() {
             peer.connection.give_up_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
@@ -368,6 +382,7 @@ impl Server {
             packets_in_flight: connection.outbox.in_flight.unresolved(),
             round_trip: connection.link.round_trip.smoothed(),
             memory_bytes: connection.memory_bytes(),
+            ignored_calls: connection.ignored_calls,
         })
     }
 }

@@ -38,6 +38,9 @@ pub enum DisconnectReason {
          another address"
     )]
     Taken,
+    /// Only servers report this reason. The validator of this call rejected its parameters (S221).
+    #[error("the call `{0}` was rejected")]
+    Rejected(&'static str),
     /// The other side sent a packet that the protocol forbids.
     #[error("protocol error: {0}")]
     Protocol(String),

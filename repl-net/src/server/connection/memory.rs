@@ -40,7 +40,8 @@ impl Connection {
         self.outbox.other_bytes = self.objects.weigh()
             + self.late.held_bytes()
             + self.blobs.held_bytes()
-            + self.exchange.held_bytes();
+            + self.exchange.held_bytes()
+            + self.held_calls.held_bytes();
     }
 
     /// Returns whether the client has left too much unacknowledged for too long: more memory than its limit

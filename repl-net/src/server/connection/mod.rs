@@ -5,6 +5,7 @@
 //! leave only through the outbox.
 
 mod context;
+mod held_calls;
 mod large;
 mod memory;
 mod objects;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
 pub(crate) use context::{PassContext, PassScratch};
+use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
 
 use crate::messages::exchange::Exchange;
@@ -53,6 +55,9 @@ pub(crate) struct Connection {
     /// given up.
     late: LateAcks,
     pub(crate) exchange: Exchange,
+    held_calls: HeldCalls,
+    /// How many calls of the client were ignored.
+    pub(crate) ignored_calls: u64,
     /// When to ack the client's messages.
     ack_pace: AckPace,
 }
@@ -76,6 +81,8 @@ impl Connection {
             blobs: Blobs::default(),
             late: LateAcks::default(),
             exchange: Exchange::default(),
+            held_calls: HeldCalls::default(),
+            ignored_calls: 0,
             ack_pace: AckPace::default(),
         }
     }
@@ -105,6 +112,7 @@ impl Connection {
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         self.exchange.end();
+        self.held_calls.clear();
         for (slot, position) in self.objects.end() {
             Self::catch_up(world, slot, position, None);
             world.release(slot);

@@ -45,6 +45,7 @@ impl Connection {
         self.outbox.received = if owes_ack { self.heard.clone() } else { Received::default() };
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
+        self.release_calls(context.world);
         self.exchange.outgoing.send(&mut self.outbox, context.now);
         // If the room is limited, waiting changes are sent first. The order of the two alternates, so that
         // neither waits forever.

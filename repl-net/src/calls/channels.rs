@@ -1,0 +1,47 @@
+//! The two message channels of a class with calls.
+//!
+//! *Invariant:* both sides register the same two channels for a class.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use repl_core::{Checksum, NetSerialize};
+
+use super::inbox::CallInbox;
+use super::rpcs::Rpcs;
+use crate::messages::channel::Channel;
+use crate::messages::mailbox::Mailbox;
+use crate::messages::sender::Sender;
+
+/// Identifies the channel of the reliable calls of a class.
+struct ReliableCalls<T>(PhantomData<T>);
+
+/// Identifies the channel of the unreliable calls of a class.
+struct UnreliableCalls<T>(PhantomData<T>);
+
+/// Returns the type by which a mailbox knows the reliable or the unreliable calls of a class.
+pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
+    if is_reliable { TypeId::of::<ReliableCalls<T>>() } else { TypeId::of::<UnreliableCalls<T>>() }
+}
+
+/// Registers both channels of a class.
+///
+/// # Panics
+/// If they are registered already.
+#[track_caller]
+pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
+    let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_CHECKSUM).finish();
+    let class = T::CALLS.class();
+    for (is_reliable, name, channel) in [
+        (true, format!("calls of {class}"), Channel::Ordered),
+        (false, format!("unreliable calls of {class}"), Channel::Unordered),
+    ] {
+        mailbox.register_inbox(
+            name,
+            key::<T>(is_reliable),
+            checksum,
+            channel,
+            CallInbox::<F, T>::new(is_reliable),
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! The calls of one class that arrived and wait until they are run or polled.
+//!
+//! *Invariant:* the calls of one sender for one object stay in the order in which they were delivered.
+
+use std::any::Any;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use repl_core::wire::{read_guid, write_guid};
+use repl_core::{
+    BitSlice, BitWriter, Guid, NetSerialize, NoObjects, ObjectRef, Objects, ReadError, ReferenceMap,
+    WriteError,
+};
+
+use super::call::ReceivedCall;
+use super::rpcs::Rpcs;
+use super::table::{CallEntry, CallKind};
+use crate::messages::mailbox::{Inbox, MAX_UNREAD};
+use crate::messages::sender::Sender;
+
+/// How long a call waits for the objects of its references. After that it runs with null references.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A call that may run.
+pub(super) type Received<T> = ReceivedCall<T, <T as Rpcs>::Call>;
+
+/// The calls of a class that arrived on one channel.
+pub(super) struct CallInbox<F, T: Rpcs> {
+    /// Whether the channel is the one of the reliable calls.
+    is_reliable: bool,
+    calls: VecDeque<(Option<F>, Received<T>)>,
+    /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
+    waiting: VecDeque<Waiting>,
+    /// How many calls of each sender are in `calls` and `waiting`.
+    counts: HashMap<F, usize>,
+}
+
+/// A call that waits for the objects of its references (S223).
+struct Waiting {
+    object: Guid,
+    bytes: Vec<u8>,
+    bits: usize,
+    /// When the call was first found to wait. `None` until the first tick.
+    since: Option<Duration>,
+}
+
+impl<F, T: Rpcs> CallInbox<F, T> {
+    pub(super) fn new(is_reliable: bool) -> Self {
+        Self { is_reliable, calls: VecDeque::new(), waiting: VecDeque::new(), counts: HashMap::new() }
+    }
+}
+
+impl<F: Sender, T: Rpcs> CallInbox<F, T> {
+    /// Adds a call of this side itself.
+    pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
+        self.calls.push_back((None, ReceivedCall { object, caller: None, call }));
+    }
+
+    /// Adds a call again, behind all others.
+    pub(super) fn postpone(&mut self, from: Option<F>, received: Received<T>) {
+        if let Some(from) = from {
+            *self.counts.entry(from).or_default() += 1;
+        }
+        self.calls.push_back((from, received));
+    }
+
+    /// Returns how many calls may run now.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Removes and returns the oldest call that may run, with its sender. The sender is `None` if this side
+    /// itself called.
+    pub(super) fn pop(&mut self) -> Option<(Option<F>, Received<T>)> {
+        let (from, received) = self.calls.pop_front()?;
+        if let Some(from) = from {
+            self.uncount(from);
+        }
+        Some((from, received))
+    }
+
+    fn uncount(&mut self, from: F) {
+        if let Some(count) = self.counts.get_mut(&from) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.counts.remove(&from);
+            }
+        }
+    }
+
+    /// Lets those waiting calls run whose objects exist now, or that have waited too long. `from` sent them
+    /// all: only clients have such calls, and only from their server.
+    pub(super) fn end_waits(&mut self, from: F, objects: &dyn Objects, now: Duration) {
+        let mut blocked = HashSet::new();
+        for _ in 0..self.waiting.len() {
+            let Some(mut waiting) = self.waiting.pop_front() else { break };
+            let since = *waiting.since.get_or_insert(now);
+            let content = BitSlice::new(&waiting.bytes, 0, waiting.bits).unwrap_or_default();
+            let Ok(read) = Content::<T>::read(content, objects) else { continue };
+            let is_overdue = now.saturating_sub(since) >= LONGEST_WAIT;
+            if blocked.contains(&waiting.object) || read.lacks_objects && !is_overdue {
+                blocked.insert(waiting.object);
+                self.waiting.push_back(waiting);
+                continue;
+            }
+            self.calls.push_back((Some(from), read.received(None)));
+        }
+    }
+}
+
+impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
+    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError> {
+        let read = Content::<T>::read(content, &NoObjects)?;
+        let entry = read.entry().ok_or(ReadError::UnknownVariant)?;
+        let is_for_server = entry.kind == CallKind::Server;
+        if is_for_server == F::IS_CLIENT && entry.is_reliable == self.is_reliable {
+            Ok(())
+        } else {
+            Err(ReadError::OutOfRange)
+        }
+    }
+
+    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
+        let Ok(read) = Content::<T>::read(content, objects) else { return true };
+        let count = self.counts.entry(from).or_default();
+        if *count >= MAX_UNREAD {
+            return false;
+        }
+        *count = count.saturating_add(1);
+        let must_wait = read.lacks_objects && read.entry().is_some_and(|entry| entry.waits);
+        if must_wait || self.waiting.iter().any(|waiting| waiting.object == read.object) {
+            let mut writer = BitWriter::new();
+            writer.append(content);
+            let waiting =
+                Waiting { object: read.object, bits: content.len(), bytes: writer.into_bytes(), since: None };
+            self.waiting.push_back(waiting);
+        } else {
+            self.calls.push_back((Some(from), read.received(from.connection())));
+        }
+        true
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// A call as it is on the wire: its object, and a value of the enum of the class's calls.
+struct Content<T: Rpcs> {
+    object: Guid,
+    call: T::Call,
+    /// Whether some object that a parameter refers to does not exist here.
+    lacks_objects: bool,
+}
+
+impl<T: Rpcs> Content<T> {
+    /// Reads a call that takes exactly these bits. References to objects that do not exist are null.
+    fn read(content: BitSlice<'_>, objects: &dyn Objects) -> Result<Self, ReadError> {
+        let mut reader = content.reader();
+        let object = read_guid(&mut reader)?.ok_or(ReadError::OutOfRange)?;
+        let mut references = ReferenceMap::new(objects);
+        let call = T::Call::read(&mut reader, &mut references)?;
+        if reader.remaining() > 0 {
+            return Err(ReadError::OutOfRange);
+        }
+        let lacks_objects = references.take_mentioned().any(|guid| !objects.contains(guid));
+        Ok(Self { object, call, lacks_objects })
+    }
+
+    fn entry(&self) -> Option<&'static CallEntry> {
+        T::CALLS.entry(T::number(&self.call))
+    }
+
+    fn received(self, caller: Option<crate::session::connection_id::ConnectionId>) -> Received<T> {
+        ReceivedCall { object: ObjectRef::new(self.object), caller, call: self.call }
+    }
+}
+
+/// Writes a call as it is on the wire.
+pub(super) fn write<T: Rpcs>(
+    object: ObjectRef<T>,
+    call: &T::Call,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    write_guid(object.guid(), writer);
+    call.write(writer)
+}

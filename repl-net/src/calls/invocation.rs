@@ -1,0 +1,63 @@
+//! [`Invocation`]: a call that is about to run, before it is known which function it runs.
+//!
+//! *Invariant:* a function gets the type of call that its kind allows, or does not run.
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::call::{Call, CallSide, ClientCall, MulticastCall, ServerCall};
+use crate::session::connection_id::ConnectionId;
+
+/// A call that is about to run. Only generated code uses it.
+pub struct Invocation<'a, T> {
+    side: CallSide<'a>,
+    object: ObjectRef<T>,
+    caller: Option<ConnectionId>,
+}
+
+impl<'a, T: Replicated> Invocation<'a, T> {
+    pub(super) fn new(side: CallSide<'a>, object: ObjectRef<T>, caller: Option<ConnectionId>) -> Self {
+        Self { side, object, caller }
+    }
+
+    /// For functions that run on the server.
+    #[must_use]
+    pub fn on_server(self) -> Option<ServerCall<'a, T>> {
+        match self.side {
+            CallSide::Server(server) => Some(Call::new(server, self.object, self.caller)),
+            CallSide::Client(_) => None,
+        }
+    }
+
+    /// For functions that run on the client of the owner.
+    #[must_use]
+    pub fn on_client(self) -> Option<ClientCall<'a, T>> {
+        match self.side {
+            CallSide::Server(_) => None,
+            CallSide::Client(client) => Some(Call::new(client, self.object, None)),
+        }
+    }
+
+    /// For functions that run everywhere.
+    #[must_use]
+    pub fn on_either(self) -> Option<MulticastCall<'a, T>> {
+        Some(MulticastCall::new(self.side, self.object))
+    }
+
+    /// For functions with `&self`.
+    #[must_use]
+    pub fn object(self) -> Option<&'a T> {
+        match self.side {
+            CallSide::Server(server) => server.get(self.object),
+            CallSide::Client(client) => client.get(self.object),
+        }
+    }
+
+    /// For functions with `&mut self`.
+    #[must_use]
+    pub fn object_mut(self) -> Option<&'a mut T> {
+        match self.side {
+            CallSide::Server(server) => server.get_mut(self.object),
+            CallSide::Client(client) => client.get_mut(self.object),
+        }
+    }
+}

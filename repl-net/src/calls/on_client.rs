@@ -1,0 +1,108 @@
+//! Calls on a client: registering, calling, polling and running.
+//!
+//! *Invariant:* a call runs only while its object exists on this client.
+
+use std::time::Duration;
+
+use repl_core::ObjectRef;
+
+use super::call::{CallSide, ReceivedCall};
+use super::caller::{CallError, CallSender};
+use super::channels;
+use super::inbox::{self, CallInbox};
+use super::invocation::Invocation;
+use super::rpcs::Rpcs;
+use super::table::CallKind;
+use crate::client::Client;
+
+impl Client {
+    /// Registers the calls of a class, and the class if it is new. Register the same calls as on the server.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick), or if the calls of the class are registered already.
+    #[track_caller]
+    pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
+        self.register::<T>();
+        channels::register::<(), T>(&mut self.mailbox);
+        self.call_runners.push(Self::run_calls::<T>);
+        self
+    }
+
+    /// Returns what makes the calls of an object: it has a method for each call (S213).
+    ///
+    /// - A `server` call is sent to the server, if this client owns the object.
+    /// - A `client` or `multicast` call runs on this client alone, in the next [`tick`](Self::tick).
+    ///
+    /// Reliable calls of one object arrive in the order in which they were made. A call has no effect if
+    /// this client does not own the object any more when the call arrives.
+    pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
+        T::caller(CallSender::new(CallSide::Client(self), object))
+    }
+
+    /// Queues a call for the side that runs it.
+    pub(super) fn send_call<T: Rpcs>(
+        &mut self,
+        object: ObjectRef<T>,
+        call: T::Call,
+    ) -> Result<(), CallError> {
+        if self.get(object).is_none() {
+            return Err(CallError::Gone);
+        }
+        let Some(entry) = T::CALLS.entry(T::number(&call)) else { return Ok(()) };
+        if entry.kind != CallKind::Server {
+            if let Some(inbox) = self.call_inbox::<T>(entry.is_reliable) {
+                inbox.push_own(object, call);
+            }
+            return Ok(());
+        }
+        if !self.is_connected() {
+            return Err(CallError::NotConnected);
+        }
+        if !self.is_owner(object) {
+            return Err(CallError::NotOwner);
+        }
+        let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
+        let channel = channel.ok_or(CallError::NotConnected)?;
+        let max_bits = self.outbox.capacity();
+        let writer = self.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
+        Ok(self.exchange.outgoing.add(channel, writer, max_bits)?)
+    }
+
+    fn call_inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut CallInbox<(), T>> {
+        self.mailbox.inbox_mut(channels::key::<T>(is_reliable))
+    }
+
+    /// Returns the next call of a class that this client may run. Returns `None` if there are no more. Calls
+    /// that are not polled run in the next [`tick`](Self::tick), except those without a body.
+    pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+        for is_reliable in [true, false] {
+            while let Some((_, received)) = self.call_inbox::<T>(is_reliable)?.pop() {
+                if self.get(received.object).is_some() {
+                    return Some(received);
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs the calls of a class that were not polled.
+    fn run_calls<T: Rpcs>(&mut self, now: Duration) {
+        for is_reliable in [true, false] {
+            let objects = self.replicas.objects();
+            let id = channels::key::<T>(is_reliable);
+            let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(id) else { continue };
+            inbox.end_waits((), objects, now);
+            // A call that is made meanwhile runs in the next tick, so calls that call each other end.
+            for _ in 0..inbox.len() {
+                let Some(inbox) = self.call_inbox::<T>(is_reliable) else { break };
+                let Some((from, received)) = inbox.pop() else { break };
+                let entry = T::CALLS.entry(T::number(&received.call));
+                if entry.is_some_and(|entry| entry.is_polled) {
+                    inbox.postpone(from, received);
+                } else if self.get(received.object).is_some() {
+                    T::run(Invocation::new(CallSide::Client(self), received.object, None), received.call);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Calls on a server: registering, calling, polling and running.
+//!
+//! *Invariant:* a client's call runs only if the client owns the object at that moment and the call's
+//! validator accepts it (S213, S221).
+
+use repl_core::ObjectRef;
+
+use super::call::{CallSide, ReceivedCall};
+use super::caller::{CallError, CallSender};
+use super::channels;
+use super::inbox::{self, CallInbox, Received};
+use super::invocation::Invocation;
+use super::rpcs::Rpcs;
+use super::table::CallKind;
+use crate::messages::channel::SendError;
+use crate::server::Server;
+use crate::session::connection_id::ConnectionId;
+
+type Inbox<T> = CallInbox<ConnectionId, T>;
+
+impl Server {
+    /// Registers the calls of a class, and the class if it is new. Register the same calls as on the clients.
+    ///
+    /// ```ignore
+    /// server.register_calls::<Player>();
+    /// server.call(player).explode([0.0; 3])?;
+    /// ```
+    ///
+    /// # Panics
+    /// If there was a connection already, if the calls of the class are registered already, or if a call has
+    /// a validator and the objects of the class are [external](crate::External): the server has no object
+    /// that it could pass to the validator.
+    #[track_caller]
+    pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
+        assert!(
+            !self.is_frozen(),
+            "the calls of `{}` are new, but clients have connected already: register them before the first `connect`",
+            T::CALLS.class(),
+        );
+        if !self.is_external::<T>() {
+            self.register::<T>();
+        } else if let Some(call) = T::CALLS.calls().iter().find(|call| call.is_validated) {
+            panic!(
+                "the call `{}` of `{}` has a validator, but the server has no such objects: validate the call where you poll it",
+                call.name,
+                T::CALLS.class(),
+            );
+        }
+        channels::register::<ConnectionId, T>(&mut self.mailbox);
+        self.call_runners.push(Self::run_calls::<T>);
+        self
+    }
+
+    /// Returns what makes the calls of an object: it has a method for each call (S213).
+    ///
+    /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
+    /// - A `client` call is sent to the client that owns the object.
+    /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
+    ///   server too, in the next `tick`. Clients that join later do not get it (S224).
+    ///
+    /// A call is sent when the client has acknowledged the object, and is dropped if the client does not get
+    /// the object or loses it before. Reliable calls of one object arrive in the order in which they were
+    /// made. If so much waits for a client that a reliable `multicast` call has no room, 4,096 calls or
+    /// 1 MiB, its connection ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
+    pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
+        T::caller(CallSender::new(CallSide::Server(self), object))
+    }
+
+    /// Queues a call for the side or sides that run it.
+    pub(super) fn send_call<T: Rpcs>(
+        &mut self,
+        object: ObjectRef<T>,
+        call: T::Call,
+    ) -> Result<(), CallError> {
+        let guid = self.guid_of(object).ok_or(CallError::Gone)?;
+        let Some(entry) = T::CALLS.entry(T::number(&call)) else { return Ok(()) };
+        if entry.kind == CallKind::Server {
+            self.queue_own(object, call, entry.is_reliable);
+            return Ok(());
+        }
+        let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
+        let channel = channel.ok_or(CallError::NotConnected)?;
+        let mut writer = std::mem::take(&mut self.call_writer);
+        writer.clear();
+        let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
+            if entry.kind == CallKind::Client {
+                let owner = self.owner(object).ok_or(CallError::NoOwner)?;
+                return Ok(self.send_call_to(owner, guid, channel, &mut writer)?);
+            }
+            for connection in self.live_connections() {
+                match self.send_call_to(connection, guid, channel, &mut writer) {
+                    Err(SendError::Full) if entry.is_reliable => self.close_laggard(connection),
+                    Err(SendError::Full | SendError::NotConnected) | Ok(()) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            self.queue_own(object, call, entry.is_reliable);
+            Ok(())
+        });
+        self.call_writer = writer;
+        result
+    }
+
+    fn inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut Inbox<T>> {
+        self.mailbox.inbox_mut(channels::key::<T>(is_reliable))
+    }
+
+    fn queue_own<T: Rpcs>(&mut self, object: ObjectRef<T>, call: T::Call, is_reliable: bool) {
+        if let Some(inbox) = self.inbox::<T>(is_reliable) {
+            inbox.push_own(object, call);
+        }
+    }
+
+    /// Returns the next call of a class that this server may run: from a client that owns the object, and
+    /// accepted by its validator. Returns `None` if there are no more. Calls that are not polled run in the
+    /// next [`tick`](Self::tick), except those without a body.
+    pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+        for is_reliable in [true, false] {
+            while let Some((_, received)) = self.inbox::<T>(is_reliable)?.pop() {
+                if self.admits(&received) {
+                    return Some(received);
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs the calls of a class that were not polled.
+    fn run_calls<T: Rpcs>(&mut self) {
+        let is_external = self.is_external::<T>();
+        for is_reliable in [true, false] {
+            // A call that is made meanwhile runs in the next tick, so calls that call each other end.
+            let count = self.inbox::<T>(is_reliable).map_or(0, |inbox| inbox.len());
+            for _ in 0..count {
+                let Some(inbox) = self.inbox::<T>(is_reliable) else { break };
+                let Some((from, received)) = inbox.pop() else { break };
+                let entry = T::CALLS.entry(T::number(&received.call));
+                if is_external || entry.is_some_and(|entry| entry.is_polled) {
+                    inbox.postpone(from, received);
+                } else if self.admits(&received) {
+                    let side = CallSide::Server(self);
+                    T::run(Invocation::new(side, received.object, received.caller), received.call);
+                }
+            }
+        }
+    }
+
+    /// Returns whether a call may run. A call on an object that its caller does not own is counted, and has
+    /// no other effect (S214). If the validator rejects the call, the connection ends (S221).
+    fn admits<T: Rpcs>(&mut self, received: &Received<T>) -> bool {
+        let Some(caller) = received.caller else { return self.guid_of(received.object).is_some() };
+        if !self.is_live(caller) {
+            return false;
+        }
+        if self.guid_of(received.object).is_none() || self.owner(received.object) != Some(caller) {
+            self.count_ignored_call(caller);
+            return false;
+        }
+        let is_allowed = self.get(received.object).is_none_or(|object| object.allows(caller, &received.call));
+        if !is_allowed {
+            let name = T::CALLS.entry(T::number(&received.call)).map_or("?", |entry| entry.name);
+            self.reject(caller, name);
+        }
+        is_allowed
+    }
+}

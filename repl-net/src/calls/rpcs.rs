@@ -1,0 +1,39 @@
+//! [`Rpcs`]: the trait of classes with calls.
+//!
+//! *Invariant:* `#[rpcs]` is the only implementation, so the numbers of calls agree with their table.
+
+use repl_core::{NetSerialize, Replicated};
+
+use super::caller::CallSender;
+use super::invocation::Invocation;
+use super::table::CallTable;
+use crate::session::connection_id::ConnectionId;
+
+/// A class with remote calls. The attribute `#[rpcs]` on an `impl` block implements this trait.
+pub trait Rpcs: Replicated {
+    /// The calls as an enum, with a variant for each call and a field for each parameter.
+    type Call: NetSerialize + Send + Sync;
+
+    /// What [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call) return: it has a
+    /// method for each call.
+    type Caller<'a>;
+
+    /// The table of the calls. Print it in a snapshot test, like [`Replicated::LAYOUT`].
+    const CALLS: &'static CallTable;
+
+    /// Returns the caller that sends calls through `sender`.
+    #[doc(hidden)]
+    fn caller(sender: CallSender<'_, Self>) -> Self::Caller<'_>;
+
+    /// Returns the number of a call in the table.
+    #[doc(hidden)]
+    fn number(call: &Self::Call) -> usize;
+
+    /// Returns whether the validator of a call accepts it. A call without validator is accepted.
+    #[doc(hidden)]
+    fn allows(&self, caller: ConnectionId, call: &Self::Call) -> bool;
+
+    /// Runs a call.
+    #[doc(hidden)]
+    fn run(invocation: Invocation<'_, Self>, call: Self::Call);
+}

@@ -1,0 +1,105 @@
+//! The table of the calls of a class: what `#[rpcs]` knows of them at compile time.
+//!
+//! *Invariant:* the checksum covers everything that both sides must agree on.
+
+use repl_core::__private::Field;
+use repl_core::Checksum;
+
+/// Where a call runs, and who may call it (S213).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// Runs on the server. The client that owns the object calls it, or the server itself.
+    Server,
+    /// Runs on the client that owns the object. The server calls it, or that client itself.
+    Client,
+    /// Runs on the server and on every client that has the object. The server calls it. If a client calls it,
+    /// it runs on that client alone.
+    Multicast,
+}
+
+impl CallKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Multicast => "multicast",
+        }
+    }
+}
+
+/// One call of a class.
+#[derive(Clone, Copy)]
+#[doc(hidden)]
+pub struct CallEntry {
+    pub name: &'static str,
+    pub kind: CallKind,
+    pub is_reliable: bool,
+    pub is_validated: bool,
+    /// Whether the call waits until the objects of its references exist (S223).
+    pub waits: bool,
+    /// How many calls a second one client may make.
+    pub per_second: u32,
+    /// Whether the call has no body, so that it waits until the user polls it.
+    pub is_polled: bool,
+    pub parameters: &'static [Parameter],
+}
+
+/// One parameter of a call.
+#[derive(Clone, Copy)]
+#[doc(hidden)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub field: &'static Field,
+}
+
+/// The calls of a class, in the order of their declaration. `T::CALLS` is the table of the class `T`.
+pub struct CallTable {
+    class: &'static str,
+    calls: &'static [CallEntry],
+}
+
+impl CallTable {
+    /// Makes the table of a class.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(class: &'static str, calls: &'static [CallEntry]) -> Self {
+        Self { class, calls }
+    }
+
+    /// Returns the name of the class.
+    #[must_use]
+    pub const fn class(&self) -> &'static str {
+        self.class
+    }
+
+    /// Returns the number of calls.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Returns whether there are no calls.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    pub(super) fn calls(&self) -> &'static [CallEntry] {
+        self.calls
+    }
+
+    /// Returns the entry of a call, by its number.
+    pub(super) fn entry(&self, number: usize) -> Option<&'static CallEntry> {
+        self.calls.get(number)
+    }
+
+    /// Returns a checksum of what decides who runs a call, and how it is delivered. The checksum of the
+    /// parameters is that of the enum of the calls.
+    pub(super) fn checksum(&self) -> u64 {
+        let add = |sum: Checksum, call: &CallEntry| {
+            let flags = u64::from(call.is_reliable) | u64::from(call.waits) << 1;
+            sum.text(call.name).text(call.kind.name()).number(flags).number(call.per_second.into())
+        };
+        self.calls.iter().fold(Checksum::new().text(self.class), add).finish()
+    }
+}

@@ -1,0 +1,70 @@
+//! What the server does for calls of any class: where an object is, who owns it, and queues for connections.
+//!
+//! *Invariant:* a call is queued for a connection whose session has begun, or not at all.
+
+use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
+
+use super::Server;
+use super::rows::OwnColumn;
+use crate::messages::channel::SendError;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+
+impl Server {
+    /// Returns the guid of an object, if the object exists and is a `T`.
+    pub(crate) fn guid_of<T: Replicated>(&self, object: ObjectRef<T>) -> Option<Guid> {
+        let slot = self.world.slot_of(object)?;
+        let entry = self.world.objects.get(slot as usize)?;
+        (self.world.class_of::<T>() == Some(entry.class)).then(|| entry.guid(slot))
+    }
+
+    /// Returns whether the objects of a class live outside the server.
+    pub(crate) fn is_external<T: Replicated>(&self) -> bool {
+        let class = self.world.class_of::<T>();
+        class.is_some_and(|class| !self.world.column(class).as_any().is::<OwnColumn<T>>())
+    }
+
+    /// Returns whether the session of a connection has begun and has not ended.
+    pub(crate) fn is_live(&self, connection: ConnectionId) -> bool {
+        self.connections.get(&connection).is_some_and(|peer| peer.handshake.is_connected())
+    }
+
+    /// Returns the connections whose sessions have begun.
+    pub(crate) fn live_connections(&self) -> Vec<ConnectionId> {
+        let live =
+            |(id, peer): (&ConnectionId, &Box<super::Peer>)| peer.handshake.is_connected().then_some(*id);
+        self.connections.iter().filter_map(live).collect()
+    }
+
+    /// Sends the call in `writer` to a client, as soon as the client has the object.
+    pub(crate) fn send_call_to(
+        &mut self,
+        connection: ConnectionId,
+        object: Guid,
+        channel: u16,
+        writer: &mut BitWriter,
+    ) -> Result<(), SendError> {
+        let peer = self.connections.get_mut(&connection).ok_or(SendError::NotConnected)?;
+        if !peer.handshake.is_connected() {
+            return Err(SendError::NotConnected);
+        }
+        peer.connection.send_call(&self.world, object, channel, writer)
+    }
+
+    /// Counts a call that a client may not make. The call has no effect.
+    pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
+        if let Some(peer) = self.connections.get_mut(&connection) {
+            peer.connection.ignored_calls = peer.connection.ignored_calls.saturating_add(1);
+        }
+    }
+
+    /// Ends the connection of a client whose call a validator rejected (S221).
+    pub(crate) fn reject(&mut self, connection: ConnectionId, call: &'static str) {
+        self.close(connection, DisconnectReason::Rejected(call));
+    }
+
+    /// Ends the connection of a client that takes no more calls.
+    pub(crate) fn close_laggard(&mut self, connection: ConnectionId) {
+        self.close(connection, DisconnectReason::Unacknowledged);
+    }
+}
