@@ -189,7 +189,7 @@
 //!   computes values between two ticks.
 //! - The crate does not choose what to send by distance or priority: a connection sees every object except
 //!   those hidden with [`set_visible`](Server::set_visible).
-//! - The crate makes no remote calls. Clients send no state, only messages. A message must fit into a packet.
+//! - The crate makes no remote calls. Clients send no state, only messages. A message has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
 //! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
@@ -303,7 +303,8 @@ pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Change, Channel, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
     CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, Interpolate, Interpolated,
-    ReceiveError, Role, SendError, Server, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
+    MessageOptions, ReceiveError, Role, SendError, Server, ServerClock, ServerConfig, ServerEvent,
+    SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -13,7 +13,7 @@ use repl::{Channel, DisconnectReason, SendError};
 use support::{Room, TICK, size};
 
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
-struct Chat(u32, String);
+struct Chat(u32, #[replicated(max_len = 65536)] String);
 
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Score(u32);
@@ -32,14 +32,30 @@ struct Player {
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
 
+/// An effect.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Spark(u32, #[replicated(max_len = 65536)] Vec<u8>);
+
+/// An input that can be large.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Drawing(u32, #[replicated(max_len = 65536)] Vec<u8>);
+
+/// A file.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct File(u32, #[replicated(max_len = 8192)] Vec<u64>);
+
 fn register(client: &mut Client) {
     client.register::<Player>();
+    client.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
+    client.register_message::<File>(Channel::Unordered);
     client.register_message::<Chat>(Channel::Ordered).register_message::<Score>(Channel::Unordered);
     client.register_message::<Input>(INPUTS).register_message::<Aim>(Channel::Ordered);
 }
 
 fn register_on_server(server: &mut Server) {
     server.register::<Player>();
+    server.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
+    server.register_message::<File>(Channel::Unordered);
     // In another order than on the clients.
     server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
     server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
@@ -253,15 +269,108 @@ fn a_message_that_cannot_be_sent_changes_nothing() {
     assert_eq!(room.guests[0].client.send(&Score(1)), Err(SendError::NotConnected));
     assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
     room.settle();
-    let large = Chat(0, "z".repeat(4_000));
-    let error = room.guests[0].client.send(&large).expect_err("larger than a packet");
-    assert!(matches!(error, SendError::TooLarge { bits: 32_052, max_bits: 9_283 }), "{error}");
+    let large = Chat(0, "z".repeat(65_536));
+    let error = room.guests[0].client.send(&large).expect_err("larger than 64 KiB");
+    assert!(matches!(error, SendError::TooLarge { max_bits: 524_288, .. }), "{error}");
     room.guests[0].client.send(&Score(2)).unwrap();
     room.step();
     assert_eq!(polled(|| room.server.poll_message::<Score>()), [(id, Score(2))]);
     assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
     room.server.disconnect(id);
     assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
+}
+
+/// A text that differs in each place and for each number.
+fn long_chat(number: u32, bytes: usize) -> Chat {
+    let text = (0..bytes)
+        .map(|at| char::from(b'a' + ((at as u32 ^ at as u32 >> 7).wrapping_add(number) % 26) as u8));
+    Chat(number, text.collect())
+}
+
+fn file(number: u32, words: u64) -> File {
+    File(
+        number,
+        (0..words).map(|word| word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number)).collect(),
+    )
+}
+
+#[test]
+fn messages_larger_than_a_packet_arrive_whole_once_and_in_order() {
+    for seed in 1..8 {
+        let mut session = Session::new(seed, bad_link());
+        let sizes = [10, 2_000, 65_000, 1_150, 1_190, 9_000, 0, 30_000];
+        let chats: Vec<Chat> = (0..24).map(|number| long_chat(number, sizes[number as usize % 8])).collect();
+        let files: Vec<File> =
+            (0..24).map(|number| file(number, sizes[number as usize % 8] as u64 / 32)).collect();
+        let (mut sent, mut heard) = ([[0; 2]; 2], [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())]);
+        while heard.iter().any(|(chats, files)| chats.len() < 24 || files.len() < 24) {
+            let Session { server, client, id, .. } = &mut session;
+            let [[up, down], [up_files, down_files]] = &mut sent;
+            *up += usize::from(chats.get(*up).is_some_and(|chat| client.send(chat).is_ok()));
+            *down += usize::from(chats.get(*down).is_some_and(|chat| server.send(*id, chat).is_ok()));
+            *up_files += usize::from(files.get(*up_files).is_some_and(|file| client.send(file).is_ok()));
+            *down_files +=
+                usize::from(files.get(*down_files).is_some_and(|file| server.send(*id, file).is_ok()));
+            session.step();
+            let Session { server, client, .. } = &mut session;
+            heard[0].0.extend(polled(|| server.poll_message::<Chat>()).into_iter().map(|(_, chat)| chat));
+            heard[0].1.extend(polled(|| server.poll_message::<File>()).into_iter().map(|(_, file)| file));
+            heard[1].0.extend(polled(|| client.poll_message::<Chat>()));
+            heard[1].1.extend(polled(|| client.poll_message::<File>()));
+            assert!(session.now < Duration::from_secs(120), "seed {seed}: {sent:?}");
+        }
+        for (chats_heard, mut files_heard) in heard {
+            assert_eq!(chats_heard, chats, "seed {seed}");
+            files_heard.sort_by_key(|file| file.0);
+            assert_eq!(files_heard, files, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn unreliable_messages_arrive_at_most_once_whatever_their_size() {
+    for seed in 1..8 {
+        let mut session = Session::new(seed, bad_link());
+        let (mut sparks, mut drawings) = ([0; 400], Vec::new());
+        for number in 0..400_u32 {
+            // Four sizes: from a few bytes to a few packets.
+            let bytes = vec![number as u8; (number as usize % 4).pow(3) * 100];
+            session.client.send(&Spark(number, bytes.clone())).unwrap();
+            session.client.send(&Drawing(number, bytes)).unwrap();
+            session.step();
+            for (_, Spark(spark, bytes)) in polled(|| session.server.poll_message::<Spark>()) {
+                assert_eq!(bytes, vec![spark as u8; (spark as usize % 4).pow(3) * 100]);
+                sparks[spark as usize] += 1;
+            }
+            drawings
+                .extend(polled(|| session.server.poll_message::<Drawing>()).into_iter().map(|(_, of)| of.0));
+        }
+        assert!(sparks.iter().all(|times| *times < 2), "seed {seed}");
+        for (size, least) in [(0, 50), (1, 50), (2, 40), (3, 10)] {
+            let arrived: u32 = sparks.iter().skip(size).step_by(4).sum();
+            assert!((least..90).contains(&arrived), "seed {seed}: {arrived} of 100 of size {size}");
+        }
+        assert!(drawings.is_sorted_by(|one, next| one < next), "seed {seed}: {drawings:?}");
+        assert!(drawings.len() > 100, "seed {seed}: {} of 400", drawings.len());
+    }
+}
+
+#[test]
+fn a_large_message_does_not_hold_up_other_types() {
+    let latency = Duration::from_millis(40);
+    let link =
+        LinkConditions { latency, bandwidth_bytes_per_second: Some(60_000), ..LinkConditions::perfect() };
+    let mut session = Session::new(1, link);
+    session.client.send(&long_chat(1, 60_000)).unwrap();
+    let (mut inputs, mut ticks) = (0, 0);
+    while session.server.poll_message::<Chat>().is_none() {
+        session.client.send(&Input(ticks)).unwrap();
+        session.step();
+        inputs += polled(|| session.server.poll_message::<Input>()).len() as u32;
+        ticks += 1;
+        assert!(ticks < 300, "60 KB take about a second");
+    }
+    assert!(inputs + 25 > ticks, "{inputs} inputs in {ticks} ticks");
 }
 
 #[test]
@@ -295,10 +404,50 @@ fn messages_that_nobody_polls_end_the_connection_before_they_fill_the_memory() {
     }
     room.step();
     let reason = room.closed(0).expect("the server has closed the connection");
-    assert!(matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`Score`")), "{reason}");
+    assert!(
+        matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`message Score`")),
+        "{reason}"
+    );
     // What arrived before can still be polled.
     assert_eq!(polled(|| room.server.poll_message::<Score>()).len(), 4_096);
     assert_eq!(room.server.send(id, &Score(0)), Err(SendError::NotConnected));
+}
+
+#[test]
+fn of_unreliable_messages_that_nobody_polls_the_newest_are_kept() {
+    let mut room = room(ServerConfig::default());
+    for number in 0..6_000 {
+        room.guests[0].client.send(&Spark(number, Vec::new())).unwrap();
+        room.guests[0].client.send(&Input(number)).unwrap();
+        room.step();
+    }
+    (0..30).for_each(|_| _ = room.step());
+    assert_eq!(room.closed(0), None);
+    let sparks = polled(|| room.server.poll_message::<Spark>());
+    let inputs = polled(|| room.server.poll_message::<Input>());
+    assert!(sparks.iter().map(|(_, spark)| spark.0).eq(6_000 - 4_096..6_000));
+    assert!(inputs.iter().map(|(_, input)| input.0).eq(6_000 - 4_096..6_000));
+    // By bytes: 1 MiB.
+    for number in 0..200 {
+        room.guests[0].client.send(&Spark(number, vec![0; 2_000])).unwrap();
+        room.guests[0].client.send(&Spark(number, vec![0; 10_000])).unwrap();
+        room.step();
+    }
+    let unread: usize =
+        polled(|| room.server.poll_message::<Spark>()).iter().map(|(_, spark)| spark.1.len()).sum();
+    assert!((1 << 20) - unread < 20_000, "{unread} bytes");
+}
+
+#[test]
+fn r20_large_messages_that_nobody_polls_end_the_connection() {
+    let mut room = room(ServerConfig::default());
+    for number in 0..40 {
+        _ = room.guests[0].client.send(&long_chat(number, 60_000));
+        (0..4).for_each(|_| _ = room.step());
+    }
+    let reason = room.closed(0).expect("the server has closed the connection");
+    assert!(matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`message Chat`")), "{reason}");
+    assert_eq!(polled(|| room.server.poll_message::<Chat>()).len(), (1 << 20) / 60_000);
 }
 
 #[test]

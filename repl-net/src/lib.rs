@@ -68,7 +68,7 @@ pub use calls::caller::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
-pub use messages::channel::{Channel, SendError};
+pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use server::{ConnectionStats, External, Server, Transmit};
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, ServerConfig};

@@ -14,6 +14,7 @@ mod forge;
 mod fragments;
 mod hello;
 mod items;
+mod messages;
 mod recording;
 mod to_client;
 mod to_server;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl_core::NetSerialize;
 
 use super::Client;
-use crate::messages::channel::{Channel, SendError};
+use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::transport::acks::{AckRanges, Received};
 use crate::transport::sequence::Sequence;
 
@@ -19,12 +19,25 @@ impl Client {
     /// After the first [`tick`](Self::tick), or if a type of this name is registered already.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.register_message_with::<M>(channel, MessageOptions::default())
+    }
+
+    /// Registers a type of messages with its own limits. Register the same limits as on the server.
+    ///
+    /// # Panics
+    /// As [`register_message`](Self::register_message), or if a limit is out of the range in its description.
+    #[track_caller]
+    pub fn register_message_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self {
         assert!(
             self.handshake.is_idle(),
             "messages are registered before the first tick, and these are called `{}`",
             M::WIRE_NAME,
         );
-        self.mailbox.register::<M>(channel);
+        self.mailbox.register::<M>(channel, options);
         self
     }
 
@@ -49,8 +62,8 @@ impl Client {
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. `None`
-    /// if there are no more. Poll all types in each frame: if 4,096 messages of a type wait, the connection
-    /// ends.
+    /// if there are no more. Poll all types in each frame. If 4,096 messages of a type wait, or messages of 1
+    /// MiB, the connection ends. If the channel is not reliable, the oldest messages are dropped instead.
     ///
     /// # Panics
     /// If the type is not [registered](Self::register_message).

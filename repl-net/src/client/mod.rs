@@ -279,7 +279,8 @@ impl Client {
         self.received.insert(header.sequence);
         self.acked(acks, now);
         let objects = self.replicas.objects();
-        self.exchange.deliver(&messages, (), &mut self.mailbox, objects).map_err(BodyError::Malformed)?;
+        let delivered = self.exchange.deliver(&messages, (), &mut self.mailbox, objects, now);
+        delivered.map_err(BodyError::Malformed)?;
         self.packets_received = self.packets_received.saturating_add(1);
         self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
@@ -333,6 +334,11 @@ impl Client {
             self.events.push(ClientEvent::Disconnected(reason));
         }
         if !self.handshake.is_connected() {
+            return;
+        }
+        let round_trip = self.link.round_trip.smoothed();
+        if let Err(reason) = self.exchange.expire(self.config.timeout, round_trip, now) {
+            self.end(reason);
             return;
         }
         let longest_silence = self.handshake.longest_silence(self.config.timeout);

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
 
-use repl_core::WriteError;
+use repl_core::{Checksum, WriteError};
 
 /// The most messages of a reliable channel that may wait for their acks.
 pub(crate) const MAX_MESSAGES: usize = 1_024;
@@ -10,6 +10,12 @@ pub(crate) const MAX_MESSAGES: usize = 1_024;
 /// The most bytes of messages that a connection stores in each direction: on the sending side until their
 /// acks, on the receiving side until earlier messages arrive.
 pub(crate) const MAX_BYTES: usize = 256 << 10;
+
+/// The most reliable messages of a connection that are larger than a packet and not yet acknowledged.
+pub(crate) const MAX_UNFINISHED: usize = 16;
+
+/// The greatest size of a message in bytes.
+const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
 
 /// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
 pub(crate) const fn held_bytes(bytes: usize) -> usize {
@@ -39,15 +45,24 @@ pub enum Channel {
         /// With 3, an input is missing only if three packets in a row are lost.
         copies: u8,
     },
+    /// Each message is sent once, in the next tick in which there is room, and arrives at most once, as soon
+    /// as it can. For effects that may be missing.
+    Unreliable,
 }
 
 impl Channel {
+    /// Returns whether every message arrives.
+    pub(crate) const fn is_reliable(self) -> bool {
+        matches!(self, Self::Ordered | Self::Unordered)
+    }
+
     /// A number for checksums.
     pub(crate) const fn tag(self) -> u64 {
         match self {
             Self::Ordered => 0,
             Self::Unordered => 1,
             Self::Sequenced { .. } => 2,
+            Self::Unreliable => 3,
         }
     }
 
@@ -56,7 +71,63 @@ impl Channel {
             Self::Ordered => "ordered",
             Self::Unordered => "unordered",
             Self::Sequenced { .. } => "sequenced",
+            Self::Unreliable => "unreliable",
         }
+    }
+}
+
+/// The limits of a type of messages, beside its [`Channel`]. Both sides must register the same limits.
+///
+/// ```
+/// use repl_net::{Channel, Client, ClientConfig, MessageOptions};
+///
+/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let options = MessageOptions { max_bytes: 1_000, ..MessageOptions::default() };
+/// client.register_message_with::<String>(Channel::Ordered, options);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageOptions {
+    /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent in
+    /// parts. Default 65,536.
+    pub max_bytes: usize,
+}
+
+impl Default for MessageOptions {
+    fn default() -> Self {
+        Self { max_bytes: LARGEST_MESSAGE_BYTES }
+    }
+}
+
+impl MessageOptions {
+    /// # Panics
+    /// If a field is out of its range. The message contains the name of the field and its range.
+    #[track_caller]
+    pub(crate) fn assert_valid(&self) {
+        let Self { max_bytes } = *self;
+        assert!(
+            (1..=LARGEST_MESSAGE_BYTES).contains(&max_bytes),
+            "`max_bytes` is from 1 to {LARGEST_MESSAGE_BYTES}, but {max_bytes} was asked for"
+        );
+    }
+}
+
+/// A channel and the limits of its type of messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChannelConfig {
+    pub(crate) channel: Channel,
+    pub(crate) options: MessageOptions,
+}
+
+impl From<Channel> for ChannelConfig {
+    fn from(channel: Channel) -> Self {
+        Self { channel, options: MessageOptions::default() }
+    }
+}
+
+impl ChannelConfig {
+    /// Adds to a checksum what both sides must agree on.
+    pub(crate) const fn checksum(&self, checksum: Checksum) -> Checksum {
+        checksum.number(self.channel.tag()).number(self.options.max_bytes as u64)
     }
 }
 
@@ -67,12 +138,14 @@ pub enum SendError {
     /// There is no connection: it has not begun, or it has ended.
     #[error("not connected")]
     NotConnected,
-    /// Too much waits for its acks: 1,024 messages of this type, or 256 KiB of reliable messages. Send the
-    /// message again in a later tick. Messages of a [`Sequenced`](Channel::Sequenced) channel never fill it.
+    /// Too much waits for its acks: 1,024 messages of this type, 256 KiB of reliable messages, or 16 of them
+    /// that are each larger than a packet. Send the message again in a later tick. Messages of
+    /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels never fill them: if
+    /// more waits to be sent, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]
     Full,
-    /// The message is larger than a packet.
-    #[error("the message takes {bits} bits, and a packet has room for {max_bits}")]
+    /// The message is larger than its [limit](MessageOptions::max_bytes).
+    #[error("the message takes {bits} bits, and its type may take {max_bits}")]
     TooLarge {
         /// The bits of the message.
         bits: usize,

@@ -2,13 +2,24 @@
 //!
 //! *Invariant:* messages of a packet are delivered after all of the packet was checked.
 
+use std::time::Duration;
+
 use repl_core::{Objects, ReadError};
 
 use super::incoming::Incoming;
 use super::mailbox::Mailbox;
 use super::outgoing::Outgoing;
 use super::sender::Sender;
+use crate::session::disconnect::DisconnectReason;
 use crate::transport::message::ReceivedMessage;
+
+/// A reliable message makes progress when a part of it arrives, or, if it waits for an earlier message, when
+/// that one makes progress. Without progress for this long the connection ends: at least 30 s, three timeouts
+/// and 40 round trips. If nine of ten packets are lost in both directions, a packet is tried four times a
+/// second, and only three of a million messages make no progress for 30 s.
+const LONGEST_STALL: Duration = Duration::from_secs(30);
+const STALL_TIMEOUTS: u32 = 3;
+const STALL_ROUND_TRIPS: u32 = 40;
 
 /// The messages that a connection sends and receives.
 #[derive(Debug, Default)]
@@ -44,28 +55,56 @@ impl Exchange {
         mailbox: &Mailbox<F>,
     ) -> Result<(), ReadError> {
         self.incoming.check(messages)?;
-        messages.iter().try_for_each(|message| mailbox.check(message.channel, message.content))
+        // The content of a message in parts is checked when it has all parts.
+        let mut whole = messages.iter().filter(|message| message.part.is_none());
+        whole.try_for_each(|message| mailbox.check(message.channel, message.content))
     }
 
     /// Delivers the messages of a packet that was checked, as far as their turn has come.
     ///
     /// # Errors
-    /// If too many messages wait to be polled. The text says of which type.
+    /// If too many messages wait to be polled, or if a message that came in parts cannot be read. The text
+    /// says of which type.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         messages: &[ReceivedMessage<'_>],
         from: F,
         mailbox: &mut Mailbox<F>,
         objects: &dyn Objects,
+        now: Duration,
     ) -> Result<(), String> {
         let mut result = Ok(());
         for message in messages {
-            self.incoming.take(message, |content| {
+            self.incoming.take(message, now, |content, came_in_parts| {
+                if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
+                    result = Err(error.to_string());
+                    return;
+                }
                 if let Err(name) = mailbox.deliver(message.channel, from, content, objects) {
                     result = Err(format!("too much waits to be polled of `{name}`"));
                 }
             });
         }
         result
+    }
+
+    /// Drops unreliable messages whose other parts do not arrive.
+    ///
+    /// # Errors
+    /// If a reliable message makes no progress. `timeout` is the longest silence of the other side, and
+    /// `round_trip` the smoothed round trip.
+    pub(crate) fn expire(
+        &mut self,
+        timeout: Duration,
+        round_trip: Duration,
+        now: Duration,
+    ) -> Result<(), DisconnectReason> {
+        let longest = LONGEST_STALL
+            .max(timeout.saturating_mul(STALL_TIMEOUTS))
+            .max(round_trip.saturating_mul(STALL_ROUND_TRIPS));
+        match self.incoming.expire(now.checked_sub(longest), now) {
+            Some(_) => Err(DisconnectReason::Stalled),
+            None => Ok(()),
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The order of the messages that one side of a connection receives.
 //!
 //! *Invariant:* each message of a reliable channel is delivered once. What is stored for messages that must
-//! wait for earlier ones is limited, whatever the peer sends.
+//! wait for earlier ones or for their other parts is limited, whatever the peer sends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, ReadError};
 
-use super::channel::{Channel, MAX_BYTES, MAX_MESSAGES, held_bytes};
+use super::assembly::Assembly;
+use super::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
 use crate::transport::message::ReceivedMessage;
 use crate::transport::sequence::Sequence;
 
@@ -17,33 +19,38 @@ pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
     /// The bytes of all messages that wait for earlier ones.
     bytes: usize,
+    /// The messages that wait for their other parts.
+    assembly: Assembly,
 }
 
 #[derive(Debug)]
 struct ReceivingChannel {
-    channel: Channel,
-    /// The first number that has not arrived; of a sequenced channel, the number after the newest.
+    config: ChannelConfig,
+    /// The first number that has not arrived; of an unreliable channel, the number after the newest.
     next: u64,
     /// The numbers after `next` that have arrived. In an ordered channel with their messages.
     early: Early,
+    /// When `next` last changed, or a part of that message arrived, or when nothing was early.
+    since: Duration,
 }
 
 #[derive(Debug)]
 enum Early {
     Ordered(BTreeMap<u64, BitWriter>),
     Unordered(BTreeSet<u64>),
-    Sequenced,
+    /// The channel is unreliable, and no message waits for another.
+    None,
 }
 
 impl Incoming {
     /// Begins a connection with these channels.
-    pub(crate) fn begin(&mut self, channels: impl Iterator<Item = Channel>) {
-        *self = Self { channels: channels.map(ReceivingChannel::new).collect(), bytes: 0 };
+    pub(crate) fn begin(&mut self, channels: impl Iterator<Item = ChannelConfig>) {
+        *self = Self { channels: channels.map(ReceivingChannel::new).collect(), ..Self::default() };
     }
 
     /// Returns about how many bytes of memory the waiting messages take.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes
+        self.bytes.saturating_add(self.assembly.bytes())
     }
 
     /// Checks the messages of a packet, before anything of it is applied.
@@ -52,73 +59,152 @@ impl Incoming {
     /// If an honest peer cannot have sent them.
     pub(crate) fn check(&self, messages: &[ReceivedMessage<'_>]) -> Result<(), ReadError> {
         // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
-        if self.bytes > MAX_BYTES {
-            return Err(ReadError::TooLong { len: self.bytes, max: MAX_BYTES });
+        if self.held_bytes() > MAX_BYTES {
+            return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }
+        let mut begun = BTreeSet::new();
         for message in messages {
             let receiving = self.channels.get(message.channel as usize).ok_or(ReadError::OutOfRange)?;
             let number = receiving.number_of(message);
             if receiving.is_reliable() && number >= receiving.next.saturating_add(MAX_MESSAGES as u64) {
                 return Err(ReadError::OutOfRange);
             }
+            let bits = message.part.map_or(message.content.len(), |(cut, _)| cut.bit_len);
+            let max = receiving.config.options.max_bytes;
+            if bits > max.saturating_mul(8) {
+                return Err(ReadError::TooLong { len: bits / 8, max });
+            }
+            let Some((cut, _)) = message.part else { continue };
+            match self.assembly.cut(message.channel, number) {
+                Some(known) if known != cut => return Err(ReadError::OutOfRange),
+                None if receiving.is_reliable() && !receiving.has_arrived(number) => {
+                    begun.insert((message.channel, number));
+                }
+                _ => {}
+            }
+        }
+        let unfinished = self.assembly.reliable().saturating_add(begun.len());
+        // A packet can finish all messages that it begins.
+        if !begun.is_empty() && unfinished > MAX_UNFINISHED {
+            return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
         }
         Ok(())
     }
 
     /// Takes a message that was checked. Calls `deliver` with each message that can be delivered now: this
-    /// one, and those that have waited for it.
-    pub(crate) fn take(&mut self, message: &ReceivedMessage<'_>, mut deliver: impl FnMut(BitSlice<'_>)) {
+    /// one, and those that have waited for it. `deliver` gets the content, and whether it came in parts.
+    pub(crate) fn take(
+        &mut self,
+        message: &ReceivedMessage<'_>,
+        now: Duration,
+        mut deliver: impl FnMut(BitSlice<'_>, bool),
+    ) {
         let Some(receiving) = self.channels.get_mut(message.channel as usize) else { return };
         let number = receiving.number_of(message);
-        if number < receiving.next {
+        if receiving.has_arrived(number) {
             return;
         }
+        let mut assembled;
+        let content = match message.part {
+            None => message.content,
+            Some(part) => {
+                if number == receiving.next {
+                    receiving.since = now;
+                }
+                let room = (receiving.is_reliable(), MAX_BYTES.saturating_sub(self.bytes));
+                let key = (message.channel, number);
+                let Some(whole) = self.assembly.take(key, part, message.content, room, now) else { return };
+                assembled = whole;
+                assembled.as_slice()
+            }
+        };
+        let came_in_parts = message.part.is_some();
+        let before = receiving.next;
         match &mut receiving.early {
-            Early::Sequenced => {
-                receiving.next = number.saturating_add(1);
-                deliver(message.content);
+            Early::None => {
+                receiving.next = receiving.next.max(number.saturating_add(1));
+                if let Channel::Sequenced { .. } = receiving.config.channel {
+                    self.assembly.drop_before(message.channel, number);
+                }
+                deliver(content, came_in_parts);
             }
             Early::Unordered(early) => {
-                if early.insert(number) {
-                    deliver(message.content);
-                }
+                early.insert(number);
+                deliver(content, came_in_parts);
                 while early.remove(&receiving.next) {
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
             Early::Ordered(early) if number > receiving.next => {
-                early.entry(number).or_insert_with(|| {
-                    let mut content = BitWriter::new();
-                    content.append(message.content);
-                    self.bytes = self.bytes.saturating_add(held_bytes(content.bit_len().div_ceil(8)));
-                    content
-                });
+                let mut stored = BitWriter::new();
+                stored.append(content);
+                self.bytes = self.bytes.saturating_add(held_bytes(stored.bit_len().div_ceil(8)));
+                early.insert(number, stored);
             }
             Early::Ordered(early) => {
-                deliver(message.content);
+                deliver(content, came_in_parts);
                 receiving.next = receiving.next.saturating_add(1);
                 while let Some(mut content) = early.remove(&receiving.next) {
                     self.bytes = self.bytes.saturating_sub(held_bytes(content.bit_len().div_ceil(8)));
-                    deliver(content.as_slice());
+                    deliver(content.as_slice(), true);
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
+        }
+        if receiving.next > before {
+            receiving.since = now;
+        }
+    }
+
+    /// Drops unreliable messages whose other parts do not arrive. Returns the channel of a reliable message
+    /// that has waited since `start` for its other parts or for an earlier message, if there is one.
+    pub(crate) fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
+        let mut stalled = self.assembly.expire(start, now);
+        for (receiving, channel) in self.channels.iter_mut().zip(0..) {
+            if receiving.early.is_empty() {
+                receiving.since = now;
+            } else if Some(receiving.since) <= start {
+                stalled = stalled.or(Some(channel));
+            }
+        }
+        stalled
+    }
+}
+
+impl Early {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Ordered(early) => early.is_empty(),
+            Self::Unordered(early) => early.is_empty(),
+            Self::None => true,
         }
     }
 }
 
 impl ReceivingChannel {
-    fn new(channel: Channel) -> Self {
-        let early = match channel {
+    fn new(config: ChannelConfig) -> Self {
+        let early = match config.channel {
             Channel::Ordered => Early::Ordered(BTreeMap::new()),
             Channel::Unordered => Early::Unordered(BTreeSet::new()),
-            Channel::Sequenced { .. } => Early::Sequenced,
+            Channel::Sequenced { .. } | Channel::Unreliable => Early::None,
         };
-        Self { channel, next: 0, early }
+        Self { config, next: 0, early, since: Duration::ZERO }
     }
 
     fn is_reliable(&self) -> bool {
-        !matches!(self.channel, Channel::Sequenced { .. })
+        self.config.channel.is_reliable()
+    }
+
+    /// Returns whether a message has arrived before, or comes too late. Each packet is read once, so an
+    /// unreliable message, which is in one packet only, cannot have arrived before.
+    fn has_arrived(&self, number: u64) -> bool {
+        let is_before = number < self.next && self.config.channel != Channel::Unreliable;
+        is_before
+            || match &self.early {
+                Early::Ordered(early) => early.contains_key(&number),
+                Early::Unordered(early) => early.contains(&number),
+                Early::None => false,
+            }
     }
 
     /// Returns the whole number of a message: the nearest to the expected one with these low 16 bits.
@@ -130,10 +216,18 @@ impl ReceivingChannel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::channel::MessageOptions;
+    use crate::transport::parts::Cut;
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn config(channel: Channel) -> ChannelConfig {
+        ChannelConfig { channel, options: MessageOptions::default() }
+    }
 
     fn incoming(channel: Channel) -> Incoming {
         let mut incoming = Incoming::default();
-        incoming.begin([channel].into_iter());
+        incoming.begin([config(channel)].into_iter());
         incoming
     }
 
@@ -141,10 +235,12 @@ mod tests {
     fn take(incoming: &mut Incoming, number: u64) -> Result<Vec<u64>, ReadError> {
         let content = number.to_le_bytes();
         let content = BitSlice::new(&content, 0, 64).expect("64 bits");
-        let message = ReceivedMessage { channel: 0, number: number as u16, content };
+        let message = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
         incoming.check(&[message])?;
         let mut delivered = Vec::new();
-        incoming.take(&message, |content| delivered.push(content.reader().read_bits(64).expect("64 bits")));
+        incoming.take(&message, NOW, |content, _| {
+            delivered.push(content.reader().read_bits(64).expect("64 bits"))
+        });
         Ok(delivered)
     }
 
@@ -187,14 +283,14 @@ mod tests {
     #[test]
     fn r20_what_waits_for_earlier_messages_is_bounded() {
         let mut incoming = Incoming::default();
-        incoming.begin([Channel::Ordered; 400].into_iter());
+        incoming.begin([config(Channel::Ordered); 400].into_iter());
         let bytes = [0; 1_000];
         let content = BitSlice::new(&bytes, 0, 8_000).expect("8,000 bits");
         let mut messages = (0..400).flat_map(|channel| (1..9).map(move |number| (channel, number)));
         let refused = messages.find(|&(channel, number)| {
-            let message = ReceivedMessage { channel, number, content };
+            let message = ReceivedMessage { channel, number, part: None, content };
             let is_refused = incoming.check(&[message]).is_err();
-            incoming.take(&message, |_| panic!("the first message of the channel is missing"));
+            incoming.take(&message, NOW, |_, _| panic!("the first message of the channel is missing"));
             is_refused
         });
         assert!(refused.is_some());
@@ -203,7 +299,118 @@ mod tests {
 
     #[test]
     fn r20_a_channel_that_does_not_exist_is_refused() {
-        let message = ReceivedMessage { channel: 1, number: 0, content: BitSlice::default() };
+        let message = ReceivedMessage { channel: 1, number: 0, part: None, content: BitSlice::default() };
         assert_eq!(incoming(Channel::Ordered).check(&[message]), Err(ReadError::OutOfRange));
+    }
+
+    /// The parts of a message of 1,000 bytes that are all its number. Returns what is delivered.
+    fn take_part(
+        incoming: &mut Incoming,
+        number: u64,
+        index: usize,
+        now: Duration,
+    ) -> Result<Vec<(u64, usize)>, ReadError> {
+        let (cut, bytes) = (Cut { bit_len: 8_000, part_bits: 3_000 }, [number as u8; 1_000]);
+        let content = cut.part(index, &bytes);
+        let message =
+            ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
+        incoming.check(&[message])?;
+        let mut delivered = Vec::new();
+        incoming.take(&message, now, |content, _| {
+            delivered.push((content.reader().read_bits(8).expect("a byte"), content.len()));
+        });
+        Ok(delivered)
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn parts_in_any_order_are_one_message_on_each_kind_of_channel() {
+        let channels =
+            [Channel::Ordered, Channel::Unordered, Channel::Sequenced { copies: 1 }, Channel::Unreliable];
+        for channel in channels {
+            let mut incoming = incoming(channel);
+            let parts = [(0, 2), (1, 0), (0, 0), (1, 2), (0, 2), (0, 1), (1, 1)];
+            let taken = parts.map(|(number, index)| take_part(&mut incoming, number, index, NOW));
+            let mut expected = [const { Ok(Vec::new()) }; 7];
+            (expected[5], expected[6]) = (Ok(vec![(0, 8_000)]), Ok(vec![(1, 8_000)]));
+            assert_eq!(taken, expected, "{channel:?}");
+            assert_eq!(incoming.held_bytes(), 0);
+            if channel != Channel::Unreliable {
+                assert_eq!(take_part(&mut incoming, 0, 1, NOW), Ok(Vec::new()), "it was delivered");
+                assert_eq!(incoming.held_bytes(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_newer_sequenced_message_ends_the_wait_for_an_older_one() {
+        let mut incoming = incoming(Channel::Sequenced { copies: 1 });
+        take_part(&mut incoming, 0, 0, NOW).unwrap();
+        assert!(incoming.held_bytes() > 0);
+        assert_eq!(take(&mut incoming, 1), Ok(vec![1]));
+        assert_eq!(incoming.held_bytes(), 0);
+    }
+
+    #[test]
+    fn unreliable_messages_without_their_parts_are_dropped_after_five_seconds() {
+        for channel in [Channel::Sequenced { copies: 1 }, Channel::Unreliable] {
+            let mut incoming = incoming(channel);
+            take_part(&mut incoming, 0, 0, NOW).unwrap();
+            take_part(&mut incoming, 0, 1, SECOND).unwrap();
+            assert_eq!(incoming.expire(None, SECOND * 5), None);
+            assert!(incoming.held_bytes() > 0);
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 6), None);
+            assert_eq!(incoming.held_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn r20_a_reliable_message_that_makes_no_progress_is_reported() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            assert_eq!(incoming.expire(Some(SECOND), SECOND), None);
+            take_part(&mut incoming, 0, 0, SECOND).unwrap();
+            take_part(&mut incoming, 0, 1, SECOND * 3).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 2), SECOND * 4), None);
+            assert_eq!(incoming.expire(Some(SECOND * 3), SECOND * 4), Some(0));
+            take_part(&mut incoming, 0, 2, SECOND * 5).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 6), None);
+            // A whole message that waits for an earlier one that never comes.
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 6), None);
+            take(&mut incoming, 2).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 7), None);
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 7), Some(0));
+        }
+    }
+
+    #[test]
+    fn r20_unfinished_messages_are_at_most_sixteen() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            (0..16).for_each(|number| _ = take_part(&mut incoming, number, 0, NOW).unwrap());
+            assert!(take_part(&mut incoming, 16, 0, NOW).is_err());
+            assert!(take_part(&mut incoming, 15, 1, NOW).is_ok());
+        }
+        // Of unreliable messages the oldest give way.
+        let mut incoming = incoming(Channel::Unreliable);
+        (0..40).for_each(|number| _ = take_part(&mut incoming, number, 0, SECOND * number as u32).unwrap());
+        assert!(incoming.held_bytes() <= 16 * (375 + 64), "{}", incoming.held_bytes());
+        take_part(&mut incoming, 39, 1, SECOND * 40).unwrap();
+        assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
+    }
+
+    #[test]
+    fn r20_parts_that_contradict_each_other_or_exceed_the_limit_are_refused() {
+        let mut incoming = incoming(Channel::Ordered);
+        take_part(&mut incoming, 0, 0, NOW).unwrap();
+        let bytes = [0; 100];
+        let content = BitSlice::new(&bytes, 0, 800).expect("800 bits");
+        let part = |number, cut| ReceivedMessage { channel: 0, number, part: Some((cut, 0)), content };
+        let other = Cut { bit_len: 8_000, part_bits: 800 };
+        assert_eq!(incoming.check(&[part(0, other)]), Err(ReadError::OutOfRange));
+        let too_large = Cut { bit_len: (64 << 10) * 8 + 1, part_bits: 800 };
+        assert!(incoming.check(&[part(1, too_large)]).is_err());
+        assert!(incoming.check(&[part(1, Cut { bit_len: (64 << 10) * 8, part_bits: 800 })]).is_ok());
     }
 }

@@ -10,12 +10,14 @@ use repl_core::{
     BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
 };
 
-use super::channel::{Channel, SendError};
+use super::channel::{Channel, ChannelConfig, MessageOptions, SendError};
 use super::sender::Sender;
 use crate::session::classes::MessageForm;
 
-/// The most messages of one type and one sender that may wait to be polled.
+/// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
+/// on the wire.
 pub(crate) const MAX_UNREAD: usize = 4_096;
+const MAX_UNREAD_BYTES: usize = 1 << 20;
 
 /// All registered types of messages, with the messages that arrived from senders `F`.
 pub(crate) struct Mailbox<F> {
@@ -32,7 +34,7 @@ struct MessageType<F> {
     name: String,
     type_id: TypeId,
     checksum: u64,
-    channel: Channel,
+    config: ChannelConfig,
     inbox: Box<dyn Inbox<F>>,
 }
 
@@ -41,16 +43,29 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// Checks that a message can be read, whatever objects exist.
     fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
 
-    /// Reads a message and stores it. Returns `false` if too many messages of the sender are unread. Drops a
-    /// message that cannot be read because an object in it does not exist.
+    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
+    /// them, or returns `false` if the channel is reliable. Drops a message that cannot be read because an object in it does not exist.
     fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 struct TypedInbox<F, M> {
-    unread: VecDeque<(F, M)>,
-    counts: HashMap<F, usize>,
+    is_reliable: bool,
+    /// The senders of the unread messages, in the order in which the messages arrived.
+    order: VecDeque<F>,
+    unread: HashMap<F, Unread<M>>,
+    /// How many entries of `order` belong to messages that were dropped.
+    dropped: usize,
+}
+
+/// The unread messages of one sender.
+struct Unread<M> {
+    /// Each with its bytes on the wire.
+    messages: VecDeque<(M, usize)>,
+    bytes: usize,
+    /// How many entries of `order` belong to messages that were dropped. They are the oldest of the sender.
+    dropped: usize,
 }
 
 /// Every object exists.
@@ -73,12 +88,18 @@ where
 
     fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
         let Ok(message) = read::<M>(content, objects) else { return true };
-        let count = self.counts.entry(from).or_default();
-        if *count >= MAX_UNREAD {
-            return false;
+        let bytes = content.len().div_ceil(8);
+        let unread = self.unread.entry(from).or_insert_with(Unread::new);
+        while unread.is_full(bytes) {
+            if self.is_reliable {
+                return false;
+            }
+            unread.drop_oldest();
+            self.dropped = self.dropped.saturating_add(1);
         }
-        *count = count.saturating_add(1);
-        self.unread.push_back((from, message));
+        unread.push(message, bytes);
+        self.order.push_back(from);
+        self.forget_dropped();
         true
     }
 
@@ -88,15 +109,68 @@ where
 }
 
 impl<F: Sender, M> TypedInbox<F, M> {
+    fn new(is_reliable: bool) -> Self {
+        Self { is_reliable, order: VecDeque::new(), unread: HashMap::new(), dropped: 0 }
+    }
+
     fn pop(&mut self) -> Option<(F, M)> {
-        let (from, message) = self.unread.pop_front()?;
-        if let Some(count) = self.counts.get_mut(&from) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.counts.remove(&from);
+        loop {
+            let from = self.order.pop_front()?;
+            let unread = self.unread.get_mut(&from)?;
+            if unread.skips() {
+                self.dropped = self.dropped.saturating_sub(1);
+                continue;
             }
+            let message = unread.pop();
+            if unread.messages.is_empty() {
+                self.unread.remove(&from);
+            }
+            return Some((from, message?));
         }
-        Some((from, message))
+    }
+
+    /// Removes the entries of dropped messages when they are most of all entries: amortised O(1).
+    fn forget_dropped(&mut self) {
+        if self.dropped > self.order.len() / 2 {
+            let unread = &mut self.unread;
+            self.order.retain(|from| !unread.get_mut(from).is_some_and(Unread::skips));
+            self.dropped = 0;
+        }
+    }
+}
+
+impl<M> Unread<M> {
+    fn new() -> Self {
+        Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
+    }
+
+    /// Returns whether there is no room for a message of so many bytes.
+    fn is_full(&self, bytes: usize) -> bool {
+        let is_over = self.bytes.saturating_add(bytes) > MAX_UNREAD_BYTES;
+        self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
+    }
+
+    fn push(&mut self, message: M, bytes: usize) {
+        self.messages.push_back((message, bytes));
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn pop(&mut self) -> Option<M> {
+        let (message, bytes) = self.messages.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Some(message)
+    }
+
+    fn drop_oldest(&mut self) {
+        self.pop();
+        self.dropped = self.dropped.saturating_add(1);
+    }
+
+    /// Returns whether the next entry of the sender belongs to a dropped message, and removes it.
+    fn skips(&mut self) -> bool {
+        let skips = self.dropped > 0;
+        self.dropped = self.dropped.saturating_sub(1);
+        skips
     }
 }
 
@@ -119,11 +193,16 @@ impl<F: Sender> Mailbox<F> {
     /// # Panics
     /// If the type or its name is registered already.
     #[track_caller]
-    pub(crate) fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) {
-        let (unread, counts) = (VecDeque::new(), HashMap::new());
+    pub(crate) fn register<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) {
+        options.assert_valid();
         let name = format!("message {}", M::WIRE_NAME);
-        let inbox = TypedInbox::<F, M> { unread, counts };
-        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_CHECKSUM, channel, inbox);
+        let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
+        let config = ChannelConfig { channel, options };
+        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_CHECKSUM, config, inbox);
     }
 
     /// Adds a type of messages with an inbox of its own.
@@ -136,15 +215,16 @@ impl<F: Sender> Mailbox<F> {
         name: String,
         type_id: TypeId,
         checksum: u64,
-        channel: Channel,
+        config: impl Into<ChannelConfig>,
         inbox: impl Inbox<F>,
     ) {
+        let config = config.into();
         assert!(
             self.types.iter().all(|known| known.name != name),
             "`{name}` is registered already: register each type once, and give each its own name",
         );
-        let checksum = Checksum::new().number(checksum).number(channel.tag()).finish();
-        self.types.push(MessageType { name, type_id, checksum, channel, inbox: Box::new(inbox) });
+        let checksum = config.checksum(Checksum::new().number(checksum)).finish();
+        self.types.push(MessageType { name, type_id, checksum, config, inbox: Box::new(inbox) });
         self.types.sort_by(|one, other| one.name.cmp(&other.name));
         self.by_type = (0..).zip(&self.types).map(|(at, known)| (known.type_id, at)).collect();
     }
@@ -153,13 +233,13 @@ impl<F: Sender> Mailbox<F> {
     pub(crate) fn forms(&self) -> impl Iterator<Item = MessageForm> {
         self.types.iter().map(|known| MessageForm {
             name: known.name.clone(),
-            text: format!("{} messages of the form {:016x}", known.channel.name(), known.checksum),
+            text: format!("{} messages of the form {:016x}", known.config.channel.name(), known.checksum),
             checksum: known.checksum,
         })
     }
 
-    pub(crate) fn channels(&self) -> impl Iterator<Item = Channel> {
-        self.types.iter().map(|known| known.channel)
+    pub(crate) fn channels(&self) -> impl Iterator<Item = ChannelConfig> {
+        self.types.iter().map(|known| known.config)
     }
 
     pub(crate) fn len(&self) -> u16 {

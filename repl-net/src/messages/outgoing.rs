@@ -1,16 +1,16 @@
 //! The messages that one side of a connection sends: each is stored until it is acknowledged or no longer
 //! needed.
 //!
-//! *Invariant:* a reliable message is waiting or in flight until a packet with it is acknowledged, so it is
-//! never lost.
+//! *Invariant:* a reliable message is waiting or in flight until packets with all of it are acknowledged, so
+//! it is never lost.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter};
+use repl_core::BitWriter;
 
-use super::channel::{Channel, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes};
-use crate::transport::message::{MESSAGE_HEAD_BITS, SentMessage};
+use super::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
+use super::sending::{Message, SendingChannel};
+use crate::transport::message::SentMessage;
 use crate::transport::outbox::Outbox;
 use crate::transport::sequence::Sequence;
 
@@ -18,48 +18,19 @@ use crate::transport::sequence::Sequence;
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
     channels: Vec<SendingChannel>,
-    /// The bytes of all stored messages.
-    bytes: usize,
-    /// How many stored messages must be sent in the next pass.
-    waiting: usize,
     /// The channel that is served first in the next pass.
     first: usize,
 }
 
-#[derive(Debug)]
-struct SendingChannel {
-    channel: Channel,
-    /// The number of the first stored message.
-    first: u64,
-    messages: VecDeque<Message>,
-}
-
-#[derive(Debug)]
-struct Message {
-    bytes: Vec<u8>,
-    bits: usize,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// It must be sent this many more times: once, or the copies of a sequenced message.
-    Waiting(u8),
-    /// It was sent in this packet, which may still arrive.
-    InFlight(Sequence),
-    Done,
-}
-
 impl Outgoing {
     /// Begins a connection with these channels. Messages of an earlier connection are dropped.
-    pub(crate) fn begin(&mut self, channels: impl Iterator<Item = Channel>) {
-        let new = |channel| SendingChannel { channel, first: 0, messages: VecDeque::new() };
-        *self = Self { channels: channels.map(new).collect(), ..Self::default() };
+    pub(crate) fn begin(&mut self, channels: impl Iterator<Item = ChannelConfig>) {
+        *self = Self { channels: channels.map(SendingChannel::new).collect(), first: 0 };
     }
 
-    /// Returns about how many bytes of memory the messages take.
+    /// Returns about how many bytes of memory the messages take. O(channels).
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes
+        self.channels.iter().map(|sending| sending.stored.bytes).sum()
     }
 
     /// Adds a message, which is sent in the next pass. `max_bits` is the room of a packet.
@@ -69,46 +40,42 @@ impl Outgoing {
         writer: &mut BitWriter,
         max_bits: usize,
     ) -> Result<(), SendError> {
-        let bits = writer.bit_len();
-        Self::check_size(bits, max_bits)?;
-        let sending = self.channels.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
-        let bytes = writer.finish().to_vec();
-        let held = held_bytes(bytes.len());
-        let state = match sending.channel {
-            Channel::Sequenced { copies } => {
-                while sending.messages.len() >= usize::from(copies.max(1)) {
-                    sending.drop_first(&mut self.bytes, &mut self.waiting);
-                }
-                State::Waiting(copies.max(1))
+        let sending = self.channels.get(channel as usize).ok_or(SendError::NotConnected)?;
+        sending.check_size(writer.bit_len())?;
+        let message = Message::new(writer, max_bits, sending.times());
+        if sending.is_reliable() {
+            let reliable = self.channels.iter().filter(|sending| sending.is_reliable());
+            let (bytes, large) = reliable.fold((0_usize, 0_usize), |(bytes, large), sending| {
+                let stored = sending.stored;
+                (bytes.saturating_add(stored.bytes), large.saturating_add(stored.large))
+            });
+            let held = bytes.saturating_add(held_bytes(message.bytes()));
+            let has_room = sending.len() < MAX_MESSAGES && held <= MAX_BYTES;
+            if !has_room || message.is_large() && large >= MAX_UNFINISHED {
+                return Err(SendError::Full);
             }
-            _ if sending.messages.len() >= MAX_MESSAGES => return Err(SendError::Full),
-            _ if self.bytes.saturating_add(held) > MAX_BYTES => return Err(SendError::Full),
-            _ => State::Waiting(1),
-        };
-        self.bytes = self.bytes.saturating_add(held);
-        self.waiting = self.waiting.saturating_add(1);
-        sending.messages.push_back(Message { bytes, bits, state });
+        }
+        if let Some(sending) = self.channels.get_mut(channel as usize) {
+            sending.add(message);
+        }
         Ok(())
     }
 
-    /// Checks whether a message can be sent. `max_bits` is the room of a packet.
-    pub(crate) fn check_size(bits: usize, max_bits: usize) -> Result<(), SendError> {
-        let max_bits = max_bits.saturating_sub(MESSAGE_HEAD_BITS);
-        if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
+    /// Checks whether a message of so many bits may be sent in a channel.
+    pub(crate) fn check_size(&self, channel: u16, bits: usize) -> Result<(), SendError> {
+        self.channels.get(channel as usize).ok_or(SendError::NotConnected)?.check_size(bits)
     }
 
     /// Puts the waiting messages into packets, as far as there is room. The channels take turns to be first.
     pub(crate) fn send(&mut self, outbox: &mut Outbox, now: Duration) {
-        if self.waiting == 0 {
+        if self.channels.iter().all(|sending| sending.stored.waiting == 0) {
             return;
         }
         let count = self.channels.len();
         let order = (self.first..count).chain(0..self.first);
         for at in order {
             let Some(sending) = self.channels.get_mut(at) else { continue };
-            let has_room = sending.send(at as u16, count as u16, &mut self.waiting, outbox, now);
-            sending.trim(&mut self.bytes, &mut self.waiting);
-            if !has_room {
+            if sending.stored.waiting > 0 && !sending.send(at as u16, count as u16, outbox, now) {
                 break;
             }
         }
@@ -118,86 +85,18 @@ impl Outgoing {
     /// Handles the ack of a packet with these messages.
     pub(crate) fn arrived(&mut self, messages: &[SentMessage]) {
         for message in messages {
-            let Some(sending) = self.channels.get_mut(message.channel as usize) else { continue };
-            // A newer sequenced message makes the older ones useless.
-            let numbers = match sending.channel {
-                Channel::Sequenced { .. } => sending.first..=message.number,
-                _ => message.number..=message.number,
-            };
-            for number in numbers {
-                sending.set_done(number, &mut self.waiting);
+            if let Some(sending) = self.channels.get_mut(message.channel as usize) {
+                sending.arrived(*message);
             }
-            sending.trim(&mut self.bytes, &mut self.waiting);
         }
     }
 
     /// Handles the loss of the packet `sequence` with these messages: reliable ones are sent again.
     pub(crate) fn lost(&mut self, sequence: Sequence, messages: &[SentMessage]) {
         for message in messages {
-            let Some(sending) = self.channels.get_mut(message.channel as usize) else { continue };
-            if let Some(lost) = sending.get_mut(message.number)
-                && lost.state == State::InFlight(sequence)
-            {
-                lost.state = State::Waiting(1);
-                self.waiting = self.waiting.saturating_add(1);
+            if let Some(sending) = self.channels.get_mut(message.channel as usize) {
+                sending.lost(sequence, *message);
             }
-        }
-    }
-}
-
-impl SendingChannel {
-    fn get_mut(&mut self, number: u64) -> Option<&mut Message> {
-        self.messages.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
-    }
-
-    fn set_done(&mut self, number: u64, waiting: &mut usize) {
-        let Some(message) = self.get_mut(number) else { return };
-        if let State::Waiting(_) = std::mem::replace(&mut message.state, State::Done) {
-            *waiting = waiting.saturating_sub(1);
-        }
-    }
-
-    /// Sends what waits in this channel. Returns whether there was room for all of it.
-    fn send(
-        &mut self,
-        number: u16,
-        channels: u16,
-        waiting: &mut usize,
-        outbox: &mut Outbox,
-        now: Duration,
-    ) -> bool {
-        for (message, at) in self.messages.iter_mut().zip(self.first..) {
-            let State::Waiting(times) = message.state else { continue };
-            if !outbox.make_room(MESSAGE_HEAD_BITS.saturating_add(message.bits), now) {
-                return false;
-            }
-            let content = BitSlice::new(&message.bytes, 0, message.bits).unwrap_or_default();
-            outbox.message(SentMessage { channel: number, number: at }, channels, content);
-            message.state = match self.channel {
-                Channel::Sequenced { .. } if times > 1 => State::Waiting(times.saturating_sub(1)),
-                Channel::Sequenced { .. } => State::Done,
-                _ => State::InFlight(outbox.sequence()),
-            };
-            if !matches!(message.state, State::Waiting(_)) {
-                *waiting = waiting.saturating_sub(1);
-            }
-        }
-        true
-    }
-
-    /// Drops the messages at the front that nobody needs any more.
-    fn trim(&mut self, bytes: &mut usize, waiting: &mut usize) {
-        while self.messages.front().is_some_and(|message| message.state == State::Done) {
-            self.drop_first(bytes, waiting);
-        }
-    }
-
-    fn drop_first(&mut self, bytes: &mut usize, waiting: &mut usize) {
-        let Some(message) = self.messages.pop_front() else { return };
-        self.first = self.first.saturating_add(1);
-        *bytes = bytes.saturating_sub(held_bytes(message.bytes.len()));
-        if let State::Waiting(_) = message.state {
-            *waiting = waiting.saturating_sub(1);
         }
     }
 }
@@ -205,6 +104,7 @@ impl SendingChannel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::channel::{Channel, MessageOptions};
     use crate::transport::in_flight::Delivery;
     use crate::transport::outbox::Limits;
 
@@ -224,7 +124,8 @@ mod tests {
                 memory_bytes: usize::MAX,
             };
             let mut outgoing = Outgoing::default();
-            outgoing.begin(channels.iter().copied());
+            let options = MessageOptions { max_bytes: 4_000 };
+            outgoing.begin(channels.iter().map(|&channel| ChannelConfig { channel, options }));
             Self { outgoing, outbox: Outbox::new(Sequence::new(0), limits) }
         }
 
@@ -287,7 +188,7 @@ mod tests {
         side.resolve(0, Delivery::Lost);
         assert_eq!(side.send(), [[(0, 0)]]);
         // The loss is noted again, as for an old packet.
-        side.outgoing.lost(Sequence::new(0), &[SentMessage { channel: 0, number: 0 }]);
+        side.outgoing.lost(Sequence::new(0), &[SentMessage { channel: 0, number: 0, part: 0 }]);
         assert_eq!(side.send(), [[]; 0]);
     }
 
@@ -338,12 +239,59 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_fits_into_no_packet_is_refused() {
+    fn a_large_message_is_sent_in_parts_and_lost_parts_are_sent_again() {
         let mut side = Side::new(&[Channel::Ordered]);
-        let error = side.add(0, 200).expect_err("a packet has 200 bytes");
-        let SendError::TooLarge { bits: 1_600, max_bits } = error else { panic!("{error}") };
-        side.add(0, max_bits / 8).unwrap();
-        assert!(side.add(0, max_bits / 8 + 1).is_err());
-        assert_eq!(side.send().len(), 1);
+        side.add(0, 1_000).unwrap();
+        let packets = side.send();
+        assert!(packets.iter().all(|messages| messages.iter().all(|message| *message == (0, 0))));
+        let parts: Vec<usize> = packets.iter().map(Vec::len).collect();
+        assert!(parts.len() > 6 && parts[0] > 1, "{parts:?}");
+        (0..parts.len()).filter(|at| at % 2 == 0).for_each(|at| side.resolve(at as u64, Delivery::Arrived));
+        side.resolve(1, Delivery::Lost);
+        side.resolve(3, Delivery::Lost);
+        assert_eq!(side.send().concat().len(), parts[1] + parts[3]);
+        assert!(side.outgoing.held_bytes() > 1_000);
+        let unresolved =
+            (parts.len() as u64..side.outbox.next().number()).chain((5..parts.len() as u64).step_by(2));
+        unresolved.for_each(|at| side.resolve(at, Delivery::Arrived));
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn large_unreliable_messages_are_sent_once_and_sequenced_ones_in_copies() {
+        for (channel, copies) in [(Channel::Unreliable, 1), (Channel::Sequenced { copies: 3 }, 3)] {
+            let mut side = Side::new(&[channel]);
+            side.add(0, 1_000).unwrap();
+            let parts = side.send().concat().len();
+            side.resolve(0, Delivery::Lost);
+            (1..copies).for_each(|_| assert_eq!(side.send().concat().len(), parts));
+            assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+        }
+    }
+
+    #[test]
+    fn w14_sixteen_large_reliable_messages_wait_at_most() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unordered, Channel::Unreliable]);
+        (0..16).for_each(|number| side.add(number % 2, 1_000).unwrap());
+        assert_eq!(side.add(0, 1_000), Err(SendError::Full));
+        side.add(0, 10).unwrap();
+        (0..100).for_each(|_| side.add(2, 1_000).unwrap());
+    }
+
+    #[test]
+    fn unreliable_messages_that_find_no_room_are_dropped_the_oldest_first() {
+        let mut side = Side::new(&[Channel::Unreliable]);
+        (0..5_000).for_each(|_| side.add(0, 10).unwrap());
+        assert_eq!(side.send()[0][0], (0, 5_000 - 1_024));
+        (0..400).for_each(|_| side.add(0, 4_000).unwrap());
+        assert!(side.outgoing.held_bytes() <= MAX_BYTES);
+    }
+
+    #[test]
+    fn a_message_above_its_limit_is_refused() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        let error = side.add(0, 4_001).expect_err("the limit is 4,000");
+        assert_eq!(error, SendError::TooLarge { bits: 32_008, max_bits: 32_000 });
+        side.add(0, 4_000).unwrap();
     }
 }

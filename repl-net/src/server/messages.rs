@@ -6,7 +6,7 @@
 use repl_core::NetSerialize;
 
 use super::Server;
-use crate::messages::channel::{Channel, SendError};
+use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::session::connection_id::ConnectionId;
 
 impl Server {
@@ -27,12 +27,25 @@ impl Server {
     /// If there was a connection already, or if a type of this name is registered already.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.register_message_with::<M>(channel, MessageOptions::default())
+    }
+
+    /// Registers a type of messages with its own limits. Register the same limits as on the clients.
+    ///
+    /// # Panics
+    /// As [`register_message`](Self::register_message), or if a limit is out of the range in its description.
+    #[track_caller]
+    pub fn register_message_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self {
         assert!(
             !self.is_frozen(),
             "messages `{}` are new, but clients have connected already: register them before the first `connect`",
             M::WIRE_NAME,
         );
-        self.mailbox.register::<M>(channel);
+        self.mailbox.register::<M>(channel, options);
         self
     }
 
@@ -59,8 +72,9 @@ impl Server {
     }
 
     /// Returns the next message of a type from any client, with its connection, in the order in which they
-    /// were delivered. `None` if there are no more. Poll all types in each tick: if 4,096 messages of a type
-    /// from one client wait, its connection ends.
+    /// were delivered. `None` if there are no more. Poll all types in each tick. If 4,096 messages of a type
+    /// from one client wait, or messages of 1 MiB, its connection ends. If the channel is not reliable, the
+    /// oldest of these messages are dropped instead.
     ///
     /// # Panics
     /// If the type is not [registered](Self::register_message).

@@ -314,7 +314,7 @@ impl Server {
         if self.config.share {
             self.broadcast.build(&self.world, &self.classes, max_bits);
         }
-        let (mut silent, mut overdue) = (Vec::new(), Vec::new());
+        let (mut silent, mut stuck) = (Vec::new(), Vec::new());
         for (&id, peer) in &mut self.connections {
             if !self.config.share && peer.handshake.is_connected() {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
@@ -331,11 +331,11 @@ impl Server {
             peer.handshake.repeat_welcome(self.config.timeout, now, &mut peer.connection.outbox.queue);
             if now.saturating_sub(peer.handshake.last_received()) >= self.config.timeout {
                 silent.push(id);
-            } else if peer.connection.is_overdue(self.config.timeout, now) {
-                overdue.push(id);
+            } else if let Err(reason) = peer.connection.check_progress(self.config.timeout, now) {
+                stuck.push((id, reason));
             }
         }
-        overdue.into_iter().for_each(|id| self.close(id, DisconnectReason::Unacknowledged));
+        stuck.into_iter().for_each(|(id, reason)| self.close(id, reason));
         for id in silent {
             if matches!(self.connections.get(&id), Some(peer) if peer.handshake.is_ended()) {
                 self.connections.remove(&id);

@@ -23,6 +23,10 @@ pub enum DisconnectReason {
     /// changes, hide objects from the client or raise the limit.
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
+    /// The other side began a reliable message and did not finish it: for 30 s, three timeouts and 40 round
+    /// trips no part of it arrived, or no earlier message for which it waits.
+    #[error("a message was not finished for too long")]
+    Stalled,
     /// The classes of the two sides differ.
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),

@@ -6,12 +6,17 @@
 //! bit says whether this message is the next one of the same channel; then the rest of the head is left out.
 //! The messages end where the packet has only its padding left.
 //!
-//! *Invariant:* a packet without messages takes no bit for them.
+//! A message that is too large for a packet is sent in parts. A part begins with a zero bit in place of the
+//! one bit. The next part of the same message takes two bits beside its content.
+//!
+//! *Invariant:* a packet without messages takes no bit for them, and a message that is not cut takes no bit
+//! for parts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use super::packet::read_end;
+use super::parts::Cut;
 
 /// The Exp-Golomb order of the lengths: most messages take 4 to 24 bytes.
 const LENGTH_ORDER: u32 = 6;
@@ -19,18 +24,27 @@ const LENGTH_ORDER: u32 = 6;
 /// The most bits that a message takes without its content: two flags, the channel, the number, the length.
 pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
-/// A message that was sent: its channel, and its number in the channel.
+/// The most bits that a part takes without its content.
+pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
+
+/// The bits that a part takes without its content, directly after the part before it.
+pub(crate) const NEXT_PART_BITS: usize = 2;
+
+/// A message or a part of one that was sent: the channel, the number in the channel, and the part, which is 0
+/// for a message in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentMessage {
     pub(crate) channel: u16,
     pub(crate) number: u64,
+    pub(crate) part: u16,
 }
 
 /// Writes the messages of a packet, while its segments are written elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct MessageWriter {
     bits: BitWriter,
-    last: Option<SentMessage>,
+    /// The last message, and whether it was a part.
+    last: Option<(SentMessage, bool)>,
 }
 
 impl MessageWriter {
@@ -38,19 +52,34 @@ impl MessageWriter {
         self.bits.bit_len()
     }
 
-    /// Writes a message of one of `channels` channels.
-    pub(crate) fn write(&mut self, message: SentMessage, channels: u16, content: BitSlice<'_>) {
-        self.bits.write_flag(true);
-        let next = |last: SentMessage| SentMessage { number: last.number.saturating_add(1), ..last };
-        let is_next = self.last.map(|last| next(last) == message);
+    /// Returns whether a part comes directly after the part before it.
+    pub(crate) fn continues(&self, part: SentMessage) -> bool {
+        let next = |last: SentMessage| SentMessage { part: last.part.saturating_add(1), ..last };
+        self.last.is_some_and(|(last, is_part)| is_part && next(last) == part)
+    }
+
+    /// Writes a message of one of `channels` channels, or a part of it, if it is cut. `content` is the
+    /// content of the message or part.
+    pub(crate) fn write(&mut self, message: SentMessage, channels: u16, cut: Cut, content: BitSlice<'_>) {
+        let is_part = cut.parts() > 1;
+        self.bits.write_flag(!is_part);
+        let is_next = self.last.map(|(last, was_part)| {
+            let is_next_number =
+                last.channel == message.channel && last.number.checked_add(1) == Some(message.number);
+            if is_part && was_part { self.continues(message) } else { is_next_number }
+        });
         is_next.into_iter().for_each(|is_next| self.bits.write_flag(is_next));
         if is_next != Some(true) {
             self.bits.write_below(message.channel.into(), channels.into());
             self.bits.write_bits(message.number & 0xffff, 16);
         }
-        self.bits.write_exp_golomb(content.len() as u64, LENGTH_ORDER);
+        if !is_part {
+            self.bits.write_exp_golomb(content.len() as u64, LENGTH_ORDER);
+        } else if !self.continues(message) {
+            cut.write(message.part.into(), &mut self.bits);
+        }
         self.bits.append(content);
-        self.last = Some(message);
+        self.last = Some((message, is_part));
     }
 
     /// Appends the messages to the end of a packet, and begins with the next packet.
@@ -61,12 +90,15 @@ impl MessageWriter {
     }
 }
 
-/// A message as it arrived.
+/// A message or a part of one, as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedMessage<'a> {
     pub(crate) channel: u16,
     /// The low 16 bits of its number.
     pub(crate) number: u16,
+    /// How the message is cut, and the index of this part. `None` if the message came in one piece.
+    pub(crate) part: Option<(Cut, usize)>,
+    /// The content of the message or part.
     pub(crate) content: BitSlice<'a>,
 }
 
@@ -82,19 +114,52 @@ pub(crate) fn read_messages<'a>(
 ) -> Result<Vec<ReceivedMessage<'a>>, ReadError> {
     let mut messages: Vec<ReceivedMessage<'a>> = Vec::new();
     while !is_at_end(reader) {
-        if !reader.read_flag()? || channels == 0 {
+        let is_whole = reader.read_flag()?;
+        if channels == 0 {
             return Err(ReadError::OutOfRange);
         }
-        let last = messages.last().map(|last| (last.channel, last.number));
-        let (channel, number) = match last {
-            Some((channel, number)) if reader.read_flag()? => (channel, number.wrapping_add(1)),
-            _ => (reader.read_below(channels.into())? as u16, reader.read_bits(16)? as u16),
+        let last = match messages.last() {
+            Some(last) if reader.read_flag()? => Some((last.channel, last.number, last.part)),
+            _ => None,
         };
-        let bits = usize::try_from(reader.read_exp_golomb(LENGTH_ORDER)?).map_err(|_| ReadError::End)?;
-        messages.push(ReceivedMessage { channel, number, content: reader.take(bits)? });
+        let message = match last {
+            Some((channel, number, Some((cut, index)))) if !is_whole => {
+                let index = index.saturating_add(1);
+                if index >= cut.parts() {
+                    return Err(ReadError::OutOfRange);
+                }
+                let content = reader.take(cut.bits_of(index))?;
+                ReceivedMessage { channel, number, part: Some((cut, index)), content }
+            }
+            Some((channel, number, _)) => read_content(channel, number.wrapping_add(1), is_whole, reader)?,
+            None => {
+                let channel = reader.read_below(channels.into())? as u16;
+                let number = reader.read_bits(16)? as u16;
+                read_content(channel, number, is_whole, reader)?
+            }
+        };
+        messages.push(message);
     }
     read_end(reader)?;
     Ok(messages)
+}
+
+/// Reads a message or a part, after its channel and number.
+fn read_content<'a>(
+    channel: u16,
+    number: u16,
+    is_whole: bool,
+    reader: &mut BitReader<'a>,
+) -> Result<ReceivedMessage<'a>, ReadError> {
+    let part = if is_whole { None } else { Some(Cut::read(reader)?) };
+    if part.is_some_and(|(cut, _)| cut.parts() < 2) {
+        return Err(ReadError::OutOfRange);
+    }
+    let bits = match part {
+        Some((cut, index)) => cut.bits_of(index),
+        None => usize::try_from(reader.read_exp_golomb(LENGTH_ORDER)?).map_err(|_| ReadError::End)?,
+    };
+    Ok(ReceivedMessage { channel, number, part, content: reader.take(bits)? })
 }
 
 #[cfg(test)]
@@ -110,7 +175,7 @@ mod tests {
         for &(channel, number, bits) in messages {
             let bytes = vec![0xa5; bits.div_ceil(8)];
             let content = BitSlice::new(&bytes, 0, bits).unwrap_or_default();
-            writer.write(SentMessage { channel, number }, channels, content);
+            writer.write(SentMessage { channel, number, part: 0 }, channels, Cut::whole(bits), content);
         }
         let bits = writer.bit_len();
         writer.end_packet(&mut packet);
@@ -137,6 +202,83 @@ mod tests {
     fn padding_that_is_no_padding_is_refused() {
         assert!(read_messages(&mut BitReader::new(&[0]), 3).is_err(), "eight bits of padding");
         assert!(read_messages(&mut BitReader::new(&[0x80]), 0).is_err(), "a message without channels");
+        assert!(read_messages(&mut BitReader::new(&[0x81]), 0).is_err(), "a message without channels");
+    }
+
+    /// Writes messages of three channels: each with its channel, number and part, and how it is cut.
+    fn mixed(messages: &[(u16, u64, u16, Cut)]) -> (Vec<u8>, usize) {
+        let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
+        for &(channel, number, part, cut) in messages {
+            let bytes = vec![number as u8; cut.bit_len.div_ceil(8)];
+            writer.write(SentMessage { channel, number, part }, 3, cut, cut.part(part.into(), &bytes));
+        }
+        let bits = writer.bit_len();
+        writer.end_packet(&mut packet);
+        (packet.into_bytes(), bits)
+    }
+
+    #[test]
+    fn parts_beside_messages_are_read_as_they_were_written() {
+        let (large, other) = (Cut { bit_len: 1_000, part_bits: 300 }, Cut { bit_len: 257, part_bits: 256 });
+        let small = Cut::whole(9);
+        let messages = [
+            (0, 7, 0, small),
+            (0, 8, 0, large),
+            (0, 8, 1, large),
+            (0, 8, 3, large),
+            (0, 9, 0, small),
+            (0, 10, 1, other),
+            (0, 11, 0, other),
+            (2, 11, 0, small),
+            (2, 65_536, 2, large),
+            (2, 65_536, 3, large),
+        ];
+        let (bytes, _) = mixed(&messages);
+        let read = read_messages(&mut BitReader::new(&bytes), 3).expect("what was written");
+        let read = read.iter().map(|read| {
+            (read.channel, read.number, read.part.map(|(cut, index)| (cut, index as u16)), read.content.len())
+        });
+        let written = messages.iter().map(|&(channel, number, part, cut)| {
+            let is_part = cut.parts() > 1;
+            (channel, number as u16, is_part.then_some((cut, part)), cut.bits_of(part.into()))
+        });
+        assert_eq!(read.collect::<Vec<_>>(), written.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_next_part_takes_two_bits_beside_its_content() {
+        let cut = Cut { bit_len: 1_200, part_bits: 300 };
+        let size = |parts: u16| mixed(&(0..parts).map(|part| (1, 5, part, cut)).collect::<Vec<_>>()).1;
+        assert!(size(1) - 300 <= PART_HEAD_BITS);
+        assert_eq!(size(3) - size(2), 300 + NEXT_PART_BITS);
+        let widest = Cut { bit_len: 65_536 * 8, part_bits: 65_507 * 8 };
+        assert!(mixed(&[(2, 70_000, 1, widest)]).1 - widest.bits_of(1) <= PART_HEAD_BITS);
+        let narrow = Cut { bit_len: 65_536 * 8, part_bits: 256 };
+        assert!(mixed(&[(2, 70_000, 2_047, narrow)]).1 - 256 <= PART_HEAD_BITS);
+    }
+
+    #[test]
+    fn r20_parts_that_cannot_be_are_refused() {
+        let refused = |cut: Cut, index: u64| {
+            let mut bits = BitWriter::new();
+            bits.write_bits(0, 1);
+            bits.write_below(1, 3);
+            bits.write_bits(5, 16);
+            bits.write_exp_golomb(cut.bit_len as u64, 12);
+            bits.write_exp_golomb(cut.part_bits as u64, 12);
+            bits.write_exp_golomb(index, 3);
+            (0..20).for_each(|_| bits.write_bits(u64::MAX, 64));
+            read_messages(&mut BitReader::new(&bits.into_bytes()), 3).err()
+        };
+        // What follows the first part is read as further messages, and refused for another reason.
+        assert_ne!(refused(Cut { bit_len: 600, part_bits: 256 }, 1), Some(ReadError::OutOfRange));
+        assert_eq!(refused(Cut { bit_len: 600, part_bits: 255 }, 1), Some(ReadError::OutOfRange));
+        assert_eq!(refused(Cut { bit_len: 600, part_bits: 256 }, 3), Some(ReadError::OutOfRange));
+        assert_eq!(refused(Cut { bit_len: 256, part_bits: 256 }, 0), Some(ReadError::OutOfRange));
+        assert_eq!(
+            refused(Cut { bit_len: usize::MAX, part_bits: usize::MAX }, 2),
+            Some(ReadError::OutOfRange)
+        );
     }
 
     proptest! {

@@ -13,6 +13,7 @@ pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod outbox;
 pub(crate) mod packet;
+pub(crate) mod parts;
 pub(crate) mod reassembly;
 pub(crate) mod role;
 pub(crate) mod rtt;

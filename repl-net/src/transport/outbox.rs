@@ -12,8 +12,9 @@ use repl_core::{BitSlice, BitWriter};
 use super::acks::Received;
 use super::congestion::Congestion;
 use super::in_flight::{Delivery, InFlight, Record, Sent};
-use super::message::{MessageWriter, SentMessage};
+use super::message::{MESSAGE_HEAD_BITS, MessageWriter, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
+use super::parts::Cut;
 use super::rtt::SendTimes;
 use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use super::send_queue::SendQueue;
@@ -323,10 +324,27 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
-    /// Writes a message of one of `channels` channels, if it [fits](Self::make_room).
-    pub(crate) fn message(&mut self, message: SentMessage, channels: u16, content: BitSlice<'_>) {
+    /// Writes a message of one of `channels` channels, or a part of it, if it is cut. `content` is the content
+    /// of the message or part. Returns the number of the packet, or `None` if the limits allow no packet.
+    pub(crate) fn message(
+        &mut self,
+        message: SentMessage,
+        channels: u16,
+        cut: Cut,
+        content: BitSlice<'_>,
+        now: Duration,
+    ) -> Option<Sequence> {
+        let head_bits = match cut.parts() {
+            1 => MESSAGE_HEAD_BITS,
+            _ if self.messages.continues(message) => NEXT_PART_BITS,
+            _ => PART_HEAD_BITS,
+        };
+        if !self.make_room(head_bits.saturating_add(content.len()), now) {
+            return None;
+        }
         self.open_packet().contents.messages.push(message);
-        self.messages.write(message, channels, content);
+        self.messages.write(message, channels, cut, content);
+        Some(self.next)
     }
 
     /// Begins a run of openings from slot `first` on, with as many objects as fit into the packet. Returns

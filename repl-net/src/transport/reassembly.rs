@@ -7,14 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
+use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::blob::BLOB_SPAN;
+use super::parts::{Cut, Partial};
 use super::sequence::Sequence;
-
-/// The least size of a part, except for the last part of a blob. Each stored part costs memory in addition to
-/// its bits, and this size limits the number of parts.
-const LEAST_PART_BITS: usize = 256;
 
 /// A part of a blob that has arrived.
 #[derive(Debug)]
@@ -26,8 +23,7 @@ pub(crate) struct Part {
     under_way: (u32, u64),
     /// The stamp of the pass in which the server wrote the values of the blob.
     pub(crate) stamp: Sequence,
-    bit_len: usize,
-    part_bits: usize,
+    cut: Cut,
     index: usize,
     bits: BitWriter,
 }
@@ -40,81 +36,21 @@ impl Part {
         let place = reader.read_below(BLOB_SPAN.into())? as u32;
         let blob = oldest.checked_add(place).ok_or(ReadError::OutOfRange)?;
         let behind = reader.read_exp_golomb(3)?;
-        let bit_len = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
-        let part_bits = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
-        let index = usize::try_from(reader.read_exp_golomb(3)?).map_err(|_| ReadError::OutOfRange)?;
-        let start =
-            index.checked_mul(part_bits).filter(|&start| start < bit_len).ok_or(ReadError::OutOfRange)?;
-        let len = part_bits.min(bit_len.saturating_sub(start));
-        if behind > sequence.number() || part_bits < LEAST_PART_BITS || under_way.1 >> place & 1 == 0 {
+        let (cut, index) = Cut::read(reader)?;
+        if behind > sequence.number() || under_way.1 >> place & 1 == 0 {
             return Err(ReadError::OutOfRange);
         }
         let mut bits = BitWriter::new();
-        bits.append(reader.take(len)?);
-        Ok(Self { slot, blob, under_way, stamp: sequence.minus(behind), bit_len, part_bits, index, bits })
-    }
-}
-
-/// A blob with some of its parts.
-#[derive(Debug)]
-struct Partial {
-    slot: u32,
-    bit_len: usize,
-    part_bits: usize,
-    /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
-    bytes: Vec<u8>,
-    /// The index of each part that has arrived, and where it begins in `bytes`. The entries are sorted by
-    /// index.
-    starts: Vec<(u32, u32)>,
-}
-
-/// Reserves room for `more` elements. Reserves at most an eighth of the length in addition.
-fn reserve<T>(list: &mut Vec<T>, more: usize) {
-    if list.capacity().saturating_sub(list.len()) < more {
-        list.reserve_exact(more.max(list.len() / 8));
-    }
-}
-
-impl Partial {
-    fn bits_of(&self, index: usize) -> usize {
-        self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
-    }
-
-    /// Stores a part. Returns `false` if the part has arrived before.
-    fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
-        let index = index as u32;
-        let Err(at) = self.starts.binary_search_by_key(&index, |&(index, _)| index) else { return false };
-        let bytes = part.finish();
-        reserve(&mut self.starts, 1);
-        self.starts.insert(at, (index, self.bytes.len() as u32));
-        reserve(&mut self.bytes, bytes.len());
-        self.bytes.extend_from_slice(bytes);
-        true
-    }
-
-    fn is_whole(&self) -> bool {
-        self.starts.len() == self.bit_len.div_ceil(self.part_bits)
-    }
-
-    fn whole(&self) -> BitWriter {
-        let mut whole = BitWriter::new();
-        for &(index, start) in &self.starts {
-            let bytes = self.bytes.get(start as usize..).unwrap_or_default();
-            whole.append(BitSlice::new(bytes, 0, self.bits_of(index as usize)).unwrap_or_default());
-        }
-        whole
-    }
-
-    /// Returns how many bytes the stored parts take.
-    fn size(&self) -> usize {
-        self.starts.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
+        bits.append(reader.take(cut.bits_of(index))?);
+        Ok(Self { slot, blob, under_way, stamp: sequence.minus(behind), cut, index, bits })
     }
 }
 
 /// The incomplete blobs of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
-    partial: BTreeMap<u32, Partial>,
+    /// Each with the slot of its object.
+    partial: BTreeMap<u32, (u32, Partial)>,
     bytes: usize,
     /// All blobs before this id are complete or given up.
     floor: u32,
@@ -129,13 +65,12 @@ impl Reassembly {
         if part.blob < self.floor || self.done.contains(&part.blob) {
             return Ok(None);
         }
-        if part.bit_len / 8 > max_bytes {
-            return Err(ReadError::TooLong { len: part.bit_len / 8, max: max_bytes });
+        let Part { slot, blob, cut, index, mut bits, .. } = part;
+        if cut.bit_len / 8 > max_bytes {
+            return Err(ReadError::TooLong { len: cut.bit_len / 8, max: max_bytes });
         }
-        let Part { slot, blob, bit_len, part_bits, index, mut bits, .. } = part;
-        let new = || Partial { slot, bit_len, part_bits, bytes: Vec::new(), starts: Vec::new() };
-        let partial = self.partial.entry(blob).or_insert_with(new);
-        if (partial.slot, partial.bit_len, partial.part_bits) != (slot, bit_len, part_bits) {
+        let (of, partial) = self.partial.entry(blob).or_insert_with(|| (slot, Partial::new(cut)));
+        if (*of, partial.cut) != (slot, cut) {
             return Err(ReadError::OutOfRange);
         }
         if partial.insert(index, &mut bits) {
@@ -170,7 +105,7 @@ impl Reassembly {
     }
 
     fn drop_blob(&mut self, id: u32) {
-        if let Some(partial) = self.partial.remove(&id) {
+        if let Some((_, partial)) = self.partial.remove(&id) {
             self.bytes = self.bytes.saturating_sub(partial.size());
         }
         if id >= self.floor {
@@ -182,6 +117,7 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::parts::LEAST_PART_BITS;
 
     /// The size of each part in these tests, in bytes.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
@@ -198,8 +134,7 @@ mod tests {
             blob,
             under_way: (oldest, mask),
             stamp: Sequence::default(),
-            bit_len: parts * LEAST_PART_BITS,
-            part_bits: LEAST_PART_BITS,
+            cut: Cut { bit_len: parts * LEAST_PART_BITS, part_bits: LEAST_PART_BITS },
             index,
             bits,
         }
@@ -275,7 +210,10 @@ mod tests {
         let contradictions = [
             Part { slot: 1, ..part(0, 1, 3, &[0]) },
             part(0, 1, 2, &[0]),
-            Part { part_bits: LEAST_PART_BITS * 2, ..part(0, 1, 3, &[0]) },
+            Part {
+                cut: Cut { bit_len: 3 * LEAST_PART_BITS, part_bits: LEAST_PART_BITS * 2 },
+                ..part(0, 1, 3, &[0])
+            },
         ];
         for part in contradictions {
             assert_eq!(reassembly.take(part, 1_000).err(), Some(ReadError::OutOfRange));

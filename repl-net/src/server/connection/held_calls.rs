@@ -9,7 +9,6 @@ use repl_core::{BitSlice, BitWriter, Guid, ObjectRef};
 
 use super::Connection;
 use crate::messages::channel::{SendError, held_bytes};
-use crate::messages::outgoing::Outgoing;
 use crate::server::world::World;
 
 /// The most calls that wait for a connection.
@@ -80,7 +79,7 @@ impl Connection {
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
         let max_bits = self.outbox.capacity();
-        Outgoing::check_size(writer.bit_len(), max_bits)?;
+        self.exchange.outgoing.check_size(channel, writer.bit_len())?;
         match self.turn(world, object) {
             Turn::Send if self.held_calls.calls.is_empty() => {
                 match self.exchange.outgoing.add(channel, writer, max_bits) {

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::Connection;
+use crate::session::disconnect::DisconnectReason;
 
 /// For how many timeouts the close of an object may stay unacknowledged. At 90 % loss in both directions one
 /// retry in 12 is acknowledged, and there are four retries a second (R9). So only two of a million closes are
@@ -44,18 +45,28 @@ impl Connection {
             + self.held_calls.held_bytes();
     }
 
-    /// Returns whether the client has left too much unacknowledged for too long: more memory than its limit
-    /// for a `timeout`, or the close of an object for several timeouts. The slot of a closed object cannot be
-    /// used again before the ack.
-    pub(crate) fn is_overdue(&mut self, timeout: Duration, now: Duration) -> bool {
+    /// Checks that the client does not hold up the connection.
+    ///
+    /// # Errors
+    /// If the client has left too much unacknowledged for too long: more memory than its limit for a
+    /// `timeout`, or the close of an object for several timeouts. The slot of a closed object cannot be used
+    /// again before the ack. Also if a message of the client makes no progress.
+    pub(crate) fn check_progress(
+        &mut self,
+        timeout: Duration,
+        now: Duration,
+    ) -> Result<(), DisconnectReason> {
         if !self.is_live {
-            return false;
+            return Ok(());
         }
-        if self.link.is_over_memory_for(timeout, now) {
-            return true;
+        let round_trip = self.link.round_trip.smoothed();
+        let close_timeout =
+            timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trip.saturating_mul(CLOSE_ROUND_TRIPS));
+        let has_overdue_close =
+            now.checked_sub(close_timeout).is_some_and(|start| self.objects.has_overdue_close(start));
+        if self.link.is_over_memory_for(timeout, now) || has_overdue_close {
+            return Err(DisconnectReason::Unacknowledged);
         }
-        let round_trips = self.link.round_trip.smoothed().saturating_mul(CLOSE_ROUND_TRIPS);
-        let close_timeout = timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trips);
-        now.checked_sub(close_timeout).is_some_and(|start| self.objects.has_overdue_close(start))
+        self.exchange.expire(timeout, round_trip, now)
     }
 }

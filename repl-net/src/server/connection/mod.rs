@@ -294,7 +294,7 @@ impl Connection {
             self.ack_pace.schedule_acks();
         }
         self.acked(world, acks, now);
-        self.exchange.deliver(&messages, self.id, mailbox, world)?;
+        self.exchange.deliver(&messages, self.id, mailbox, world, now)?;
         Ok(true)
     }
 

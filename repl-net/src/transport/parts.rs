@@ -1,0 +1,126 @@
+//! Parts of equal length, into which content is cut that is too large for one packet; the last part may be
+//! shorter.
+//!
+//! *Invariant:* what is stored of incomplete content depends on what has arrived, and not on the length that
+//! a peer claims.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
+
+/// The least size of a part, except for the last one. Each stored part costs memory in addition to its bits,
+/// and this size limits the number of parts.
+pub(crate) const LEAST_PART_BITS: usize = 256;
+
+/// How content is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The bits of the whole content.
+    pub(crate) bit_len: usize,
+    /// The bits of each part except the last one.
+    pub(crate) part_bits: usize,
+}
+
+impl Cut {
+    /// The most bits that [`write`](Self::write) takes, for content of up to 64 KiB.
+    pub(crate) const BITS: usize = 27 + 27 + 20;
+
+    /// Content in one piece.
+    pub(crate) const fn whole(bit_len: usize) -> Self {
+        Self { bit_len, part_bits: bit_len }
+    }
+
+    /// Returns the number of parts, at least 1.
+    pub(crate) fn parts(self) -> usize {
+        if self.bit_len <= self.part_bits { 1 } else { self.bit_len.div_ceil(self.part_bits) }
+    }
+
+    /// Returns the bits of a part.
+    pub(crate) fn bits_of(self, index: usize) -> usize {
+        self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
+    }
+
+    /// Returns a part of the content in `bytes`.
+    pub(crate) fn part(self, index: usize, bytes: &[u8]) -> BitSlice<'_> {
+        let start = index.saturating_mul(self.part_bits);
+        BitSlice::new(bytes, start, self.bits_of(index)).unwrap_or_default()
+    }
+
+    /// Writes how the content is cut, and which part follows.
+    pub(crate) fn write(self, index: usize, writer: &mut BitWriter) {
+        writer.write_exp_golomb(self.bit_len as u64, 12);
+        writer.write_exp_golomb(self.part_bits as u64, 12);
+        writer.write_exp_golomb(index as u64, 3);
+    }
+
+    /// Reads how content is cut, and the index of the part that follows.
+    ///
+    /// # Errors
+    /// If there is no such part, or if the parts are too small.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<(Self, usize), ReadError> {
+        let mut number =
+            |order| usize::try_from(reader.read_exp_golomb(order)?).map_err(|_| ReadError::OutOfRange);
+        let cut = Self { bit_len: number(12)?, part_bits: number(12)? };
+        let index = number(3)?;
+        let is_there = index.checked_mul(cut.part_bits).is_some_and(|start| start < cut.bit_len);
+        if is_there && cut.part_bits >= LEAST_PART_BITS {
+            Ok((cut, index))
+        } else {
+            Err(ReadError::OutOfRange)
+        }
+    }
+}
+
+/// Content with some of its parts.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) cut: Cut,
+    /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
+    bytes: Vec<u8>,
+    /// The index of each part that has arrived, and where it begins in `bytes`. The entries are sorted by
+    /// index.
+    starts: Vec<(u32, u32)>,
+}
+
+/// Reserves room for `more` elements. Reserves at most an eighth of the length in addition.
+fn reserve<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity().saturating_sub(list.len()) < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
+
+impl Partial {
+    pub(crate) const fn new(cut: Cut) -> Self {
+        Self { cut, bytes: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Stores a part. Returns `false` if the part has arrived before.
+    pub(crate) fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
+        let index = index as u32;
+        let Err(at) = self.starts.binary_search_by_key(&index, |&(index, _)| index) else { return false };
+        let bytes = part.finish();
+        reserve(&mut self.starts, 1);
+        self.starts.insert(at, (index, self.bytes.len() as u32));
+        reserve(&mut self.bytes, bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        true
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.starts.len() == self.cut.parts()
+    }
+
+    /// Returns the content, if all parts have arrived.
+    pub(crate) fn whole(&self) -> BitWriter {
+        let mut whole = BitWriter::new();
+        for &(index, start) in &self.starts {
+            let bytes = self.bytes.get(start as usize..).unwrap_or_default();
+            whole.append(BitSlice::new(bytes, 0, self.cut.bits_of(index as usize)).unwrap_or_default());
+        }
+        whole
+    }
+
+    /// Returns how many bytes the stored parts take.
+    pub(crate) fn size(&self) -> usize {
+        self.starts.iter().map(|&(index, _)| self.cut.bits_of(index as usize) / 8).sum()
+    }
+}

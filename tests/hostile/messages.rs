@@ -1,0 +1,189 @@
+//! A dishonest client that sends messages: parts that claim much, parts that never become a message, and
+//! parts that contradict each other.
+//!
+//! *Invariant:* every packet here has a correct checksum and a number of its own.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{BitWriter, Channel, DisconnectReason};
+
+use super::allocator::measure;
+use super::forge;
+use super::recording::SESSION;
+use super::support::collect;
+
+const TICK: Duration = Duration::from_millis(16);
+/// The channels by their names: texts in order, and without an order.
+const ORDERED: u64 = 0;
+const UNORDERED: u64 = 1;
+
+#[derive(NetSerialize, Clone)]
+struct Ordered(#[replicated(max_len = 65536)] String);
+
+#[derive(NetSerialize, Clone)]
+struct Unordered(#[replicated(max_len = 65536)] String);
+
+/// A server and a connection whose client is made by hand.
+struct Forger {
+    server: Server,
+    id: ConnectionId,
+    key: u64,
+    sequence: u16,
+    now: Duration,
+}
+
+impl Forger {
+    fn new() -> Self {
+        let mut server = Server::new(ServerConfig::default());
+        server
+            .register_message::<Ordered>(Channel::Ordered)
+            .register_message::<Unordered>(Channel::Unordered);
+        let id = server.connect(Duration::ZERO);
+        let mut client = Client::new(ClientConfig::default(), SESSION);
+        client
+            .register_message::<Ordered>(Channel::Ordered)
+            .register_message::<Unordered>(Channel::Unordered);
+        client.tick(Duration::ZERO);
+        let hello = client.poll_transmit().expect("a hello").to_vec();
+        server.receive(id, Duration::ZERO, &hello);
+        let welcome = collect(&mut server, id).swap_remove(0);
+        let key = SESSION ^ forge::token(&welcome);
+        let mut forger = Self { server, id, key, sequence: 0, now: Duration::ZERO };
+        forger.send(|_| {});
+        forger
+    }
+
+    /// Sends a packet with these messages.
+    fn send(&mut self, write: impl FnOnce(&mut BitWriter)) {
+        let mut writer = BitWriter::new();
+        writer.write_flag(false);
+        writer.write_bits(self.sequence.into(), 16);
+        self.sequence += 1;
+        // The packet has its own stamp, no floor, no acks and no segments.
+        writer.write_bits(0, 4);
+        write(&mut writer);
+        let packet = forge::seal(&writer.into_bytes(), self.key);
+        self.server.receive(self.id, self.now, &packet);
+        self.server.tick(self.now);
+        collect(&mut self.server, self.id);
+        self.now += TICK;
+    }
+
+    /// Sends a part of a message that claims so many bits.
+    fn part(&mut self, channel: u64, number: u64, [length, part]: [u64; 2], index: u64) {
+        self.send(|writer| {
+            writer.write_flag(false);
+            writer.write_below(channel, 2);
+            writer.write_bits(number, 16);
+            writer.write_exp_golomb(length, 12);
+            writer.write_exp_golomb(part, 12);
+            writer.write_exp_golomb(index, 3);
+            (0..part.min(length - index * part)).for_each(|_| writer.write_flag(true));
+        });
+    }
+
+    fn closed(&mut self) -> Option<DisconnectReason> {
+        let events = std::iter::from_fn(|| self.server.poll_event());
+        let mut reasons = events.filter_map(|event| match event {
+            ServerEvent::Disconnected(_, reason) => Some(reason),
+            _ => None,
+        });
+        reasons.next()
+    }
+}
+
+const LARGEST: u64 = 65_536 * 8;
+
+#[test]
+fn r20_a_message_that_is_never_finished_ends_the_connection() {
+    for channel in [ORDERED, UNORDERED] {
+        let mut forger = Forger::new();
+        forger.part(channel, 0, [3_000, 1_000], 0);
+        forger.part(channel, 0, [3_000, 1_000], 2);
+        // The client is alive, but its other part never comes.
+        let begun = forger.now;
+        while forger.now < begun + Duration::from_secs(29) {
+            forger.send(|_| {});
+        }
+        assert_eq!(forger.closed(), None);
+        while forger.now < begun + Duration::from_secs(31) {
+            forger.send(|_| {});
+        }
+        assert_eq!(forger.closed(), Some(DisconnectReason::Stalled), "channel {channel}");
+    }
+}
+
+#[test]
+fn r20_messages_that_wait_for_one_that_never_comes_end_the_connection() {
+    let mut forger = Forger::new();
+    let begun = forger.now;
+    let mut text = BitWriter::new();
+    Ordered(String::new()).write(&mut text).expect("an empty text");
+    while forger.now < begun + Duration::from_secs(31) {
+        forger.send(|writer| {
+            writer.write_flag(true);
+            writer.write_below(ORDERED, 2);
+            writer.write_bits(1, 16);
+            writer.write_exp_golomb(text.bit_len() as u64, 6);
+            writer.append(text.as_slice());
+        });
+    }
+    assert_eq!(forger.closed(), Some(DisconnectReason::Stalled));
+}
+
+#[test]
+fn r20_a_part_takes_memory_for_what_arrived_and_not_for_what_it_claims() {
+    let mut forger = Forger::new();
+    forger.part(ORDERED, 0, [LARGEST, 256], 0);
+    for number in 1..16 {
+        let ((), most) = measure(|| forger.part(UNORDERED, number, [LARGEST, 256], 2_047));
+        assert!(most < 4_096, "{most} bytes for a part of 32 bytes");
+    }
+    assert_eq!(forger.closed(), None);
+    let memory = forger.server.stats(forger.id).map(|stats| stats.memory_bytes);
+    assert!(memory < Some(8_192), "{memory:?}");
+}
+
+#[test]
+fn r20_unfinished_messages_and_their_bytes_are_limited() {
+    let mut forger = Forger::new();
+    (0..16).for_each(|number| forger.part(number % 2, number, [LARGEST, 256], 1));
+    assert_eq!(forger.closed(), None);
+    forger.part(ORDERED, 20, [LARGEST, 256], 1);
+    assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))));
+    let mut forger = Forger::new();
+    let reason = (0..64 * 8).find_map(|at| {
+        forger.part(UNORDERED, 1 + at / 60, [LARGEST, 8_192], 1 + at % 60);
+        let memory = forger.server.stats(forger.id).map_or(0, |stats| stats.memory_bytes);
+        assert!(memory < (256 << 10) + 16_384, "{memory}");
+        forger.closed()
+    });
+    assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?}");
+}
+
+#[test]
+fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
+    let part = |change: fn(&mut Forger)| {
+        let mut forger = Forger::new();
+        forger.part(ORDERED, 0, [3_000, 1_000], 0);
+        assert_eq!(forger.closed(), None);
+        change(&mut forger);
+        forger.closed()
+    };
+    assert_eq!(part(|forger| forger.part(ORDERED, 0, [3_000, 1_000], 0)), None, "a part that comes again");
+    let refused: [fn(&mut Forger); 5] = [
+        |forger| forger.part(ORDERED, 0, [3_001, 1_000], 1),
+        |forger| forger.part(ORDERED, 0, [3_000, 1_500], 1),
+        |forger| forger.part(ORDERED, 1, [LARGEST + 8, 1_000], 1),
+        |forger| forger.part(ORDERED, 1_024, [3_000, 1_000], 1),
+        |forger| {
+            // The last part comes, and what is whole then is no text.
+            forger.part(ORDERED, 0, [3_000, 1_000], 1);
+            forger.part(ORDERED, 0, [3_000, 1_000], 2);
+        },
+    ];
+    for (at, change) in refused.into_iter().enumerate() {
+        assert!(matches!(part(change), Some(DisconnectReason::Protocol(_))), "{at}");
+    }
+}
