@@ -23,17 +23,17 @@
 //! # What this crate does not do
 //!
 //! The crate has no connections, packets, sockets, clocks or threads, and no owners of objects. `repl-net`
-//! has connections and packets. This crate decides which clients may receive a property only by
-//! [`Condition`], which is a pure function of [`ViewFlags`].
+//! has connections and packets. Only a [`Condition`] decides in this crate which clients may receive a
+//! property. A condition is a pure function of [`ViewFlags`].
 //!
 //! # The three types to know
 //!
 //! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. A layout
 //!   prints as a table for reviewers.
-//! - [`Class`] is the type at run time. A class compares an object with its shadow, writes changes, and reads
-//!   them into a replica.
-//! - [`Changelist`] lists the changed properties, with nested changes for arrays and collections. Lists are
-//!   merged, subtracted, filtered and pruned.
+//! - A [`Class`] is an object type at run time. A class compares an object with its shadow, writes changes,
+//!   and reads them into a replica.
+//! - [`Changelist`] lists the changed properties, with nested changes for arrays and collections. Changelists
+//!   are merged, subtracted, filtered and pruned.
 //!
 //! # Guarantees
 //!
@@ -44,7 +44,8 @@
 //!   memory.
 //!
 //! Not guaranteed: [`write_values`](Class::write_values) writes only values, so the bits do not contain which
-//! properties follow. Write the handles too, in the form that [`wire`] has for them.
+//! properties follow. The caller writes the handles of these properties too, in the form that [`wire`] has
+//! for them.
 //!
 //! *Invariant:* `unsafe` is used only in the folder `object`, which reads and writes objects through their
 //! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout is
@@ -97,7 +98,7 @@ pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 
-/// For code that the derives and [`leaf!`] generate. Do not use this module by hand.
+/// Contains what the code that the derives and [`leaf!`] generate needs. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::object::preload::preload;
@@ -121,15 +122,15 @@ pub mod __private {
     /// Writes all replicated fields of an object in order (the derives' `NetSerialize`).
     ///
     /// # Errors
-    /// When a part of the object has no wire form.
+    /// Returns an error if a part of the object has no wire form.
     pub fn write_whole<T: Property>(object: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
         write_field(object, &Field::new("", 0, T::SHAPE), writer)
     }
 
-    /// Reads what [`write_whole`] wrote.
+    /// Reads an object that [`write_whole`] wrote.
     ///
     /// # Errors
-    /// When the bits are not such an object.
+    /// Returns an error if the bits are not a valid object of type `T`.
     pub fn read_whole<T: Property>(
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,

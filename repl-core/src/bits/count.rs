@@ -6,8 +6,8 @@
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
 
-/// The length of an array is written in a fixed width if its `max_len` is at most this. If the `max_len` is
-/// greater, small lengths have a short form.
+/// The length of an array is written in a fixed width if the array's `max_len` is at most this constant. If
+/// `max_len` is greater, small lengths have a short form.
 const FIXED_COUNT_MAX: u32 = 31;
 
 /// The minimum size of a new element in bits, for elements whose type alone guarantees no minimum.
@@ -39,8 +39,8 @@ pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usi
     Ok(len as usize)
 }
 
-/// Reads the number of new elements, which take `least_bits` bits each, and checks that the input is long
-/// enough for them.
+/// Reads the number of new elements of an array, and checks that the rest of the input has `least_bits` bits
+/// for each of them.
 pub(crate) fn read_new_count(
     max_len: u32,
     least_bits: u32,
@@ -51,8 +51,8 @@ pub(crate) fn read_new_count(
     Ok(len)
 }
 
-/// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element began at bit
-/// `start`, which may be before its value.
+/// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element begins at bit
+/// `start`, which may be before the bits that `write` writes.
 #[inline]
 pub(crate) fn write_element(
     start: usize,
@@ -68,7 +68,7 @@ pub(crate) fn write_element(
     Ok(())
 }
 
-/// Writes new elements, by calling `write` for each.
+/// Writes new elements of an array by calling `write` for each element.
 #[inline]
 pub(crate) fn write_elements<T>(
     elements: impl IntoIterator<Item = T>,
@@ -93,7 +93,7 @@ pub(crate) fn read_element<'b, T>(
     Ok(value)
 }
 
-/// Reads the padding of an element, after its value has been read.
+/// Reads the zeros that pad an element to its minimum size, after the value of the element has been read.
 pub(crate) fn read_padding(
     start: usize,
     least_bits: u32,
@@ -107,8 +107,8 @@ pub(crate) fn read_padding(
     Ok(())
 }
 
-/// Refuses `elements` new elements if the rest of the input is too short for them. An element that takes no
-/// bits counts as one bit, so that a claimed count never allocates much more than the packet holds.
+/// Returns an error if the rest of the input is too short for `elements` new elements. An element that takes
+/// no bits counts as one bit, so that a claimed count never allocates much more than the packet holds.
 pub(crate) fn check_growth(
     elements: usize,
     least_bits: u32,

@@ -1,7 +1,7 @@
 //! The reasons why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error describes the fault of a value. The code that walks through an object adds the
-//! position of the value.
+//! *Invariant:* an error says what is wrong with a value, but not where the value is. The code that walks
+//! through an object adds the path of the value.
 
 /// The reason why a value cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,18 +16,18 @@ pub enum WriteError {
     /// A string or array is longer than its `max_len`.
     #[error("a length of {len} is over the limit of {max}")]
     TooLong {
-        /// The length of the value: bytes of a string, elements of an array.
+        /// The length of the value: the number of bytes of a string, or the number of elements of an array.
         len: usize,
         /// The limit on the length, in the unit of `len`.
         max: usize,
     },
-    /// The object would take more than the server's `max_object_bytes`, so no client could hold it. Make the
-    /// value smaller, or raise the limit on both sides.
+    /// With this value the object would be larger than the server's `max_object_bytes`, so no client could
+    /// hold it. Make the value smaller, or raise the limit on both sides.
     #[error("a value of {bytes} bytes would make the object larger than the limit of {max}")]
     TooLarge {
-        /// The most bytes that the value takes on the wire.
+        /// The greatest number of bytes that the value can take on the wire.
         bytes: usize,
-        /// The most bytes that the whole object may take.
+        /// The greatest number of bytes that the whole object may take.
         max: usize,
     },
     /// The error text that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
@@ -42,10 +42,10 @@ pub enum ReadError {
     /// The input ended inside the value.
     #[error("the input ends inside a value")]
     End,
-    /// A number is outside the declared range, or not in its shortest form.
+    /// A number is outside the declared range, or was not written in its shortest form.
     #[error("a number is outside its range")]
     OutOfRange,
-    /// An enum variant, a `char` or a `bool` does not exist.
+    /// The bits do not stand for any variant of the enum, any `char` or any `bool`.
     #[error("no such variant")]
     UnknownVariant,
     /// A string is not UTF-8.

@@ -1,11 +1,11 @@
 //! Bits in memory: a writer, a reader, and slices that begin at any bit. Bits are counted from the lowest bit
 //! of the first byte.
 //!
-//! Writer and reader implement the traits of `bitstream_io` (little endian), which user code calls. Our own
-//! code calls the inherent methods, which are faster.
+//! Writer and reader implement the traits of `bitstream_io` (little endian), through which user code writes
+//! and reads. This library calls the inherent methods instead, which are faster.
 //!
-//! *Invariant:* if the calls that read mirror the calls that wrote, they return the same values. Every number
-//! has exactly one form.
+//! *Invariant:* a reader that makes the same sequence of calls as the writer gets the same values. Every
+//! number has exactly one form.
 
 pub(crate) mod count;
 mod error;
@@ -33,21 +33,22 @@ const fn mask(bits: u32) -> u64 {
     }
 }
 
-/// Loads the 64 bits that begin at bit `at` of `bytes`. Bits past the end of `bytes` are zero.
+/// Returns the 64 bits that begin at bit `at` of `bytes`. Bits past the end of `bytes` count as zero.
 #[inline]
 fn load(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at / 8..).unwrap_or_default();
     let shift = (at % 8) as u32;
     match rest.split_first_chunk::<8>() {
         Some((low, &[high, ..])) => {
-            // Two shifts, because one shift by 64 would overflow when `shift` is 0.
+            // Shifts twice, because one shift by 64 would overflow when `shift` is 0.
             u64::from_le_bytes(*low) >> shift | u64::from(high) << 1 << (63 - shift)
         }
         _ => load_tail(bytes, rest, shift),
     }
 }
 
-/// Loads 64 bits like [`load`], if at most eight bytes are left: `rest` is the end of `bytes`.
+/// Returns 64 bits like [`load`], for the case that at most eight bytes are left. `rest` is the end of
+/// `bytes`.
 #[inline]
 fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
     let missing = 8_usize.saturating_sub(rest.len()) as u32;

@@ -1,4 +1,4 @@
-//! Reads bits from memory. The bytes may come from an attacker, so the reader checks all of them.
+//! Reads bits from memory. The bytes may come from an attacker, so the reader checks every read.
 //!
 //! *Invariant:* `start` ≤ `at` ≤ `end`, and `end` lies within the bytes. No input makes a reader panic or
 //! read past `end`.
@@ -14,11 +14,11 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads the bits that a [`BitWriter`](super::BitWriter) wrote. Cloning is cheap, so a clone can mark a
+/// Reads bits that a [`BitWriter`](super::BitWriter) wrote. Cloning a reader is cheap, so a clone can mark a
 /// position to which the caller returns later.
 ///
-/// User code reads through [`bitstream_io::BitRead`]. After an error, the position is somewhere within the
-/// value that could not be read.
+/// User code reads through [`bitstream_io::BitRead`]. After an error, the position of the reader is somewhere
+/// within the value that could not be read.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
@@ -58,10 +58,11 @@ impl<'a> BitReader<'a> {
         self.end.wrapping_sub(self.at)
     }
 
-    /// Reads a number of `bits` bits, 0 to 64.
+    /// Reads a number that was written in `bits` bits, 0 to 64.
     ///
     /// # Errors
-    /// [`ReadError::End`] if fewer are left; [`ReadError::OutOfRange`] if `bits` is above 64.
+    /// Returns [`ReadError::End`] if fewer than `bits` bits are left, and [`ReadError::OutOfRange`] if `bits`
+    /// is above 64.
     #[inline]
     pub fn read_bits(&mut self, bits: u32) -> Result<u64, ReadError> {
         if bits > 64 {
@@ -78,7 +79,7 @@ impl<'a> BitReader<'a> {
     /// Reads one bit.
     ///
     /// # Errors
-    /// [`ReadError::End`] if none is left.
+    /// Returns [`ReadError::End`] if no bit is left.
     #[inline]
     pub fn read_flag(&mut self) -> Result<bool, ReadError> {
         match self.bytes.get(self.at / 8) {
@@ -92,11 +93,11 @@ impl<'a> BitReader<'a> {
     }
 
     /// Reads a number that [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same
-    /// order, 0 to 63.
+    /// `order`, which is 0 to 63.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` is above 63;
-    /// [`ReadError::End`] if the input ends within it.
+    /// Returns [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` is above 63. Returns
+    /// [`ReadError::End`] if the input ends within the number.
     #[inline]
     pub fn read_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
         let window = load(self.bytes, self.at);
@@ -112,8 +113,8 @@ impl<'a> BitReader<'a> {
         self.read_long_exp_golomb(order)
     }
 
-    /// The slow path of [`read_exp_golomb`](Self::read_exp_golomb): codes of more than 64 bits, and input
-    /// that is too short or invalid.
+    /// This is the slow path of [`read_exp_golomb`](Self::read_exp_golomb): codes of more than 64 bits, and
+    /// input that is too short or invalid.
     #[cold]
     fn read_long_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
         let mut zeros = 0_u32;
@@ -141,8 +142,8 @@ impl<'a> BitReader<'a> {
     /// Reads a number that [`write_below`](super::BitWriter::write_below) wrote with the same bound.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is not below `bound`; [`ReadError::End`] if fewer bits are
-    /// left.
+    /// Returns [`ReadError::OutOfRange`] if the number is not below `bound`, and [`ReadError::End`] if the
+    /// input ends within the number.
     #[inline]
     pub fn read_below(&mut self, bound: u64) -> Result<u64, ReadError> {
         let value = self.read_bits(width_bits(bound))?;
@@ -152,7 +153,7 @@ impl<'a> BitReader<'a> {
     /// Skips `bits` bits.
     ///
     /// # Errors
-    /// [`ReadError::End`] if fewer are left.
+    /// Returns [`ReadError::End`] if fewer than `bits` bits are left.
     #[inline]
     pub fn skip_bits(&mut self, bits: usize) -> Result<(), ReadError> {
         if bits > self.remaining() {
@@ -162,10 +163,10 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Returns the next `bits` bits as a slice, and moves past them.
+    /// Returns the next `bits` bits as a slice, and moves the reader past them.
     ///
     /// # Errors
-    /// [`ReadError::End`] if fewer are left.
+    /// Returns [`ReadError::End`] if fewer than `bits` bits are left.
     #[inline]
     pub fn take(&mut self, bits: usize) -> Result<BitSlice<'a>, ReadError> {
         let taken = BitSlice::new(self.bytes, self.at, bits).ok_or(ReadError::End)?;
@@ -173,8 +174,8 @@ impl<'a> BitReader<'a> {
         Ok(taken)
     }
 
-    /// Returns the bits in a range of positions, whether they were read or not. `None` if the range goes past
-    /// the end.
+    /// Returns the bits in a range of positions, whether or not these bits were read before. Returns `None`
+    /// if the range goes past the end of the reader.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<BitSlice<'a>> {
@@ -184,7 +185,7 @@ impl<'a> BitReader<'a> {
 }
 
 impl BitReader<'_> {
-    /// Reads an integer of up to 128 bits into its lowest `bits` bits.
+    /// Reads an integer of up to 128 bits, which was written in `bits` bits.
     #[inline]
     fn read_integer<U: UnsignedInteger>(&mut self, bits: u32) -> io::Result<U> {
         if bits > U::BITS_SIZE {
@@ -224,8 +225,8 @@ impl BitRead for BitReader<'_> {
         let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let bits = u32::from(bits);
         let value = self.read_integer::<S::Unsigned>(bits)?.as_non_negative();
-        // A signed count is at least 1, and `read_integer` refuses more bits than the type has. So `unused`
-        // is less than the size of the type.
+        // A signed integer has at least one bit, and `read_integer` refuses more bits than the type has. So
+        // `unused` is less than the size of the type.
         let unused = S::BITS_SIZE.saturating_sub(bits);
         #[expect(clippy::arithmetic_side_effects, reason = "shifts by fewer bits than the type has")]
         Ok(value << unused >> unused)
@@ -263,7 +264,7 @@ impl BitRead for BitReader<'_> {
         self.position().is_multiple_of(8)
     }
 
-    /// Moves to the next whole byte, counted from where the reader started.
+    /// Moves the reader to the next whole byte, counted from where the reader started.
     fn byte_align(&mut self) {
         let ahead = self.position().next_multiple_of(8).saturating_sub(self.position());
         self.at = self.at.wrapping_add(ahead.min(self.remaining()));
@@ -277,7 +278,7 @@ mod tests {
     use super::super::BitWriter;
     use super::*;
 
-    /// A value of this test. Each variant is written by another function.
+    /// A value that this test writes and reads. Each variant is written by another function.
     #[derive(Clone, Debug, PartialEq)]
     enum Item {
         Bits(u64, u32),
@@ -305,7 +306,7 @@ mod tests {
             }
         }
 
-        /// Reads a value in the same way as this one was written.
+        /// Reads a value with the function that matches this variant.
         fn read(&self, reader: &mut BitReader<'_>) -> Option<Self> {
             Some(match *self {
                 Self::Bits(_, bits) => Self::Bits(reader.read_bits(bits).ok()?, bits),

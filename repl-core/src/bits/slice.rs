@@ -18,7 +18,8 @@ pub struct BitSlice<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns the `len` bits of `bytes` from bit `start` on. `None` if `bytes` has fewer.
+    /// Returns the `len` bits of `bytes` that begin at bit `start`. Returns `None` if `bytes` ends before
+    /// them.
     #[inline]
     #[must_use]
     pub fn new(bytes: &'a [u8], start: usize, len: usize) -> Option<Self> {
@@ -40,8 +41,8 @@ impl<'a> BitSlice<'a> {
         self.len == 0
     }
 
-    /// Returns the bits in a range, counted from the start of this slice. `None` if the range goes past its
-    /// end.
+    /// Returns the bits in a range, counted from the start of this slice. Returns `None` if the range goes
+    /// past the end of this slice.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
@@ -53,7 +54,7 @@ impl<'a> BitSlice<'a> {
         })
     }
 
-    /// Returns all bytes that contain the slice, and the bit at which the slice starts in them.
+    /// Returns the bytes that contain the slice, and the bit at which the slice starts in them.
     #[inline]
     pub(super) const fn parts(self) -> (&'a [u8], usize) {
         (self.bytes, self.start)
@@ -68,7 +69,7 @@ impl<'a> BitSlice<'a> {
     }
 }
 
-/// A slice of all bits of the bytes.
+/// Makes a slice of all bits of the bytes.
 impl<'a> From<&'a [u8]> for BitSlice<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self { bytes, start: 0, len: bytes.len().saturating_mul(8) }

@@ -16,14 +16,14 @@ use super::{BitSlice, load, mask, width_bits};
 
 /// Collects bits in memory.
 ///
-/// A writer never fails. Values must fit into their widths; [`bitstream_io::BitWrite`], through which user
-/// code writes, checks this.
+/// A writer never fails. The caller must pass only values that fit into their widths. User code writes
+/// through [`bitstream_io::BitWrite`], which checks this.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
     settled: usize,
     pending: u64,
-    /// How many bits are pending, 0 to 63.
+    /// The number of pending bits, 0 to 63.
     pending_bits: u32,
 }
 
@@ -37,7 +37,7 @@ impl BitWriter {
     /// Returns an empty writer with room for `bytes` bytes.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
-        // There is room for one more word, because pending bits are stored eight bytes at a time.
+        // Adds room for one more word, because pending bits are stored eight bytes at a time.
         Self { bytes: Vec::with_capacity(bytes.saturating_add(8)), ..Self::new() }
     }
 
@@ -62,11 +62,11 @@ impl BitWriter {
         self.bit_len() == 0
     }
 
-    /// Writes the lowest `bits` bits of `value`, 0 to 64. The other bits of `value` must be zero.
+    /// Writes `value` in `bits` bits, 0 to 64. The bits of `value` above these must be zero.
     ///
     /// # Panics
-    /// In debug builds, if `value` is wider than `bits`, or `bits` is above 64. In release builds, the bits
-    /// after such a value are wrong.
+    /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds,
+    /// such a call makes the bits that are written after it wrong.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -79,14 +79,14 @@ impl BitWriter {
         }
     }
 
-    /// Moves 64 full bits to the bytes and keeps the rest of `value` pending. `end` is where `value` ends,
-    /// counted in bits from the start of the pending word.
+    /// Moves 64 bits to the bytes once the pending word is full, and keeps the rest of `value` pending. `end`
+    /// is where `value` ends, counted in bits from the start of the pending word.
     #[inline]
     fn settle_word(&mut self, value: u64, end: u32) {
         self.bytes.truncate(self.settled);
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
         self.settled += 8;
-        // Two shifts, because one shift by 64 would overflow when no bits were pending.
+        // Shifts twice, because one shift by 64 would overflow when no bits were pending.
         self.pending = value >> 1 >> (63 - self.pending_bits);
         self.pending_bits = end - 64;
     }
@@ -97,14 +97,15 @@ impl BitWriter {
         self.write_bits(u64::from(flag), 1);
     }
 
-    /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63. Numbers below 2^`order` take
-    /// `order` + 1 bits; each doubling takes two more. Use this code for numbers that are mostly small.
+    /// Writes an integer in an Exp-Golomb code of order `order`, which is 0 to 63. Numbers below 2^`order`
+    /// take `order` + 1 bits; each doubling of the number takes two more bits. Use this code for numbers that
+    /// are mostly small.
     ///
     /// With w = `value` + 2^`order` and m = ⌊log₂ w⌋, the code is m − `order` zeros, a one, and the m bits of
     /// w below its highest bit.
     ///
     /// # Panics
-    /// If `order` is above 63, in debug builds.
+    /// Panics in debug builds if `order` is above 63.
     #[inline]
     pub fn write_exp_golomb(&mut self, value: u64, order: u32) {
         debug_assert!(order < 64, "an order of {order} is over 63");
@@ -123,21 +124,21 @@ impl BitWriter {
     /// Writes a number below `bound` in ⌈log₂ `bound`⌉ bits.
     ///
     /// # Panics
-    /// If `value` is not below `bound`, in debug builds.
+    /// Panics in debug builds if `value` is not below `bound`.
     #[inline]
     pub fn write_below(&mut self, value: u64, bound: u64) {
         debug_assert!(value < bound, "{value} is not below {bound}");
         self.write_bits(value, width_bits(bound));
     }
 
-    /// Writes the bits of a slice. Takes a fraction of a nanosecond for each 8 bytes, at any alignment of the
+    /// Writes all bits of a slice. Takes a fraction of a nanosecond for each 8 bytes, at any alignment of the
     /// slice and the writer.
     #[inline]
     pub fn append(&mut self, bits: BitSlice<'_>) {
         let mut at = 0;
         // Most slices are too short for the block copy to pay off.
         if bits.len() > 320 {
-            // Fills the last byte of the writer, so that whole bytes can be appended after it.
+            // Completes the last byte of the writer, so that whole bytes can be appended after it.
             let head = (8 - self.pending_bits % 8) % 8;
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
@@ -152,8 +153,8 @@ impl BitWriter {
         }
     }
 
-    /// Appends whole words of `bits` from bit `at` on, to a writer at a byte boundary. Returns the first bit
-    /// that is left.
+    /// Appends the bits of `bits` from bit `at` on as whole words. The writer must be at a byte boundary.
+    /// Returns the index of the first bit that was not appended.
     fn append_words(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
         debug_assert!(self.pending_bits.is_multiple_of(8), "the writer stands within a byte");
         self.copy_pending();
@@ -163,7 +164,8 @@ impl BitWriter {
         let (bytes, start) = bits.parts();
         let (first, shift) = ((start + at) / 8, (start + at) % 8);
         let source = &bytes[first..];
-        // With a shift, each word also needs the byte after it. The caller writes the last words.
+        // If the bits must be shifted, each word also needs the byte after it. So the caller writes the last
+        // words.
         let words =
             ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
         if shift == 0 {
@@ -204,7 +206,7 @@ impl BitWriter {
         self.bytes
     }
 
-    /// Returns the bits in a range. `None` if some of these bits have not been written.
+    /// Returns the bits in a range. Returns `None` if some of these bits have not been written.
     #[inline]
     pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {
         let len = range.end.checked_sub(range.start)?;
@@ -258,7 +260,8 @@ impl Eq for BitWriter {}
 /// The size of a block: four words.
 const BLOCK: usize = 32;
 
-/// Shifts each word of `low` down by `shift` bits, 1 to 63, and fills it up from the same word of `high`.
+/// Shifts each word of `low` down by `shift` bits, 1 to 63, and fills its upper bits from the word of `high`
+/// at the same index.
 #[inline]
 fn shift_block(low: &[u8; BLOCK], high: &[u8; BLOCK], shift: u32) -> [u8; BLOCK] {
     let word = |bytes: &[u8; BLOCK], at: usize| u64::from_le_bytes(bytes.as_chunks().0[at]);
@@ -269,10 +272,11 @@ fn shift_block(low: &[u8; BLOCK], high: &[u8; BLOCK], shift: u32) -> [u8; BLOCK]
     block
 }
 
-/// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte.
-/// `shift` is 1 to 7, and `from` has at least one byte more than `to`.
+/// Fills `to`, which has a whole number of words, with the bits of `from` that begin at bit `shift` of its
+/// first byte. `shift` is 1 to 7, and `from` has at least one byte more than `to`.
 fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
-    // Blocks of a known length come first, because the compiler shifts several words of them at a time.
+    // Full blocks of a known length are shifted first, because the compiler shifts several words of them at a
+    // time.
     let (blocks, _) = to.as_chunks_mut::<BLOCK>();
     let (first_blocks, _) = from.as_chunks::<BLOCK>();
     let (next_blocks, _) = from.get(8..).unwrap_or_default().as_chunks::<BLOCK>();
@@ -353,13 +357,13 @@ impl BitWrite for BitWriter {
 }
 
 impl BitWriter {
-    /// Writes an integer of up to 128 bits that fits `bits` bits.
+    /// Writes an integer of up to 128 bits in `bits` bits. The integer must fit into them.
     #[inline]
     fn write_integer<U: UnsignedInteger>(&mut self, value: U, bits: u32) {
         self.write_wide(value.to_le_bytes().as_ref(), bits);
     }
 
-    /// Writes the lowest `bits` bits of up to 16 bytes. The other bits must be zero.
+    /// Writes the lowest `bits` bits of up to 16 bytes. The bits above them must be zero.
     #[inline]
     fn write_wide(&mut self, bytes: &[u8], bits: u32) {
         let mut words = [0; 16];

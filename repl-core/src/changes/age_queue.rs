@@ -1,24 +1,25 @@
-//! A queue of changed elements that wait to be sent, the oldest first.
+//! A queue of changed elements that wait to be sent. The elements with the oldest changes are sent first.
 //!
 //! *Invariant:* each element is in the queue once, at the age of its oldest change. An element that does not
-//! change again is not visited before it is sent.
+//! change again is not visited between entering the queue and being sent.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::changes::changelist::ElementChange;
 
-/// Changes in the order of their ages. Changes of the same age are in the order of their elements.
+/// Changed elements in the order of the ages of their changes. Elements with changes of the same age are in
+/// the order of their ids or keys.
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element waits. Built when it is first needed, because most queues are emptied at
-    /// once.
+    /// The age at which each element is in the queue. Built when it is first needed, because most queues are
+    /// emptied at once.
     ages: Option<BTreeMap<I, u64>>,
 }
 
 impl<I: Ord + Clone> AgeQueue<I> {
-    /// Makes a queue of changes. No element may occur twice in `changes`. O(changes), times the logarithm if
-    /// there are several ages.
+    /// Makes a queue of changed elements. No element may occur twice in `changes`. Costs O(changes), and
+    /// O(changes × log changes) if the changes have several ages.
     pub(crate) fn new(mut changes: Vec<ElementChange<I>>) -> Self {
         sort(&mut changes);
         Self { waiting: changes.into(), ages: None }
@@ -28,12 +29,12 @@ impl<I: Ord + Clone> AgeQueue<I> {
         self.waiting.len()
     }
 
-    /// Returns the changes, the oldest first.
+    /// Returns the changes in the queue, the oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ElementChange<I>> {
         self.waiting.iter()
     }
 
-    /// Removes the oldest `count` changes.
+    /// Removes the oldest `count` changes from the queue.
     pub(crate) fn skip(&mut self, count: usize) {
         for change in self.waiting.drain(..count) {
             if let Some(ages) = &mut self.ages {
@@ -42,14 +43,14 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Removes the changes of these elements. O(elements × log waiting), and O(waiting) only if one of the
-    /// elements waits.
+    /// Removes the changes of the elements `ids` from the queue. Costs O(ids × log queue length), and O(queue
+    /// length) only if one of these elements is in the queue.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
         let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
         self.take_out(&mut places);
     }
 
-    /// Removes the changes of the elements for which `is_over` is true. O(waiting).
+    /// Removes the changes of the elements for which `is_over` returns true. Costs O(queue length).
     pub(crate) fn remove_where(&mut self, mut is_over: impl FnMut(&I) -> bool) {
         let Self { waiting, ages } = self;
         waiting.retain(|change| {
@@ -61,9 +62,10 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later changes. No element may occur twice in `later`. If a change of the same element waits, the
-    /// later change is merged with it. Otherwise the later change is inserted at its age. O(changes × log
-    /// waiting). O(waiting) only if a later change is older than a waiting change.
+    /// Adds later changes to the queue. No element may occur twice in `later`. If the queue contains a change
+    /// of the same element, the later change is merged with it. Otherwise the later change is inserted into
+    /// the queue at its age. Costs O(`later` × log queue length). Costs O(queue length) only if a later
+    /// change is older than a change in the queue.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {
@@ -91,7 +93,7 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Returns the index of an element's change. O(log waiting) once the ages are known.
+    /// Returns the index of an element's change in the queue. Costs O(log queue length) once `ages` is built.
     fn place(&mut self, id: &I) -> Option<usize> {
         let Self { waiting, ages } = self;
         let ages = ages
@@ -100,14 +102,14 @@ impl<I: Ord + Clone> AgeQueue<I> {
         waiting.binary_search_by(|change| (change.age, &change.id).cmp(&(age, id))).ok()
     }
 
-    /// Returns the index of an element's change, and removes the element from the index of ages.
+    /// Returns the index of an element's change in the queue, and removes the element from `ages`.
     fn take_place(&mut self, id: &I) -> Option<usize> {
         let at = self.place(id)?;
         self.ages.as_mut()?.remove(id);
         Some(at)
     }
 
-    /// Removes the changes at these indices.
+    /// Removes the changes at these indices from the queue.
     fn take_out(&mut self, places: &mut [usize]) {
         if places.is_empty() {
             return;
@@ -133,7 +135,8 @@ mod tests {
     use super::*;
     use crate::changes::changelist::Changelist;
 
-    /// The changes by element: the age of the oldest change, and the changed handles as bits.
+    /// The naive model of the queue: for each element, the age of its oldest change and its changed handles
+    /// as bits.
     type Model = BTreeMap<u8, (u64, u8)>;
 
     #[derive(Clone, Debug)]

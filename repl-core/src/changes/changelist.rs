@@ -1,8 +1,9 @@
-//! Changelists: which handles of one object changed, with nested changes for arrays and collections (S58 to
-//! S62, S72).
+//! Changelists: a changelist names the handles of one object that changed, with the nested changes for arrays
+//! and collections (S58 to S62, S72).
 //!
-//! *Invariant:* sets are sorted and have no duplicates. A property with nested changes is also in the set of
-//! its level, because the count of an array is always sent with its changes (S92).
+//! *Invariant:* the sets in a changelist are sorted and have no duplicates. If a property has nested changes,
+//! its handle is also in the set of handles of its level, because the count of an array is always sent with
+//! its changes (S92).
 
 use crate::changes::element_changes::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
@@ -14,8 +15,8 @@ use crate::ids::ranges::Ranges;
 /// The handles of one object that changed, in ascending order, with nested changes for arrays and
 /// collections.
 ///
-/// A list contains neither the times of the changes nor the lengths of arrays. Elements past the end of an
-/// array are dropped when the list is [pruned](crate::Class::prune) or encoded.
+/// A changelist contains neither the times of the changes nor the lengths of arrays. Elements past the end of
+/// an array are dropped when the changelist is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
@@ -23,19 +24,19 @@ pub struct Changelist {
 }
 
 /// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
-/// entry in this field, only its count changed (S61).
+/// entry in this field, only the number of its elements changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 
 impl Clone for NestedChanges {
     #[inline]
     fn clone(&self) -> Self {
-        // Most lists have no nested changes, and cloning these lists calls no function.
+        // Most changelists have no nested changes, and then cloning one calls no function.
         if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
     }
 }
 
-/// The changes inside one property.
+/// The changes inside one array, collection or map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nested {
     Array(ArrayChanges),
@@ -43,14 +44,14 @@ pub(crate) enum Nested {
     Entries(Box<ElementChanges<KeyBits>>),
 }
 
-/// The changes of a collection whose elements are changed by [`Changelist`]s.
+/// The changes of a collection, with a [`Changelist`] for each changed element.
 pub(crate) type ElementChanges<I> = element_changes::ElementChanges<I, Changelist>;
 
-/// The changes of one element of a collection.
+/// The changes of one element of a collection, with a [`Changelist`] of its properties.
 pub(crate) type ElementChange<I> = element_changes::ElementChange<I, Changelist>;
 
-/// Runs the same code for the changes of items and for the changes of entries. Runs `$else` for the changes
-/// of an array.
+/// Expands to the same code for the changes of items of a fast array and for the changes of entries of a map.
+/// Expands to `$else` for the changes of an array.
 macro_rules! of_elements {
     ($nested:expr, $changes:ident => $then:expr, _ => $else:expr) => {
         match $nested {
@@ -61,8 +62,8 @@ macro_rules! of_elements {
     };
 }
 
-/// Runs the same code for two changes of one collection. The other arms are for two arrays, and for two
-/// properties of different kinds.
+/// Expands to the same code for two changes of the same collection, either items or entries. The other arms
+/// are for two arrays, and for two properties of different kinds.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
         match ($one, $other) {
@@ -73,57 +74,59 @@ macro_rules! of_both {
     };
 }
 
-/// The properties of one kind that have elements, and the change that sends such a property whole.
+/// The handles of one kind of property that has elements, and the change that sends such a property whole.
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
 /// The changes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
     /// The index of the first new element. This element and all elements after it are sent whole until they
-    /// are acked (R2). `u32::MAX` if no element is new.
+    /// are acked (R2). The value is `u32::MAX` if no element is new.
     pub(crate) tail: u32,
-    /// The changed element handles before the tail (S20), counted from zero.
+    /// The handles of changed elements before `tail` (S20), counted from zero.
     pub(crate) edits: Ranges,
-    /// The changes inside arrays and collections of elements before the tail, by element handle.
+    /// The changes inside arrays and collections of the elements before `tail`, by the handles of these
+    /// elements.
     pub(crate) nested: NestedChanges,
 }
 
 impl Changelist {
-    /// Returns an empty list.
+    /// Returns an empty changelist.
     #[must_use]
     pub const fn new() -> Self {
         Self { handles: HandleSet::new(), nested: NestedChanges::NONE }
     }
 
-    /// Whether nothing changed.
+    /// Returns whether the changelist is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
 
-    /// Removes all changes and keeps the memory.
+    /// Removes all changes from the changelist and keeps its memory.
     #[inline]
     pub fn clear(&mut self) {
         self.handles.clear();
         self.nested.0.clear();
     }
 
-    /// Returns the changed handles of the object's own level.
+    /// Returns the changed handles at the object's own level.
     #[inline]
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
-    /// Adds the handle of a leaf, or of an array if only its count changed. The first handle is 1 (S18).
+    /// Adds the handle of a changed leaf, or of an array of which only the number of elements changed. The
+    /// first handle is 1 (S18).
     #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
     }
 
-    /// Adds properties that must be sent whole. For each kind of property that has elements, `whole` contains
-    /// the change that sends all elements.
+    /// Adds properties that must be sent with all their elements. For each kind of property with elements,
+    /// `whole` contains the change that sends all elements.
     pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {
         self.handles.union(handles);
         for (growing, whole) in whole.iter().filter(|(growing, _)| handles.intersects(growing)) {
@@ -133,7 +136,8 @@ impl Changelist {
         }
     }
 
-    /// Adds the changes inside a property. Empty changes of an array mean that only its count changed.
+    /// Adds the changes inside an array, collection or map. If the changes of an array are empty, only the
+    /// number of its elements changed.
     pub(crate) fn insert_nested(&mut self, handle: u32, changes: impl Into<Nested>) {
         self.handles.insert(handle);
         let changes = changes.into();
@@ -142,25 +146,26 @@ impl Changelist {
         }
     }
 
-    /// Whether any array or collection, at any depth, has new elements.
+    /// Returns whether any array or collection in the changelist, at any depth, has new elements.
     #[inline]
     #[must_use]
     pub fn has_new_elements(&self) -> bool {
         !self.nested.0.is_empty() && self.nested.has_new_elements()
     }
 
-    /// Adds all changes of `other`, which is a later list. Afterwards this list is the ordered union of both
-    /// lists (S72), without pruning.
+    /// Adds all changes of `other`, which is a later changelist. Afterwards this changelist is the ordered
+    /// union of both changelists (S72), without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
     }
 
-    /// Merges these lists, the earliest first. O(length of all lists), times the logarithm of their number.
+    /// Merges these changelists, of which the first is the earliest. Costs O(length of all changelists),
+    /// times the logarithm of their number.
     #[must_use]
     pub fn merged(mut lists: Vec<Self>) -> Self {
-        // Neighbours are merged in pairs. If all lists were merged into one list, one after another, that
-        // list would become longer and each merge would visit all of it.
+        // Neighbours are merged in pairs. If each changelist were merged into the first one, the first one
+        // would grow and each merge would visit all of it.
         while lists.len() > 1 {
             let mut rest = std::mem::take(&mut lists).into_iter();
             while let Some(mut list) = rest.next() {
@@ -173,8 +178,9 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Returns whether both lists may change the same property. The result is mostly false for changes of
-    /// different items of one collection, or of different entries of one map. O(properties).
+    /// Returns whether both changelists may change the same property. The result is usually false if the two
+    /// contain changes of different items of one collection, or of different entries of one map. Costs
+    /// O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -187,11 +193,13 @@ impl Changelist {
     }
 
     /// Removes the changes that are also in `later`. So a change that was lost and sent again is not sent a
-    /// third time (R4). If a new element of an array remains, all elements after it remain too.
+    /// third time (R4). If a new element of an array remains in this changelist, all elements after it remain
+    /// too.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
-        // The handle of an array stays while any of its elements stay, although the later list has its count.
+        // The handle of an array remains while any change of its elements remains, even if the later
+        // changelist contains the handle of the array.
         handles.difference_unless(&later.handles, |handle| nested.get(handle).is_some());
     }
 
@@ -219,8 +227,8 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// Adds new elements that may not have arrived. Each array in this list gets its new elements from
-    /// `new_elements`. Each changed item that is new in `new_elements` is sent whole (R2).
+    /// Adds the new elements that the client may not have received. Each array in this changelist gets its
+    /// new elements from `new_elements`. Each changed item that is new in `new_elements` is sent whole (R2).
     pub fn extend_new_elements(&mut self, new_elements: &Self) {
         for (handle, new_elements) in &new_elements.nested.0 {
             if self.handles.contains(*handle) {
@@ -235,8 +243,8 @@ impl Changelist {
         }
     }
 
-    /// Returns only the new elements, which are sent whole. Until they are acked, they are sent again with
-    /// every later change of the same element.
+    /// Returns a changelist of only the new elements, which are sent whole. Until the new elements are acked,
+    /// they are sent again with every later change of the same element.
     #[must_use]
     pub fn new_elements(&self) -> Self {
         let mut new_elements = Self::new();
@@ -249,9 +257,9 @@ impl Changelist {
         new_elements
     }
 
-    /// Removes the new elements that have arrived with `list`. `list` contained these new elements, or it was
-    /// sent after them. Removes all new elements of each array in `list`, and the new elements of each item
-    /// in `list`.
+    /// Removes the new elements that have arrived together with `list`. `list` contained these new elements,
+    /// or it was sent after them. Removes all new elements of each array in `list`, and the new elements
+    /// inside each item in `list`.
     pub fn new_elements_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, new_elements)| {
@@ -272,14 +280,15 @@ impl Changelist {
         });
     }
 
-    /// Whether all new elements are items of collections or entries of maps at the object's own level. In
-    /// this case, only changes of these items affect the new elements.
+    /// Returns whether all new elements are items of collections or entries of maps at the object's own
+    /// level. If so, only changes of these items and entries affect the new elements.
     #[must_use]
     pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
     }
 
-    /// Whether this list changes an item that is new in `new_elements`, or an array with new elements.
+    /// Returns whether this changelist changes an item that is new in `new_elements`, or an array with new
+    /// elements.
     #[must_use]
     pub fn touches_new_elements(&self, new_elements: &Self) -> bool {
         new_elements.nested.0.iter().any(|(handle, new_elements)| {
@@ -294,16 +303,17 @@ impl Changelist {
         })
     }
 
-    /// Changes a list that first empties collections: afterwards it removes only elements that do not exist
-    /// any more. The receiver may have received other elements since the list was made.
+    /// Changes a changelist that makes the receiver first empty its collections. Afterwards the changelist
+    /// removes only elements that do not exist any more. The receiver may have received other elements since
+    /// the changelist was made.
     pub fn forget_resets(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.forget_resets(), _ => {});
         }
     }
 
-    /// Returns about how many bytes the list takes on the heap, to limit the memory of a connection. The
-    /// lists inside items and entries count as if they were short. O(properties).
+    /// Returns about how many bytes the changelist takes on the heap, to limit the memory of a connection.
+    /// The changelists inside items and entries are estimated as short. Costs O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -311,8 +321,8 @@ impl Changelist {
         self.handles.heap_bytes() + nested
     }
 
-    /// Returns how many items or entries the list contains, if it changes one collection or map at the
-    /// object's own level and nothing else. Such a list can be sent in parts (R15).
+    /// Returns how many items or entries the changelist contains, if the changelist changes one collection or
+    /// map at the object's own level and nothing else. Such a changelist can be sent in parts (R15).
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -321,8 +331,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// If the list changes one collection at the object's own level and nothing else, removes this change and
-    /// returns it.
+    /// If the changelist changes one collection at the object's own level and nothing else, removes the
+    /// changes of this collection and returns them.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
@@ -337,9 +347,10 @@ impl Changelist {
         Some(self.nested.0.remove(at).1)
     }
 
-    /// Splits the list of an opening that is too large. Moves the items of collections and the entries of
-    /// maps at the object's own level to the list that is returned, to be sent later. The remaining list
-    /// makes the receiver's collections and maps begin empty.
+    /// Splits the changelist of an object that is sent to a client for the first time and is too large for
+    /// one update. Moves the items of collections and the entries of maps at the object's own level to the
+    /// changelist that is returned, which is sent later. The remaining changelist makes the receiver begin
+    /// with empty collections and maps.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
@@ -429,7 +440,8 @@ impl NestedChanges {
         }
     }
 
-    /// Adds earlier changes of one property. Elements that were removed since then stay removed.
+    /// Adds earlier changes of one property. Elements that were removed after the earlier changes stay
+    /// removed.
     fn precede(&mut self, handle: u32, earlier: &Nested) {
         let mut all = earlier.clone();
         if let Some(ours) = self.get(handle) {
@@ -438,8 +450,8 @@ impl NestedChanges {
         self.set(handle, all);
     }
 
-    /// Calls `prune` with each property, and drops nested changes that are empty then. The handles of these
-    /// properties stay in the changelist.
+    /// Calls `prune` with each property that has nested changes, and drops the nested changes that are empty
+    /// afterwards. The handles of these properties stay in the changelist.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);
@@ -486,8 +498,8 @@ impl From<ElementChanges<KeyBits>> for Nested {
 }
 
 impl Nested {
-    /// Returns whether this contains no changes of elements. A handle of an array without nested changes
-    /// means that only the count changed.
+    /// Returns whether the array has no changes of elements. A handle of an array without nested changes
+    /// means that only the number of its elements changed.
     pub(crate) fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),
@@ -541,7 +553,7 @@ impl ArrayChanges {
             self.tail = u32::MAX;
         }
         self.nested.subtract(&later.nested);
-        // The handle of a nested array remains in the list while any of its changes remain.
+        // The handle of a nested array remains in the changelist while any of its changes remain.
         self.edits.subtract(&later.edits);
         for (handle, _) in &self.nested.0 {
             self.edits.insert(*handle);
@@ -559,7 +571,7 @@ impl ArrayChanges {
         (!own.is_count_only()).then_some(own)
     }
 
-    /// Drops changes past `len` elements of `handles` handles each.
+    /// Drops the changes of elements at or after index `len`. Each element has `handles` handles.
     pub(crate) fn prune(&mut self, len: u32, handles: u32) {
         if self.tail >= len {
             self.tail = u32::MAX;

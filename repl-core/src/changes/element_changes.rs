@@ -2,17 +2,17 @@
 //! or removed.
 //!
 //! *Invariant:* no element is in two of the sets of added, changed and removed elements. The last event of an
-//! element decides in which set it is.
+//! element decides which of these sets contains it.
 
 use std::fmt::Debug;
 
 use crate::ids::identity::{IdSet, Identity};
 
-/// How many stretches of removed elements a list holds. If there are more, the list contains instead the
-/// elements that exist (R12).
+/// The greatest number of stretches of removed elements that one [`ElementChanges`] lists. If more stretches
+/// were removed, it lists instead the elements that still exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
-/// The changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. A
+/// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. A
 /// `Changelist` can also hold the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
@@ -27,14 +27,14 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 /// Elements that were added, changed and removed. `L` lists the changed properties of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChanges<I: Identity, L> {
-    /// Which elements of the receiver are removed besides `removed`.
+    /// Which elements the receiver removes besides the elements in `removed`.
     pub(crate) sweep: Sweep,
     /// Elements that were removed.
     pub(crate) removed: I::Set,
-    /// New elements, which are sent whole until they are acked (R2). Some of these elements may not exist any
-    /// more.
+    /// New elements of the collection, which are sent whole until they are acked (R2). Some of these elements
+    /// may not exist any more.
     pub(crate) added: I::Set,
-    /// Elements with changed properties, ascending.
+    /// Elements with changed properties, in ascending order of their ids or keys.
     pub(crate) changed: Vec<ElementChange<I, L>>,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct ElementChanges<I: Identity, L> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
-    /// The number of the comparison that found the oldest of the changes.
+    /// The number of the comparison that found the oldest of this element's changes.
     pub(crate) age: u64,
-    /// Whether the label of the element changed.
+    /// Whether the label (the position) of the element changed.
     pub(crate) moved: bool,
-    /// The changed properties of the element, with handles of its own level.
+    /// The changed properties of the element. The handles are those of the element's own level.
     pub(crate) list: L,
 }
 
@@ -55,15 +55,15 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
         !self.moved && self.list.is_empty()
     }
 
-    /// Adds later changes of the same element.
+    /// Adds later changes of the same element to these changes.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.list.merge(&later.list);
         self.moved |= later.moved;
         self.age = self.age.min(later.age);
     }
 
-    /// Removes the changes that are also in `later`, which is a change of the same element. Returns whether
-    /// any changes are left.
+    /// Removes the changes that are also in `later`, which contains changes of the same element. Returns
+    /// whether any changes are left.
     fn outlasts(&mut self, later: &Self) -> bool {
         self.list.subtract(&later.list);
         self.moved &= !later.moved;
@@ -71,17 +71,17 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
     }
 }
 
-/// Which of the receiver's elements are removed, besides those in `removed`.
+/// Which of its elements the receiver removes, besides the elements in `removed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
-    /// None.
+    /// The receiver removes no other elements.
     #[default]
     None,
-    /// All elements that do not exist any more. This sweep is used if the receiver may have missed more
-    /// removals than the server remembers (R12).
+    /// The receiver removes all elements that do not exist on the server any more. The server chooses this if
+    /// the receiver may have missed more removals than the server remembers (R12).
     Dead,
-    /// All elements that are not new in this list: the receiver empties its collection before it adds the new
-    /// elements.
+    /// The receiver removes all elements that are not new in this changelist: it empties its collection
+    /// before it adds the new elements.
     All,
 }
 
@@ -93,7 +93,8 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 }
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
-    /// Makes a list from the results of a comparison. No element may occur twice in the same argument.
+    /// Makes element changes from the results of a comparison. No element may occur twice in the same
+    /// argument.
     pub(crate) fn new(added: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
@@ -103,7 +104,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         Self { sweep: Sweep::None, removed: set(removed), added: set(added), changed }
     }
 
-    /// Returns the list that sends the whole collection.
+    /// Returns the element changes that send the whole collection.
     pub(crate) fn whole() -> Self {
         Self { sweep: Sweep::All, added: I::Set::all(), ..Self::default() }
     }
@@ -115,7 +116,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             && self.changed.is_empty()
     }
 
-    /// About how many bytes these changes take on the heap, including the box that holds them. O(1).
+    /// Returns about how many bytes these changes take on the heap, including the box that holds them. Costs
+    /// O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()
@@ -127,10 +129,10 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         !self.added.is_empty() || self.changed.iter().any(|element| element.list.has_new_elements())
     }
 
-    /// Adds later changes.
+    /// Adds later changes of the same collection to these changes.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.sweep = self.sweep.max(later.sweep);
-        // An id is used again if an array was assigned over another.
+        // A collection uses the id of a removed item again if another array was assigned over it.
         self.removed.subtract(&later.added);
         if later.added.is_all() && later.sweep != Sweep::None {
             self.removed = I::Set::default();
@@ -143,7 +145,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.added.subtract(&later.removed);
         self.added.union(&later.added);
         let Self { removed, added, changed, .. } = self;
-        // Later changes inside an element make no difference if it is sent whole or was removed.
+        // Later changes inside an element make no difference if the element is sent whole or was removed.
         let is_over = |id: &I| removed.contains(id) || added.contains(id);
         if !removed.is_empty() || !added.is_empty() {
             changed.retain(|element| !is_over(&element.id));
@@ -162,12 +164,12 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         let is_behind = changed.last().zip(found.first()).is_none_or(|(last, first)| last.id < first.id);
         changed.append(&mut found);
         if !is_behind {
-            // Two ascending stretches, which a stable sort merges in one pass.
+            // The vector consists of two ascending stretches, which a stable sort merges in one pass.
             changed.sort_by(|one, other| one.id.cmp(&other.id));
         }
     }
 
-    /// Returns the first and the last element in this list.
+    /// Returns the first and the last element in these changes.
     fn span(&self) -> Option<(I, I)> {
         let changed = self.changed.first().zip(self.changed.last());
         let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
@@ -175,8 +177,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Returns whether the same element may be in both lists. The result is mostly false for two parts of a
-    /// long list.
+    /// Returns whether both changes may contain the same element. The result is usually false for two parts
+    /// of one long list of changes.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.added.is_all() || other.added.is_all();
@@ -210,8 +212,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         });
     }
 
-    /// Subtracts the changed elements of `later`, which has fewer of them than this list. Visits all changed
-    /// elements of this list only if one of them must be removed.
+    /// Subtracts the changed elements of `later`, which has fewer changed elements than `self`. Visits all
+    /// changed elements of `self` only if one of them must be removed.
     fn subtract_few(&mut self, later: &Self) {
         let mut stretches = later.added.stretches().chain(later.removed.stretches());
         let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
@@ -227,12 +229,12 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         }
     }
 
-    /// Whether an element is sent whole or was removed.
+    /// Returns whether an element is sent whole or was removed.
     fn is_over(&self, id: &I) -> bool {
         self.added.contains(id) || self.removed.contains(id)
     }
 
-    /// Whether an element in this stretch changed. O(log elements).
+    /// Returns whether any element from `first` to `last` changed. Costs O(log elements).
     fn changes_within(&self, (first, last): &(I, I)) -> bool {
         let at = self.changed.partition_point(|element| element.id < *first);
         self.changed.get(at).is_some_and(|element| element.id <= *last)
@@ -243,7 +245,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.changed.get(at)
     }
 
-    /// Returns only the new elements, including those of collections inside changed elements.
+    /// Returns only the new elements, including the new elements of collections inside changed elements.
     pub(crate) fn new_elements(&self) -> Option<Self> {
         let nested = self.changed.iter().filter(|element| element.list.has_new_elements());
         let new_elements = |element: &ElementChange<I, L>| {
@@ -255,8 +257,9 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         (!new_elements.is_empty()).then_some(new_elements)
     }
 
-    /// Each changed element that is new in `new_elements` is sent whole again, because it may not have
-    /// arrived. For the other changed elements, adds the new elements of the arrays that changed (R2).
+    /// Marks each changed element that is new in `new_elements` to be sent whole again, because the client
+    /// may not have received it. For the other changed elements, adds the new elements of the arrays that
+    /// changed (R2).
     pub(crate) fn extend_new_elements(&mut self, new_elements: &Self) {
         if !self.touches_new_elements(new_elements) {
             return;
@@ -274,9 +277,10 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         });
     }
 
-    /// Removes the new elements that have arrived with `list`. Returns whether any new elements are left.
+    /// Removes the new elements that have arrived together with `list`. Returns whether any new elements are
+    /// left.
     pub(crate) fn new_elements_arrived(&mut self, list: &Self) -> bool {
-        // After pruning, a list that sends all elements has the id or key of each.
+        // Pruning has replaced "all elements" in `list` by the id or key of each element.
         if list.added.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
             *self = Self::default();
             return false;
@@ -297,8 +301,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         !self.added.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether `self` changes an element that has a new part in `new_elements`. O(length of the shorter
-    /// list), times the logarithm of the length of the other.
+    /// Returns whether `self` changes an element that is new, or that has a new part, in `new_elements`.
+    /// Costs O(length of the shorter of the two), times the logarithm of the length of the other.
     pub(crate) fn touches_new_elements(&self, new_elements: &Self) -> bool {
         if !self.may_meet(new_elements) {
             return false;
@@ -312,8 +316,9 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             || new_elements.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// Changes a list that first empties the collection: afterwards it removes only elements that do not
-    /// exist any more. The receiver may have received other elements since the list was made.
+    /// Changes element changes that make the receiver first empty its collection. Afterwards they remove only
+    /// elements that do not exist any more. The receiver may have received other elements since these changes
+    /// were found.
     pub(crate) fn forget_resets(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }
@@ -325,7 +330,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         (!taken.is_empty()).then_some(taken)
     }
 
-    /// Returns how many elements are in the list.
+    /// Returns how many elements are added, changed or removed.
     pub(crate) fn count(&self) -> usize {
         self.removed.count() + self.changed.len() + self.added.count()
     }

@@ -1,13 +1,13 @@
-//! The list of S58: a changelist as numbers, for tests and for debugging.
+//! The list of S58: a changelist as a flat list of numbers, for tests and for debugging.
 //!
-//! *Invariant:* every list ends with 0. The count before a nested list is the number of its entries,
-//! including those of lists nested in it.
+//! *Invariant:* every flat list ends with 0. Before each nested list stands the number of its entries,
+//! including the entries of the lists nested in it.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Level, Slot};
 
-/// Appends the changes of a level, and a 0.
+/// Appends the changes of one level to the flat list, and a 0.
 pub(crate) fn flatten(level: Level<'_>, changes: &Changelist, flat: &mut Vec<u32>) {
     for handle in changes.handles.iter() {
         flat.push(handle);
@@ -46,7 +46,8 @@ fn flatten_array(array: Array<'_>, changes: &ArrayChanges, flat: &mut Vec<u32>) 
     flat.push(0);
 }
 
-/// Appends the ids of changed items. Keys are not numbers, so entries are numbered from one.
+/// Appends the ids of changed items to the flat list. Keys are not numbers, so entries of maps are numbered
+/// from one.
 fn flatten_elements<I: Identity>(changes: &ElementChanges<I>, flat: &mut Vec<u32>) {
     let changed = changes.changed.iter().map(|change| change.id.clone());
     let mut ids: Vec<I> = changes.removed.iter().chain(changes.added.iter()).chain(changed).collect();

@@ -1,33 +1,33 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! *Invariant:* a list is kept only while some connection has yet to gather it, and at most
-//! [`History::MAX_LISTS`] are kept. A list that is dropped is in `ever`, and the connections that lacked it
-//! have received it.
+//! *Invariant:* a changelist is kept only while some connection has yet to gather it, and at most
+//! [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles are in `ever`, and
+//! the connections that lacked the changelist have received it.
 
 use std::collections::VecDeque;
 
 use crate::changes::changelist::Changelist;
 use crate::ids::handles::HandleSet;
 
-/// The changelists of one object, the oldest first.
+/// The changelists of one object, of which the first is the oldest.
 ///
-/// A place in the history is a number that only grows. A connection that has gathered everything is at the
-/// [`end`](Self::end). The history stores nothing about such a connection. Any other connection remembers its
-/// own place.
+/// A connection's position in the history is a number that only grows. A connection that has gathered all
+/// changelists is at the [`end`](Self::end). The history stores nothing about such a connection. Any other
+/// connection remembers its own position.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// Boxed, because few objects have a connection before their end.
+    /// Boxed, because most objects have no connection behind the end of their history.
     kept: Option<Box<Kept>>,
 }
 
-/// The lists that some connection has yet to gather.
+/// The changelists that some connection has yet to gather.
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
-    /// The result of the last merge, with the first place and the end of the merged lists. The next
-    /// connection at the same place uses this result again.
+    /// The result of the last merge, with the first position and the end of the merged changelists. The next
+    /// connection at the same position uses this result again.
     merged: Option<(u64, u64, Changelist)>,
 }
 
@@ -35,30 +35,31 @@ impl History {
     /// The most changelists that an object keeps (S66).
     pub const MAX_LISTS: usize = 64;
 
-    /// Returns the place after the newest list. This place grows by one with each list (S65).
+    /// Returns the position after the newest changelist. This position grows by one with each changelist
+    /// (S65).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the place of the oldest list that is kept.
+    /// Returns the position of the oldest changelist that is kept.
     #[must_use]
     pub fn start(&self) -> u64 {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
     /// Returns the properties that ever changed. Clients that join late need these properties (S69, S75).
-    /// These clients receive the properties whole, so the changes inside them are not kept.
+    /// Such clients receive whole properties, so the changes inside them are not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
     }
 
-    /// Appends a list that is not empty. The list is kept if `keep` is set, because some connection is not at
-    /// the end.
+    /// Appends a changelist that is not empty. `keep` says whether the history keeps the changelist, because
+    /// some connection is not at the end.
     ///
-    /// If the history is full, the oldest list is removed and passed to `evicted` with its place. A
-    /// connection that is still at that place must store the list itself (R10).
+    /// If the history is full, the oldest changelist is removed and passed to `evicted` with its position. A
+    /// connection that is still at that position must store the changelist itself (R10).
     #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");
@@ -77,7 +78,8 @@ impl History {
         }
     }
 
-    /// Adds all lists from `place` on to `into`. O(lists), once for each distinct place.
+    /// Adds to `into` all changelists from position `place` on. The cost is O(changelists), once for each
+    /// distinct position.
     pub fn gather(&mut self, place: u64, into: &mut Changelist) {
         debug_assert!(place >= self.start(), "lists before the start have been given away");
         let (start, end) = (self.start(), self.end);
@@ -93,7 +95,7 @@ impl History {
         }
     }
 
-    /// Drops the lists, because all connections are at the end.
+    /// Drops the changelists, because all connections are at the end of the history.
     pub fn release(&mut self) {
         self.kept = None;
     }

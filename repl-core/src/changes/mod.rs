@@ -1,7 +1,7 @@
 //! The changes of an object, as sets of handles, ids and keys. This folder stores no values.
 //!
-//! *Invariant:* a list contains which properties changed, but not their new values. When the list is written,
-//! the values are read from the shadow.
+//! *Invariant:* a changelist says which properties changed, but not their new values. When a changelist is
+//! written, the values are read from the shadow.
 
 pub(crate) mod age_queue;
 pub(crate) mod changelist;

@@ -1,8 +1,8 @@
 //! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
 //! taken from the front (R15).
 //!
-//! *Invariant:* the changes are sorted once and not visited again before they are sent. So all parts together
-//! cost O(length of the list), whatever their number.
+//! *Invariant:* the changes of a collection are sorted once, and each change is not visited again before it
+//! is sent. So writing all parts together costs O(changes), whatever their number.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -12,15 +12,15 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// The changes of the elements of one collection: first removals, then the oldest changes, then new elements
-/// in the order of their ids or keys. After every other [rotation](Self::rotate) new elements come before
-/// changes, so that neither of the two waits forever.
+/// The changes of the elements of one collection: removals come first, then changed elements with the oldest
+/// changes first, then new elements in the order of their ids or keys. Every [rotation](Self::rotate) swaps
+/// changed and new elements in this order, so that neither of the two waits forever.
 ///
-/// A sweep removes elements without listing them. The sweep is in the last part, and does not remove elements
-/// of earlier parts, in whatever order the parts arrive.
+/// A sweep removes elements without listing them. The sweep is in the last part, and does not remove the
+/// elements that earlier parts add, in whatever order the parts arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
-    /// The collection's handle at the object's own level.
+    /// The handle of the collection at the object's own level.
     handle: u32,
     queue: Queue,
 }
@@ -31,7 +31,7 @@ enum Queue {
     Entries(ElementQueue<KeyBits>),
 }
 
-/// Runs the same code for the queue of a fast array and for that of a map.
+/// Expands to the same code for the queue of a fast array and for the queue of a map.
 macro_rules! each_queue {
     ($queue:expr, $elements:ident => $then:expr) => {
         match $queue {
@@ -42,9 +42,9 @@ macro_rules! each_queue {
 }
 
 impl Changelist {
-    /// Takes the changes out of the list, to be sent in parts, if it changes one collection or map at the
-    /// object's own level and nothing else (R15). O(items), or O(items × log items) if the changes have
-    /// several ages.
+    /// Takes all changes out of the changelist, to send them in parts, if the changelist changes one
+    /// collection or map at the object's own level and nothing else (R15). Costs O(items), or O(items × log
+    /// items) if the changes have several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;
@@ -64,21 +64,21 @@ impl Portions {
         Some(Self { handle, queue })
     }
 
-    /// Returns about how many bytes this takes on the heap. O(1).
+    /// Returns about how many bytes the portions take on the heap. Costs O(1).
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         each_queue!(&self.queue, elements => elements.heap_bytes())
     }
 
-    /// Whether the collection is one of these properties.
+    /// Returns whether `handles` contains the collection.
     #[must_use]
     pub fn is_in(&self, handles: &HandleSet) -> bool {
         handles.contains(self.handle)
     }
 
-    /// Removes the changes of the same collection from a later list and adds them to these portions. O(number
-    /// of these changes × log waiting). O(waiting) only if the added changes remove a waiting element or are
-    /// older than waiting changes.
+    /// Removes the changes of the same collection from a later changelist and adds them to these portions.
+    /// Costs O(added changes × log waiting changes). Costs O(waiting changes) only if the added changes
+    /// remove a waiting element or are older than waiting changes.
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
@@ -87,26 +87,26 @@ impl Portions {
         }
     }
 
-    /// Call it when some parts were sent in a tick and others remain. In the next tick, new elements and
-    /// changes swap places.
+    /// Call this function when some parts were sent in a tick and others remain. In the next tick, new
+    /// elements and changed elements swap places in the order.
     pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }
 
-    /// Returns how many elements are left.
+    /// Returns how many elements are still to be sent.
     #[must_use]
     pub fn len(&self) -> usize {
         each_queue!(&self.queue, elements => elements.len())
     }
 
-    /// Whether nothing is left to be sent.
+    /// Returns whether nothing is left to be sent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         each_queue!(&self.queue, elements => elements.is_empty())
     }
 
-    /// Returns the changes of the first `count` elements, or of all elements if there are fewer. O(count),
-    /// times the logarithm if there are several ages.
+    /// Returns the changes of the first `count` elements, or of all elements if there are fewer. Costs
+    /// O(count), times the logarithm of `count` if the changes have several ages.
     #[must_use]
     pub fn part(&self, count: usize) -> Changelist {
         let mut part = Changelist::new();
@@ -114,7 +114,7 @@ impl Portions {
         part
     }
 
-    /// Removes the changes that [`part`](Self::part) returns for `count`. O(count).
+    /// Removes the changes that [`part`](Self::part) returns for `count`. Costs O(count).
     pub fn skip(&mut self, count: usize) {
         each_queue!(&mut self.queue, elements => elements.skip(count));
     }
@@ -123,14 +123,14 @@ impl Portions {
 /// The changes of one collection in the order in which they are sent.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementQueue<I: Identity> {
-    /// Whether new elements come before changes.
+    /// Whether new elements are sent before changed elements.
     added_first: bool,
     sweep: Sweep,
     removed: I::Set,
     changed: AgeQueue<I>,
-    /// Elements that are sent whole.
+    /// New elements, which are sent whole.
     added: I::Set,
-    /// The numbers of removed and of new elements.
+    /// The number of removed elements and the number of new elements.
     counts: (usize, usize),
 }
 
@@ -155,7 +155,7 @@ impl<I: Identity> ElementQueue<I> {
         self.sweep == Sweep::None && self.len() == 0
     }
 
-    /// Adds later changes, as [`ElementChanges::merge`] does.
+    /// Adds later changes in the same way as [`ElementChanges::merge`].
     pub(crate) fn add(&mut self, later: ElementChanges<I>) {
         if self.added.is_all() || later.added.is_all() {
             let mut all = self.part(self.len());
@@ -186,7 +186,7 @@ impl<I: Identity> ElementQueue<I> {
         self.changed.add(found);
     }
 
-    /// Returns how many changes and how many new elements are among the first `count` of both.
+    /// Returns how many changed elements and how many new elements are among the first `count` of both.
     fn share(&self, count: usize) -> (usize, usize) {
         let (changes, new_elements) = (self.changed.len(), self.counts.1);
         if self.added_first {

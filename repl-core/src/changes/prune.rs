@@ -1,13 +1,15 @@
-//! Pruning: drops the changes of a list that no longer apply (S72).
+//! Pruning: drops the changes in a changelist that no longer apply (S72).
 //!
-//! *Invariant:* the handle of an array or collection stays in the list, even if none of its changes do.
+//! *Invariant:* the handle of an array or collection stays in the changelist, even if all changes inside it
+//! are dropped.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Drops changes past the ends of a level's arrays, changes of items and entries that do not exist, and
-/// removals of items and entries that exist again. Another list contains the addition of these elements.
+/// Drops three kinds of changes of a level: changes of elements past the end of an array, changes of items
+/// and entries that do not exist, and removals of items and entries that exist again. If an element exists
+/// again, another changelist adds it.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -50,7 +52,7 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
     }
 }
 
-/// Returns the members of a set that exist, as single ids or keys.
+/// Returns the members of a set of ids or keys whose elements exist.
 fn there<I: Identity>(elements: Elements<'_, I>, set: &I::Set) -> I::Set {
     if set.is_all() || set.count() > elements.collection.len() {
         I::Set::of(elements.collection.ids().into_iter().filter(|id| set.contains(id)))

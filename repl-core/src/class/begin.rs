@@ -2,7 +2,7 @@
 //! and the client compare these checksums in the handshake (R21).
 //!
 //! *Invariant:* a checksum covers exactly the bits that the values would have on the wire. So two builds have
-//! equal checksums exactly if clients see the same initial values.
+//! equal checksums if and only if clients see the same initial values.
 
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
@@ -16,9 +16,9 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode::write_values;
 
 impl<T: Replicated> Class<T> {
-    /// Returns, for each property, a checksum of the bits of its value in `object`. All values without a wire
-    /// form have the same checksum, and so have all properties that never leave the server. O(values of the
-    /// object).
+    /// Returns, for each property, a checksum of the bits of its value in `object`. Values without a wire
+    /// form all have the same checksum, and properties that are never sent also all have the same checksum.
+    /// Costs O(values of the object).
     #[must_use]
     pub fn begin_sums(&self, object: &T) -> Vec<u64> {
         let mut writer = BitWriter::new();

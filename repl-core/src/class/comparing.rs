@@ -14,8 +14,8 @@ use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
 
 impl<T: Replicated> Class<T> {
-    /// Returns a shadow with the replicated values of `archetype`. The first comparison compares the object
-    /// with this shadow (S69).
+    /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
+    /// compares it with this shadow (S69).
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -23,10 +23,11 @@ impl<T: Replicated> Class<T> {
         shadow
     }
 
-    /// Calls `found` with the index of each object in a column that differs from its shadow in the properties
-    /// that ordinary updates compare. Runs of plain memory are compared first, eight objects at a time, and
-    /// the other properties by command. Costs about as much as a `memcmp` of the objects if all properties
-    /// are plain memory, and 1.6 to 2.4 times as much with a `String`.
+    /// Compares each object of a column with its shadow, in the properties that ordinary updates compare.
+    /// Calls `found` with the index of each object that differs. First compares the stretches of plain
+    /// memory, eight objects at a time, and then the other properties by their commands in the program. Costs
+    /// about as much as a `memcmp` of the objects if all properties are plain memory, and 1.6 to 2.4 times as
+    /// much if one property is a `String`.
     pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             let pairs = live.iter().zip(shadow).enumerate();
@@ -50,9 +51,9 @@ impl<T: Replicated> Class<T> {
         handles.any(|handle| differs(live, shadow, handle, Answer::Shadow))
     }
 
-    /// Returns the handles of the `push` properties with a fast array that was touched since its shadow last
-    /// followed it, or was replaced by another. These properties count as marked (S129). O(1) for each of
-    /// these arrays.
+    /// Returns the handles of the `push` properties that contain a fast array that was written to since it
+    /// was last compared with its shadow, or that was replaced by another fast array. These properties count
+    /// as marked (S129). Costs O(1) for each of these arrays.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
@@ -66,15 +67,16 @@ impl<T: Replicated> Class<T> {
         touched
     }
 
-    /// Preloads the memory that the values of an object point to, before it is [compared](Self::compare).
+    /// Prefetches the memory that the values of an object point to, before it is [compared](Self::compare).
     #[inline]
     pub fn preload(&self, object: &T) {
         preload_strings(object);
     }
 
-    /// Compares the handles in `scope`. Copies the values that differ to the shadow, and adds them to
-    /// `changes` (S60). A value without a wire form is left out and added to `refusals`. O(bytes of plain
-    /// memory), then O(other handles in scope), and O(elements) for arrays.
+    /// Compares the properties in `scope` with the shadow. Copies the values that differ to the shadow, and
+    /// adds them to `changes` (S60). A value without a wire form is not copied, and is added to `refusals`.
+    /// Costs O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for
+    /// arrays.
     pub fn compare(
         &self,
         live: &T,
@@ -92,9 +94,9 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Renumbers the items of an object that was compared. If a collection has replaced another one, its
-    /// items get the ids that they have in the shadow. Call it when [`Scratch::take_must_renumber`] returns
-    /// true, before the object is used again. O(items).
+    /// Gives the items of an object that was compared the ids that they have in the shadow. This is necessary
+    /// if a collection has replaced another one. Call this function when [`Scratch::take_must_renumber`]
+    /// returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {
         Renumber.visit(&mut self.level_mut(live));
     }

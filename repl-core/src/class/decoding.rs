@@ -1,6 +1,6 @@
-//! How a client validates and applies updates of an object, and ends them.
+//! How a client validates and applies updates of an object, and what it does at the end of an update.
 //!
-//! *Invariant:* only validated updates are applied.
+//! *Invariant:* an update is applied only after it was validated.
 
 use super::Class;
 use crate::bits::{BitReader, BitSlice, ReadError};
@@ -20,7 +20,7 @@ use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
 use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
 
-/// The error of bytes that are not an update of an object.
+/// The error for bytes that are not a valid update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}.{property}: {reason} (bit {bit})")]
 pub struct DecodeError {
@@ -28,7 +28,7 @@ pub struct DecodeError {
     pub class: &'static str,
     /// The path of the property at which reading stopped, for example `items[3].count`.
     pub property: String,
-    /// The bit of the input at which reading stopped.
+    /// The position in the input, in bits, at which reading stopped.
     pub bit: usize,
     /// Why reading stopped.
     #[source]
@@ -36,57 +36,58 @@ pub struct DecodeError {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Returns the handles of fast arrays at the object's own level.
+    /// Returns the handles of the fast arrays at the object's own level.
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
         let [_, (items, _), _] = &self.growing;
         items
     }
 
-    /// Whether callbacks of items receive items that hold arrays or collections.
+    /// Returns whether items that callbacks receive can hold arrays or collections.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
         self.lends_arrays
     }
 
-    /// Whether callbacks of values of maps, which run while an update is applied, receive values that hold
-    /// arrays or collections.
+    /// Returns whether values of maps that callbacks receive while an update is applied can hold arrays or
+    /// collections.
     #[must_use]
     pub fn lends_entries(&self) -> bool {
         self.lends_entries
     }
 
-    /// Makes an object a client's object: items that the user adds to its collections from now on are local
-    /// (S183).
+    /// Marks an object as an object of a client. Items that the user adds to its collections from now on are
+    /// local (S183).
     pub fn make_replica(&self, object: &mut T) {
         if self.holds_items {
             BecomeReplica.visit(&mut self.level_mut(object));
         }
     }
 
-    /// Returns whether any property of `handles` of a client's object has another value than in `old`. A
-    /// collection counts as different if the current update changed it.
+    /// Returns whether any property in the range `handles` of a client's object has another value than in
+    /// `old`. A collection counts as different if the current update changed it.
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
         (handles.0..handles.1).any(|handle| differs(now, old, handle, Answer::Replica))
     }
 
-    /// Ends an update of a client's object: its collections run their callbacks, if `with_callbacks`, and
-    /// then remove the items that are marked for removal (S178). O(items received).
+    /// Ends an update of a client's object. The collections of the object run their callbacks if
+    /// `with_callbacks` is set, and then remove the items that are marked for removal (S178). Costs O(items
+    /// received).
     pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
         if self.holds_items {
             Conclude { with_callbacks }.visit(&mut self.level_mut(object));
         }
     }
 
-    /// Reads the values of `handles` without applying them, to check that they are an update of `object`, or
-    /// of a new object, whose arrays are sent whole (R2). Stores the data that [`apply`](Self::apply) needs
-    /// in `checked`.
+    /// Reads the values of `handles` without applying them, to check that they are a valid update of
+    /// `object`. For a new object, arrays must be sent whole (R2). Stores the data that
+    /// [`apply`](Self::apply) needs in `checked`.
     ///
     /// # Errors
-    /// Returns an error with the property and the bit if the bits are not an update of an object of this
-    /// class.
+    /// Returns an error with the path of the property and the position in the input if the bits are not an
+    /// update of an object of this class.
     pub fn validate(
         &self,
         object: Option<&T>,
@@ -100,7 +101,8 @@ impl<T: Replicated> Class<T> {
         let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
         let result = walk.object(&mut target, handles);
-        // Objects that an invalid value refers to must not be recorded for the next value.
+        // Forget the objects to which an invalid value refers, so that they are not recorded for the next
+        // value.
         walk.references.take_mentioned();
         result.map_err(|reason| {
             let layout = self.program.layout();
@@ -111,8 +113,8 @@ impl<T: Replicated> Class<T> {
         Ok(())
     }
 
-    /// Reads the values of `handles` into `object`, and reports them to `observer`. If user code now refuses
-    /// a value that it accepted during validation, the property keeps its old value.
+    /// Reads the values of `handles` into `object`, and reports them to `observer`. If a hand-written
+    /// serialiser now refuses a value that it accepted during validation, the property keeps its old value.
     pub fn apply(
         &self,
         object: &mut T,
@@ -125,9 +127,10 @@ impl<T: Replicated> Class<T> {
         self.apply_to(target, handles, update, references, observer);
     }
 
-    /// Applies an update to an object that was lent to its user, whatever the user did with it, and to
-    /// `base`: the copy of the values that the server sent. Elements that the user removed from arrays and
-    /// collections are restored when an update changes them. `validate` must have been called with `base`.
+    /// Applies an update to an object that the user has borrowed, whatever the user did with it. Applies the
+    /// update also to `base`, the copy of the values that the server sent. Elements that the user removed
+    /// from arrays and collections are restored when an update changes them. `validate` must have been called
+    /// with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -157,8 +160,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
-    /// disappeared (S118). `path` is the path that `apply` passed to the observer. Does nothing if the leaf's
-    /// element no longer exists (S119).
+    /// disappeared (S118). `path` is the path of the leaf, which `apply` passed to the observer. Does nothing
+    /// if the element that contains the leaf no longer exists (S119).
     pub fn read_again(
         &self,
         object: &mut T,
@@ -169,9 +172,10 @@ impl<T: Replicated> Class<T> {
         self.read_leaf_again(object, path, bits, references, true);
     }
 
-    /// Reads one leaf again for an object that was lent to its user, and for `base`: the copy of the values
-    /// that the server sent. Values in `base` get no callbacks. The bits may also be the key of an entry: the
-    /// entry is in the object while all objects exist that its key refers to.
+    /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
+    /// the copy of the values that the server sent. Values in `base` do not run callbacks. If the bits are
+    /// the key of a map entry, shows the entry in the object if all objects to which its key refers exist,
+    /// and hides it otherwise.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -213,7 +217,7 @@ impl<T: Replicated> Class<T> {
     ) {
         let Some((&handle, rest)) = path.split_first() else { return };
         let mut reader = bits.reader();
-        // If user code now refuses bits that it accepted before, the value does not change.
+        // If a hand-written serialiser now refuses bits that it accepted before, the value does not change.
         descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
             level.read_leaf(handle, &mut reader, references).ok();
         });
@@ -221,7 +225,8 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// Returns the key that `path` leads to, and its map. Returns `None` if the path leads to another place.
+/// Returns the key to which `path` leads, and the map that contains the key. Returns `None` if the path does
+/// not lead to a key.
 fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
     match level.slot(handle)? {
         Slot::Leaf(_) => None,
@@ -245,9 +250,9 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements
     }
 }
 
-/// Calls `at_end` with the level and the handle that `path` leads to. Returns `None` if this place no longer
-/// exists. Below `level`'s own handle a path has element handles, or the steps of an identity and then a
-/// handle.
+/// Calls `at_end` with the level and the handle to which `path` leads. Returns `None` if the level no longer
+/// exists. After the handle at `level`, each part of a path is either a handle of an array element, or the
+/// steps of an id or key followed by a handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -1,4 +1,4 @@
-//! How a server completes changelists and writes the values of the handles in them.
+//! How a server completes changelists, and how it writes the values of the properties in them.
 //!
 //! *Invariant:* all values are read from the shadow.
 
@@ -13,13 +13,13 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
 impl<T: Replicated> Class<T> {
-    /// Returns whether objects have arrays of variable length, collections or maps.
+    /// Returns whether objects of this class have arrays of variable length, collections or maps.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
         self.growing.iter().any(|(handles, _)| !handles.is_empty())
     }
 
-    /// Returns how many items and entries the collections and maps among `handles` have together.
+    /// Returns the total number of items and entries in the collections and maps among `handles`. Costs
     /// O(properties).
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
         let level = self.level(shadow);
@@ -32,7 +32,7 @@ impl<T: Replicated> Class<T> {
         collections.filter(|&handle| handles.contains(handle)).map(items).sum()
     }
 
-    /// Adds the properties of `handles` to `changes`, to be sent whole.
+    /// Adds the properties of `handles` to `changes`, with all their elements.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
         changes.insert_whole(handles, &self.growing);
     }
@@ -45,8 +45,8 @@ impl<T: Replicated> Class<T> {
     /// Writes the values of the handles in `changes`, without the handles themselves.
     ///
     /// # Errors
-    /// If a hand-written serialiser refuses a value that it accepted when the value was compared. There is no
-    /// other error.
+    /// Returns an error only if a hand-written serialiser refuses a value that it accepted when the value was
+    /// compared.
     pub fn write_values(
         &self,
         shadow: &T,
@@ -56,9 +56,10 @@ impl<T: Replicated> Class<T> {
         encode::write_values(self.level(shadow), changes, writer)
     }
 
-    /// Returns the list in the form of S58: ascending handles, and after each array the number of entries of
-    /// its own list and that list. Every list ends with 0. New elements are listed with all their handles
-    /// (S60). For a collection, the ids of new, changed and removed items are listed.
+    /// Returns the changelist as the flat list of S58: ascending handles, and after the handle of each array
+    /// the number of entries of the array's own list, and then that list. Every such list ends with 0. New
+    /// elements are listed with all their handles (S60). For a collection, the ids of new, changed and
+    /// removed items are listed.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();

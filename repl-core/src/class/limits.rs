@@ -1,6 +1,6 @@
 //! Refuses property values that would make an object larger than clients can hold.
 //!
-//! *Invariant:* a refused property does not change in the shadow, with all its handles.
+//! *Invariant:* if a property is refused, none of its handles changes in the shadow.
 
 use super::Class;
 use crate::bits::WriteError;
@@ -13,23 +13,23 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
 use crate::schema::replicated::Replicated;
 
-/// A property with a new value.
+/// A property whose new value makes the object larger.
 struct Growth {
     property: PropertyIndex,
     handle: u32,
-    /// The bits of the new value.
+    /// The number of bits of the new value.
     bits: u64,
-    /// How many bits the new value takes more than the old one.
+    /// How many more bits the new value takes than the old value.
     by: i128,
 }
 
 impl<T: Replicated> Class<T> {
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
-    /// returns them as refusals. So a comparison does not copy these values to `shadow`, from which values
-    /// are sent. If some of these properties fit, those that grow least are accepted.
+    /// returns them as refusals. So a comparison does not copy these values to `shadow`, and values are sent
+    /// only from the shadow. If some of these properties fit, those that grow least are accepted.
     ///
-    /// O(1) for classes that cannot grow so large, O(properties) while only values of fixed size change,
-    /// otherwise O(object).
+    /// Costs O(1) for classes whose objects cannot become so large, O(properties) while only values of fixed
+    /// size change, and O(object) otherwise.
     pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
         if self.sizes().most_bits <= max_bits {
             return Vec::new();
@@ -56,22 +56,23 @@ impl<T: Replicated> Class<T> {
         refusals
     }
 
-    /// Limits each item of a collection and each entry of a map to the size of one object.
-    /// [`compare`](Self::compare) refuses values that make them larger.
+    /// Limits the size of each item of a collection and of each entry of a map to `max_bits`, the greatest
+    /// size of an object. [`compare`](Self::compare) refuses values that would make an item or entry larger.
     pub fn hold_items_within(&mut self, max_bits: u64) {
         let sizes = ItemSizes::within(max_bits, self.program());
         self.sizes_mut().items = sizes;
     }
 
-    /// Returns the most bits that an object takes if all of it is sent. O(values without a fixed width).
+    /// Returns the greatest number of bits that an object can take if all of it is sent. Costs O(values
+    /// without a fixed width).
     #[must_use]
     pub fn most_bits_of(&self, object: &T) -> u64 {
         let varying = Scale::default().values(self.level(object), &self.sizes().varying);
         self.sizes().fixed_bits.saturating_add(varying)
     }
 
-    /// Returns the bits of the shadow, and the growth of each property in `scope` whose size varies, the
-    /// smallest growth first.
+    /// Returns the number of bits of the shadow, and the growth of each property in `scope` whose size
+    /// varies, the smallest growth first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
         let mut last = None;
@@ -89,7 +90,8 @@ impl<T: Replicated> Class<T> {
             scale.found_formless = false;
             let mut bits = scale.values(live, &handles);
             if scale.found_formless {
-                // A value without a wire form does not change in the shadow.
+                // A value without a wire form leaves the shadow's value unchanged, so it counts with its old
+                // size.
                 bits = bits.saturating_add(before);
             }
             let by = i128::from(bits).saturating_sub(before.into());

@@ -1,7 +1,8 @@
-//! Classes: an object type at run time, with the functions that compare, write and read its objects.
+//! Classes: a class is an object type at run time, with the functions that compare, write and read its
+//! objects.
 //!
-//! *Invariant:* a class is made from the tables of its own type. `new` checks once that the tables are those
-//! of the type. So the functions of a class take plain references and are safe.
+//! *Invariant:* a class is made from the tables of its own type. [`Class::new`] checks once that the tables
+//! are those of the type. So the functions of a class take plain references and are safe.
 #![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -33,7 +34,8 @@ pub struct Class<T> {
     program: Program,
     conditions: ConditionMasks,
     places: Places,
-    /// The handles of arrays, of fast arrays and of maps, each with the change that sends one whole.
+    /// The handles of arrays, of fast arrays and of maps, each with the changes that send a whole array, fast
+    /// array or map.
     growing: [Growing; 3],
     /// Whether objects contain a fast array at any depth.
     holds_items: bool,
@@ -50,10 +52,12 @@ impl<T: Replicated> Default for Class<T> {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Makes the class of `T`. If `T` is generic, flattens its layout.
+    /// Makes the class of the object type `T`. If `T` is generic, this function makes the program from the
+    /// layout of `T`.
     ///
     /// # Panics
-    /// If `T::program` returns the program of another type. The derive never causes this panic.
+    /// Panics if `T::program` returns the program of another type. The code that the derive generates never
+    /// causes this panic.
     #[must_use]
     pub fn new() -> Self {
         let program = T::program();
@@ -87,13 +91,14 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Returns the flat table.
+    /// Returns the program of the class, which is the flat table of commands.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Returns the masks of handles that are compared, and that are sent under each condition.
+    /// Returns the masks of handles that are compared, and the masks of handles that are sent under each
+    /// condition.
     #[must_use]
     pub fn conditions(&self) -> &ConditionMasks {
         &self.conditions

@@ -1,6 +1,6 @@
 //! Compares an object with its shadow. Values that differ are copied to the shadow and listed (S60 to S63).
 //!
-//! *Invariant:* the shadow only holds values that have a wire form, so encoding from it cannot fail (R3).
+//! *Invariant:* the shadow holds only values that have a wire form, so encoding from it cannot fail (R3).
 
 use std::collections::BTreeSet;
 
@@ -13,29 +13,30 @@ use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
-/// One comparison, with the places for its results.
+/// One comparison of an object with its shadow, with the collections that receive its results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
 
-/// Memory that comparisons use again.
+/// Memory that comparisons reuse.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Handles that may have changed.
+    /// The handles of properties that may have changed.
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
     /// The number of comparisons so far. This number is the age of the changes that the next comparison
     /// finds.
     pub(crate) comparisons: u64,
-    /// Whether a collection took the place of another, so that its object must be renumbered.
+    /// Whether a collection was replaced by another one, so that the items of the object must get their ids
+    /// again.
     must_renumber: bool,
 }
 
 impl Scratch {
-    /// Returns whether an object that was compared since the last call must be
+    /// Returns whether an object that was compared since the last call of this function must be
     /// [renumbered](crate::Class::renumber_items).
     #[must_use]
     pub fn take_must_renumber(&mut self) -> bool {
@@ -43,11 +44,12 @@ impl Scratch {
     }
 }
 
-/// The result of comparing one slot.
+/// The result of comparing one slot of an object's table.
 enum Found {
     Same,
     Leaf,
-    /// The changes inside an array or collection. In an array, perhaps only the number of elements changed.
+    /// The changes inside an array or collection. If the changes of an array are empty, only the number of
+    /// its elements changed.
     Nested(Nested),
 }
 
@@ -58,14 +60,14 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// Reports a value that has no wire form. `step` leads from the compared value to the refused one. If
-    /// `step` is `None`, the compared value itself is refused.
+    /// Adds a refusal for a value that has no wire form. `step` leads from the compared value to the refused
+    /// value inside it. If `step` is `None`, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
     }
 
-    /// Runs a comparison of the values that the path reaches after `step`.
+    /// Adds `step` to the path, runs a comparison of the values below it, and removes the step again.
     fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
         let known = self.refusals.len();
         let outcome = compare(self);
@@ -73,14 +75,15 @@ impl Comparison<'_> {
         outcome
     }
 
-    /// Adds these steps at the start of all refusals except the first `known`.
+    /// Inserts these steps at the start of the paths of all refusals except the first `known` refusals.
     fn put_before(&mut self, known: usize, steps: impl Iterator<Item = u32> + Clone) {
         for refusal in self.refusals.iter_mut().skip(known) {
             refusal.steps.splice(0..0, steps.clone());
         }
     }
 
-    /// Compares the properties `handles` of a level. Lists and copies the values that differ.
+    /// Compares the properties `handles` of a level with the shadow. Copies the values that differ to the
+    /// shadow, and lists them.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -98,7 +101,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one slot, which is reached by `step`, and copies the values that differ.
+    /// Compares one slot, to which `step` leads, and copies the values that differ to the shadow.
     #[inline]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let nested = match live {
@@ -143,7 +146,7 @@ impl Comparison<'_> {
         Outcome::Changed
     }
 
-    /// Compares an array. Returns `None` if nothing changed.
+    /// Compares an array with its shadow. Returns `None` if nothing changed.
     // The function is not inlined, so that the code for leaves stays short. Most properties are leaves.
     #[inline(never)]
     fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
@@ -191,8 +194,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element. Returns the error if the value has no wire form, even if it is the
-    /// initial value.
+    /// Copies a leaf of a new element to the shadow. Returns an error if the value has no wire form, even if
+    /// the value equals the initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
         match self.leaf(live, shadow, handle) {
             Outcome::Same if live.must_be_tried() => {
@@ -204,9 +207,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on. If a value in these elements has no wire form, copies
-    /// none of them: otherwise clients would see an initial value that the server never had. Returns whether
-    /// the elements were copied.
+    /// Copies the elements of `live` from index `first` on to the shadow. If a value in these elements has no
+    /// wire form, copies none of them: otherwise clients would see an initial value that the server never
+    /// had. Returns whether the elements were copied.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -228,7 +231,8 @@ impl Comparison<'_> {
         !is_refused
     }
 
-    /// Copies a new item or value, except properties that would make it too large.
+    /// Copies a new item or a new value of a map to the shadow, except the properties that would make it too
+    /// large.
     fn new_item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) {
         let mut except = HandleSet::new();
         if let Some(survey) = self.sizes.survey(table, live, shadow.as_level()) {
@@ -240,7 +244,8 @@ impl Comparison<'_> {
         self.new_element(live, shadow, 1, &except);
     }
 
-    /// Compares an item or a value, except properties that would make it too large.
+    /// Compares an item or a value of a map with its shadow, except the properties that would make it too
+    /// large.
     fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) -> Changelist {
         let mut list = Changelist::new();
         match self.sizes.survey(table, live, shadow.as_level()) {
@@ -253,7 +258,8 @@ impl Comparison<'_> {
         list
     }
 
-    /// Copies a new element, `except` some handles. `first` is the step to the first property of the element.
+    /// Copies a new element to the shadow, without the handles in `except`. `first` is the step to the first
+    /// property of the element.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
@@ -280,8 +286,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the touched elements of a collection, or all elements if it does not record which were
-    /// touched. Returns `None` if nothing changed.
+    /// Compares the elements of a collection that were written to, or all elements if the collection does not
+    /// record which elements were written to. Returns `None` if nothing changed.
     #[inline(never)]
     fn elements<I: Collected>(
         &mut self,
@@ -299,8 +305,8 @@ impl Comparison<'_> {
             return None;
         }
         let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // New elements in which a value has no wire form. If these elements were sent, clients would see an
-        // initial value that the server never had.
+        // The new elements that contain a value without a wire form. If these elements were sent, clients
+        // would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         let must_renumber = shadow.follow(&live, &mut |named, step| {
@@ -316,7 +322,7 @@ impl Comparison<'_> {
                         added.push(id);
                     }
                 }
-                // The element was touched more than once, and was tried already.
+                // The element was written to more than once, and an attempt to copy it has failed already.
                 Step::Touched { .. } if named.known().is_some_and(|id| unsendable.contains(id)) => {}
                 Step::Touched { live, mut shadow, moved } => {
                     let list = self.item(table, live, &mut shadow);
@@ -354,7 +360,7 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Returns whether `shadow` writes the same bits that the live value has just written.
+    /// Returns whether `shadow` has the same bits as the live value that was just written.
     fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
         self.shadow.clear();
         shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow

@@ -10,25 +10,25 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::{Level, Slot};
 use crate::schema::program::{CommandKind, Program};
 
-/// The size limit of the items and entries of a class.
+/// The size limit for the items and entries of a class.
 #[derive(Debug, Default)]
 pub(crate) struct ItemSizes {
     /// The greatest number of bits that an item or an entry may take.
     max_bits: u64,
-    /// The tables of the items and entries that could take more, ascending.
+    /// The tables of those items and entries that can be larger than `max_bits`, in ascending order.
     wide: Vec<u32>,
 }
 
-/// The properties of an item to compare, and those to refuse.
+/// Which properties of an item to compare with the shadow, and which to refuse.
 pub(crate) struct Survey {
-    /// The properties that may have changed, and for which there is room.
+    /// The properties that may have changed and that fit into the size limit.
     pub(crate) open: HandleSet,
-    /// The properties for which there is no room, each with its error.
+    /// The properties that do not fit into the size limit, each with its error.
     pub(crate) refused: Vec<(u32, WriteError)>,
 }
 
 impl ItemSizes {
-    /// Returns the limit for objects of at most `max_bits`.
+    /// Returns the limit that no item or entry may be larger than `max_bits`.
     pub(crate) fn within(max_bits: u64, program: &Program) -> Self {
         let max_bits = max_bits.saturating_sub(HEAD_BITS + KEYED_HEAD_BITS + u64::from(program.handles()));
         let inner = program.commands().iter().filter_map(|command| match &command.kind {
@@ -42,9 +42,10 @@ impl ItemSizes {
         Self { max_bits, wide }
     }
 
-    /// Returns which properties of an item or a value to compare with its shadow, and which would make it too
-    /// large. `table` is the table of the item or value. Returns `None` if no value of this table can be too
-    /// large. O(item) if a property of varying size changed.
+    /// Returns which properties of an item (or of a value of a map) to compare with its shadow, and which
+    /// properties would make the item too large. `table` is the index of the item's handle table. Returns
+    /// `None` if no value of this table can be too large. Costs O(item) if a property of varying size
+    /// changed.
     pub(crate) fn survey(&self, table: u32, live: Level<'_>, shadow: Level<'_>) -> Option<Survey> {
         self.wide.binary_search(&table).ok()?;
         let mut open = HandleSet::up_to(live.handles());
@@ -61,7 +62,7 @@ impl ItemSizes {
         Some(Survey { open, refused })
     }
 
-    /// Returns the handles that must not change in the shadow, with the errors.
+    /// Returns the handles of the properties that must not change in the shadow, each with its error.
     fn refused(&self, live: Level<'_>, shadow: Level<'_>) -> Vec<(u32, WriteError)> {
         let mut scale = Scale::default();
         let mut bits_of = |level: Level<'_>, handle| level.slot(handle).map_or(0, |slot| scale.slot(slot));

@@ -1,6 +1,6 @@
 //! Comparing a live object with its shadow.
 //!
-//! *Invariant:* the shadow only holds values that have a wire form (R3).
+//! *Invariant:* the shadow holds only values that have a wire form (R3).
 
 pub(crate) mod compare;
 pub(crate) mod item_sizes;

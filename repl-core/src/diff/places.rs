@@ -1,37 +1,39 @@
-//! Places: the property that each byte of an object belongs to. With this map a comparison finds the
-//! properties of the bytes that differ.
+//! Places: a map from each byte of an object to the property that the byte belongs to. A comparison uses this
+//! map to find the properties of the bytes that differ.
 //!
-//! *Invariant:* either a handle is mapped, and all bytes of its value are in a run of the type's plan, or it
-//! is in `by_command`.
+//! *Invariant:* a handle is either mapped, and then all bytes of its value are in a stretch of plain memory
+//! of the type's plan, or it is in `by_command`.
 
 use crate::ids::handles::HandleSet;
 use crate::object::scan::differing_bytes;
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
-/// How many bytes of an object are mapped. Properties after these bytes are compared by their commands.
+/// The greatest number of bytes of an object that are mapped. Properties after these bytes are compared by
+/// their commands.
 const MAX_BYTES: usize = 16 << 10;
 
 /// The properties of a type, by the bytes of their values.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// One entry for each byte of the object.
+    /// One entry for each mapped byte of the object.
     bytes: Box<[Place]>,
-    /// The properties that are compared by command, because their bytes do not show whether they changed.
+    /// The properties that are compared by their commands in the program, because their bytes do not show
+    /// whether they changed.
     by_command: HandleSet,
 }
 
-/// The property of one byte.
+/// The property to which one byte of an object belongs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// The handle. Zero if the byte belongs to no property.
+    /// The handle of the property. The handle is zero if the byte belongs to no property.
     handle: u16,
-    /// The number of bytes of the value from this byte to its end.
+    /// The number of bytes from this byte to the end of the value.
     left: u16,
 }
 
 impl Places {
-    /// Returns the places of `T`, whose program is `program`.
+    /// Returns the map of the bytes of `T`, whose program is `program`.
     pub(crate) fn of<T: Planned>(program: &Program) -> Self {
         let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
         let mut by_command = HandleSet::up_to(program.handles());
@@ -53,7 +55,7 @@ impl Places {
     }
 
     /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, and
-    /// all handles that are not mapped.
+    /// all handles in `scope` that are not mapped.
     #[inline]
     pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
         into.clear();

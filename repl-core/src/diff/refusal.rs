@@ -1,4 +1,4 @@
-//! Refusals: values that have no wire form, and where they are.
+//! Refusals: a refusal reports a value that has no wire form, and the path to this value.
 //!
 //! *Invariant:* a refusal names one value. The shadow keeps the last value that had a wire form.
 
@@ -6,25 +6,25 @@ use crate::bits::WriteError;
 use crate::schema::display;
 use crate::schema::layout::Layout;
 
-/// A value that has no wire form. On clients, the property keeps the last value that had a wire form.
+/// Reports a value that has no wire form. On clients, the property keeps the last value that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The path to the value: the handle at the object's own level, then the handle in each element, the id
     /// and handle in each item, or the key and handle in each entry.
     pub(crate) steps: Vec<u32>,
-    /// The reason why the value has no wire form.
+    /// The reason why the value was refused.
     pub error: WriteError,
 }
 
 impl Refusal {
-    /// Returns the handle at the object's own level, counted from one.
+    /// Returns the handle of the value's property at the object's own level, counted from one.
     #[must_use]
     pub fn handle(&self) -> u32 {
         self.steps.first().copied().unwrap_or(0)
     }
 
-    /// Returns the path of the value in objects with this layout, such as `bag{3}.count` for the item with
-    /// the id 3. The path does not contain keys of maps.
+    /// Returns the path of the value as text for an object with this layout, such as `bag{3}.count` for the
+    /// property `count` of the item with the id 3. The path does not contain keys of maps.
     #[must_use]
     pub fn path(&self, layout: &Layout) -> String {
         display::path(layout, &self.steps)

@@ -1,6 +1,6 @@
-//! Measures how many bits values take at most.
+//! Computes upper limits of the number of bits that values take.
 //!
-//! *Invariant:* no update or opening with these values takes more bits than this module counts, whichever
+//! *Invariant:* no update or opening with these values takes more bits than this module computes, whichever
 //! values changed.
 
 use crate::bits::BitWriter;
@@ -11,23 +11,25 @@ use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// The bits of an object in a packet besides its handles and values: segment, slot, generation, class,
-/// archetype, the form of the handles, and the end.
+/// The greatest number of bits that an object takes in a packet besides its handles and values. These bits
+/// are the segment, slot, generation, class, archetype, the form of the handles, and the end.
 pub(crate) const HEAD_BITS: u64 = 512;
-/// The most bits of a `String` besides its bytes.
+/// The greatest number of bits of a `String` besides its bytes.
 const TEXT_HEAD_BITS: u64 = 64;
-/// The bits of a collection besides its items: the removals, and the start and the end of the list.
+/// The number of bits of a collection besides its items: the removals, and the start and the end of the list
+/// of items.
 pub(crate) const KEYED_HEAD_BITS: u64 = 96;
-/// The bits of an item besides its id, its label, its handles and values.
+/// The number of bits of an item besides its id, label, handles and values.
 const ITEM_HEAD_BITS: u64 = 16;
-/// The most bits of a label besides its bytes.
+/// The greatest number of bits of a label besides its bytes.
 const LABEL_HEAD_BITS: u64 = 20;
-/// The bits of a character in its longer form.
+/// The number of bits of a character in the longer of its two forms.
 const CHAR_BITS: u64 = 22;
-/// The bits of a reference: a slot and a generation of 32 bits each, in their longest forms.
+/// The greatest number of bits of a reference: a slot and a generation of 32 bits each, in their longest
+/// forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
 
-/// Returns the most bits that the value of a command takes.
+/// Returns the greatest number of bits that the value of a command of the program can take.
 pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Leaf(leaf) => match leaf.codec {
@@ -47,8 +49,8 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     }
 }
 
-/// Returns the most bits of a value inside an element, where collections and maps are sent whole with new
-/// elements.
+/// Returns the greatest number of bits of a value inside an element. Collections and maps inside a new
+/// element are sent whole.
 fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Items(items) => {
@@ -61,25 +63,27 @@ fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     }
 }
 
-/// Returns the most bits of the values of one element with this handle table.
+/// Returns the greatest number of bits of the values of one element with this handle table.
 pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
     let commands = program.commands_of(program.table(table, handles));
     commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 
-/// Returns the most bits of an array of `len` elements without the values and the list of changed elements.
-/// These bits are the length of the array, the index of the first new element, and two bits for forms.
+/// Returns the greatest number of bits of an array of `len` elements, without the values of the elements and
+/// the list of changed elements. These bits are the length of the array, the index of the first new element,
+/// and two bits for forms.
 fn array_head_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
     count + tail + 2
 }
 
-/// Measures values.
+/// Counts the bits of values.
 #[derive(Default)]
 pub(crate) struct Scale {
     writer: BitWriter,
-    /// Whether a value was found that has no wire form. The shadow keeps an older value.
+    /// Whether the scale has met a value that has no wire form. For such a value, the shadow keeps an older
+    /// value.
     pub(crate) found_formless: bool,
 }
 
@@ -146,14 +150,14 @@ impl Scale {
         level.slots().map(|slot| self.slot(slot)).sum()
     }
 
-    /// Returns the bits of the values of `handles` together.
+    /// Returns the number of bits of the values of all `handles` together.
     pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
         handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
     }
 }
 
-/// Accepts growths in their order, as long as they do not exceed `max_bits` together with `bits`. Returns the
-/// growths that would exceed this limit.
+/// Accepts growths in their order, as long as the accepted growths and `bits` together do not exceed
+/// `max_bits`. Returns the growths that would exceed this limit.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

@@ -1,7 +1,7 @@
 //! Sizes: how many bits the values of an object may take, so that no object becomes larger than clients can
 //! hold.
 //!
-//! *Invariant:* no update or opening with these values takes more bits than this module counts, whichever
+//! *Invariant:* no update or opening with these values takes more bits than this module computes, whichever
 //! values changed.
 
 use crate::diff::item_sizes::ItemSizes;
@@ -9,14 +9,15 @@ use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// Facts about the sizes of all objects of a class.
+/// What is known about the sizes of all objects of a class.
 #[derive(Debug)]
 pub(crate) struct Sizes {
-    /// The most bits of an object. `u64::MAX` if a type that serialises itself may take any number.
+    /// The greatest number of bits of an object. The value is `u64::MAX` if the class has a type that
+    /// serialises itself and may take any number of bits.
     pub(crate) most_bits: u64,
-    /// The bits of everything except the handles in `varying`.
+    /// The number of bits of everything in an object except the properties in `varying`.
     pub(crate) fixed_bits: u64,
-    /// The handles whose values vary in size.
+    /// The handles of properties whose values vary in size.
     pub(crate) varying: HandleSet,
     pub(crate) items: ItemSizes,
 }
@@ -45,7 +46,7 @@ impl Sizes {
 fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
-        // The elements of a collection are sent in as many parts as needed.
+        // The elements of a collection do not count, because a collection is sent in as many parts as needed.
         CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }

@@ -1,18 +1,19 @@
 //! Sets of handles on the wire, as a bit mask or as a list.
 //!
-//! *Invariant:* the shorter form is written. The choice of the form does not depend on the connection, so the
-//! same change has the same bits for every connection (S90).
+//! *Invariant:* the shorter of the two forms is written. The choice of the form does not depend on the
+//! connection, so the same change has the same bits for every connection (S90).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;
 
-/// Writes a set of handles of a level that has `count` handles: as a mask or as a list, whichever is shorter.
+/// Writes a set of handles of a level that has `count` handles, as a mask or as a list of handles, whichever
+/// is shorter.
 ///
-/// The first bit selects the form. A mask is the highest handle, then one bit for each handle below it. Small
-/// handles make a mask short, so structs should declare first the fields that change most. A list has a 1 for
-/// each handle, and the handle's position among the handles that may still follow. A 0 ends the list if more
-/// handles could follow. If the set cannot be empty, the first 1 is omitted.
+/// The first bit selects the form. A mask consists of the highest handle in the set, then one bit for each
+/// handle below it. Small handles make a mask short, so structs should declare first the fields that change
+/// most. A list has, for each handle, a 1 and the handle's position among the handles that may still follow.
+/// A 0 ends the list if more handles could follow. If the set cannot be empty, the first 1 is omitted.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
@@ -60,10 +61,10 @@ fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
     bits
 }
 
-/// Reads a set that [`write_handles`] wrote.
+/// Reads a set of handles that [`write_handles`] wrote.
 ///
 /// # Errors
-/// If a handle is above `count`, or if the set is empty although it must not be.
+/// Returns an error if a handle is above `count`, or if the set is empty although `may_be_empty` is not set.
 pub fn read_handles(
     count: u32,
     may_be_empty: bool,

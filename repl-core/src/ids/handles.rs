@@ -1,7 +1,8 @@
 //! Sets of handles of an object, as bit masks. The first 64 bits of a set are stored in the set itself,
 //! without an allocation.
 //!
-//! *Invariant:* zero words at the end of `rest` change neither equality nor hash.
+//! *Invariant:* two sets that differ only in zero words at the end of `rest` are equal and have the same
+//! hash.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,7 +13,7 @@ pub struct HandleSet {
     rest: Vec<u64>,
 }
 
-/// Most sets are one word, and cloning a set of one word calls no function.
+/// Most sets consist of one word, and cloning such a set calls no function.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
@@ -120,7 +121,7 @@ impl HandleSet {
         (0..count.div_ceil(64) as usize).map(|at| self.word(at))
     }
 
-    /// Returns the highest member, or zero if the set is empty.
+    /// Returns the highest handle in the set, or zero if the set is empty.
     pub(crate) fn last(&self) -> u32 {
         let word = (0..self.words()).rev().find(|&at| self.word(at) != 0);
         word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
@@ -212,7 +213,7 @@ impl HandleSet {
         (0..self.words()).any(|at| self.word(at) & other.word(at) != 0)
     }
 
-    /// Removes the members of `other`, except those for which `keep` returns true.
+    /// Removes the members that are also in `other`, except those for which `keep` returns true.
     pub(crate) fn difference_unless(&mut self, other: &Self, keep: impl Fn(u32) -> bool) {
         for at in 0..self.words() {
             let word = self.word(at) & other.word(at);
@@ -238,7 +239,7 @@ impl FromIterator<u32> for HandleSet {
     }
 }
 
-/// An iterator over the remaining members of a word, and over the members of the words after it.
+/// An iterator over the members that are left in one word, and over the members of the words after it.
 struct Members<'a> {
     word: u64,
     base: u32,

@@ -11,53 +11,54 @@ use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::key::KeyBits;
 use crate::ids::reference::Guid;
 
-/// Identifies an element of a collection: the id of an item of a fast array, or the bits of the key of an
-/// entry of a map.
+/// A value that identifies an element of a collection: the id of an item of a fast array, or the bits of the
+/// key of an entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
-    /// Whether this is a key of a map. A map cannot record the changes of an update, so its entries are
-    /// removed immediately, and their callbacks run immediately. After a sweep, a map keeps changed entries
-    /// as well as new ones.
+    /// Whether the identity is the key of a map entry. A map cannot record the changes of an update, so
+    /// entries of a map are removed, and their callbacks run, while the update is applied. After a sweep, a
+    /// map keeps changed entries as well as new ones.
     const IS_KEY: bool;
 
     /// A set of identities.
     type Set: IdSet<Self>;
-    /// The part of a collection's shape that only collections with these identities have.
+    /// The part of the shape of a collection that depends on whether its elements have ids or keys.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;
 
-    /// Whether elements have an order, which is sent as labels (R13).
+    /// Returns whether the elements of the collection have an order, which is sent as labels (R13).
     fn is_ordered(form: &Self::Form) -> bool;
 
-    /// Returns the objects to which the identity refers.
+    /// Returns the objects to which the id or key refers.
     fn mentions(&self, form: &Self::Form) -> Vec<Guid>;
 
-    /// Returns the bits of a key, from which the key can be read again when an object to which it refers
-    /// appears or disappears.
+    /// Returns the bits of a key, or `None` for an id. The key can be read again from these bits when an
+    /// object to which it refers appears or disappears.
     fn as_bits(&self) -> Option<BitSlice<'_>>;
 
-    /// Returns the steps of a path to the element with this identity.
+    /// Returns the steps of a path to the element with this id or key.
     fn steps(&self) -> impl Iterator<Item = u32> + Clone;
 
-    /// Returns the identity at the start of a path, and the steps after it.
+    /// Returns the id or key at the start of a path, and the steps after it.
     fn from_steps(path: &[u32]) -> Option<(Self, &[u32])>;
 
-    /// Returns the number of an id.
+    /// Returns the number of an id, or `None` for a key.
     fn number_of(&self) -> Option<u32>;
 
-    /// Returns the most bits that the identity takes in a list of these identities.
+    /// Returns the greatest number of bits that this id or key takes in a list of the ids or keys `among`.
     fn most_bits(&self, among: &[Self]) -> u64;
 
-    /// Begins a list of some elements. The content of an element follows its identity.
+    /// Returns a writer for a list of some elements of a collection. In such a list, the content of an
+    /// element follows its id or key.
     fn list(ids: impl Iterator<Item: Borrow<Self>>) -> Self::Writer;
 
-    /// Begins the list of all elements of a collection.
+    /// Begins to write the list of all elements of a collection.
     fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<Self::Writer, WriteError>;
 
     /// Returns a reader for a list that was begun with [`list`](Self::list).
     fn read_list(form: &Self::Form) -> Self::Reader;
 
-    /// Begins to read a list that [`list_of_all`](Self::list_of_all) began.
+    /// Begins to read a list that [`list_of_all`](Self::list_of_all) began to write.
     fn read_list_of_all(
         form: &Self::Form,
         max_len: u32,
@@ -65,50 +66,52 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     ) -> Result<Self::Reader, ReadError>;
 }
 
-/// Writes identities in ascending order.
+/// Writes ids or keys in ascending order.
 pub(crate) trait WriteIds<I> {
-    /// Writes the next identity. Returns where the element began, if the identity counts as a part of it.
+    /// Writes the next id or key. If the id or key counts as a part of the element, returns the bit at which
+    /// the element began.
     fn id(&mut self, id: &I, writer: &mut BitWriter) -> Option<usize>;
 
     /// Ends the list.
     fn end(self, writer: &mut BitWriter);
 }
 
-/// Reads identities that a [`WriteIds`] wrote.
+/// Reads ids or keys that a [`WriteIds`] wrote.
 pub(crate) trait ReadIds<I> {
-    /// Returns the next identity. `None` at the end of the list.
+    /// Returns the next id or key. Returns `None` at the end of the list.
     fn next(&mut self, reader: &mut BitReader<'_>, pass: &mut impl KeyPass) -> Result<Option<I>, ReadError>;
 
-    /// Returns the next identity of a list that has been read before.
+    /// Returns the next id or key of a list that has been read before.
     fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<I>, ReadError>;
 
-    /// Returns where the last element began, if its identity counts as a part of it.
+    /// If the id or key counts as a part of the element, returns the bit at which the last element began.
     fn began_at(&self) -> Option<usize>;
 }
 
-/// A set of identities.
+/// A set of ids or of keys.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Whether a set can stand for all elements that exist, without listing them.
     const CAN_BE_ALL: bool;
 
-    /// Returns the set of all elements that exist.
+    /// Returns the set that stands for all elements that exist.
     fn all() -> Self;
 
-    /// Whether the set stands for all elements that exist, besides those that it lists.
+    /// Returns whether the set stands for all elements that exist, besides the elements that it lists.
     fn is_all(&self) -> bool;
 
-    /// Makes a set of ascending members.
+    /// Makes a set of ids or keys, which must be in ascending order.
     fn of(ascending: impl Iterator<Item = I>) -> Self;
 
     fn is_empty(&self) -> bool;
 
-    /// Returns the number of members. "All" counts as one.
+    /// Returns the number of members. If the set stands for all elements that exist, this counts as one
+    /// member.
     fn count(&self) -> usize;
 
-    /// Returns how many stretches the members form.
+    /// Returns how many stretches of consecutive members the set has.
     fn stretch_count(&self) -> usize;
 
-    /// Returns about how many bytes the set takes on the heap. O(1).
+    /// Returns about how many bytes the set takes on the heap. Costs O(1).
     fn heap_bytes(&self) -> usize;
 
     fn contains(&self, id: &I) -> bool;
@@ -117,19 +120,20 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
 
     fn union(&mut self, other: &Self);
 
-    /// Removes the members that `other` lists.
+    /// Removes the members that `other` lists from the set.
     fn subtract(&mut self, other: &Self);
 
     /// Returns the first and the last member of each stretch, ascending.
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (I, I)>;
 
-    /// Returns the listed members, ascending.
+    /// Returns the listed members in ascending order.
     fn iter(&self) -> impl Iterator<Item = I> + Clone;
 
-    /// Returns the first members, at most `count`.
+    /// Returns a set of the first `count` members, or of all members if there are fewer.
     fn first(&self, count: usize) -> Self;
 
-    /// Removes the first members, at most `count`. O(stretches that are removed).
+    /// Removes the first `count` members, or all members if there are fewer. Costs O(stretches that are
+    /// removed).
     fn skip(&mut self, count: usize);
 
     /// Returns the first and the last listed member.
@@ -140,10 +144,10 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     }
 }
 
-/// Reads keys in one of the two passes over an update.
+/// Reads keys during one of the two passes over an update.
 pub(crate) trait KeyPass {
     fn key(&mut self, reader: &mut BitReader<'_>, read: ReadKey) -> Result<KeyBits, ReadError>;
 }
 
-/// Reads a key and returns its bits. Adds the objects to which the identity refers to the list.
+/// Reads a key and returns its bits. Adds the objects to which the key refers to the vector.
 pub(crate) type ReadKey = fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>;

@@ -20,14 +20,14 @@ use std::num::NonZeroU32;
 /// assert!(!id.is_local() && ItemId::FIRST_LOCAL.is_local());
 /// ```
 ///
-/// With the feature `serde`, an id is serialised as its number.
+/// With the feature `serde`, an `ItemId` is serialised as its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId(NonZeroU32);
 
 impl ItemId {
     /// The first id for items of a server.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
-    /// The last id for items of a server. The id after it is [`FIRST`](Self::FIRST) again.
+    /// The last id for items of a server. The server continues with [`FIRST`](Self::FIRST) after it.
     pub const LAST: Self = Self::of(u32::MAX >> 1);
     /// The first id for items that a client adds by itself.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
@@ -39,7 +39,7 @@ impl ItemId {
         }
     }
 
-    /// Returns the id with this number. `None` for zero.
+    /// Returns the id with this number. Returns `None` if the number is zero.
     #[must_use]
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
@@ -48,14 +48,14 @@ impl ItemId {
         }
     }
 
-    /// Returns the number, from 1.
+    /// Returns the number of the id, which is at least 1.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0.get()
     }
 
     /// Returns whether this is the id of an item that a client added by itself, so that the server does not
-    /// know it.
+    /// know the item.
     #[must_use]
     pub const fn is_local(self) -> bool {
         self.0.get() > Self::LAST.0.get()

@@ -1,11 +1,11 @@
 //! Lists of item ids on the wire, in ascending order. The content of an item follows its id.
 //!
-//! A 1 comes before each id and a 0 ends the list, so an empty list is a single 0. The first id less one is
-//! written as an Exp-Golomb code of order 7. Each further id is written as its distance from the id before,
-//! less one, also as an Exp-Golomb code. Four bits before the first distance contain the order of the code
-//! for all distances.
+//! A 1 comes before each id and a 0 ends the list, so an empty list is a single 0. The first id minus one is
+//! written as an Exp-Golomb code of order 7. Each further id is written as its distance from the previous id,
+//! minus one, also as an Exp-Golomb code. Four bits before the first distance contain the order of the
+//! Exp-Golomb code for all distances.
 //!
-//! *Invariant:* ids ascend, so no id occurs twice. Reading a list allocates nothing.
+//! *Invariant:* the ids of a list ascend, so no id occurs twice. Reading a list allocates nothing.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
@@ -23,14 +23,14 @@ const FIRST_ORDER: u32 = 7;
 /// Which items of a collection an update removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Removals {
-    /// No items.
+    /// The update removes no items.
     #[default]
     None = 0,
-    /// The items in the list that follows.
+    /// The update removes the items in the list that follows.
     Listed = 1,
-    /// All items except the items in the list that follows and the items that this update adds.
+    /// The update removes all items except the items in the list that follows and the items that it adds.
     AllButListed = 2,
-    /// All items except the items that this update adds.
+    /// The update removes all items except the items that it adds.
     AllButNew = 3,
 }
 
@@ -45,7 +45,7 @@ impl Removals {
     }
 }
 
-/// Writes a list of ids.
+/// Writes a list of item ids.
 pub(crate) struct IdWriter {
     last: Option<ItemId>,
     order: u32,
@@ -76,7 +76,7 @@ impl WriteIds<ItemId> for IdWriter {
     }
 }
 
-/// Reads a list that an [`IdWriter`] wrote.
+/// Reads a list of item ids that an [`IdWriter`] wrote.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdReader {
     last: Option<ItemId>,
@@ -117,10 +117,10 @@ impl ReadIds<ItemId> for IdReader {
     }
 }
 
-/// The part of a collection's shape that only fast arrays have.
+/// The part of the shape of a collection that only fast arrays have.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemForm {
-    /// Whether items have labels.
+    /// Whether the items of the fast array have labels.
     pub(crate) is_ordered: bool,
 }
 
@@ -157,7 +157,7 @@ impl Identity for ItemId {
         Some(self.number())
     }
 
-    /// On average an id takes about `log2` of the mean distance, plus a few bits.
+    /// On average an id takes about log₂ of the mean distance between ids, plus a few bits.
     fn most_bits(&self, among: &[Self]) -> u64 {
         let (Some(first), Some(last)) = (among.first(), among.last()) else { return 0 };
         let distance = u64::from(last.number().saturating_sub(first.number()));

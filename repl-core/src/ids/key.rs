@@ -1,17 +1,17 @@
 //! The wire form of a map's key. Code that does not know the type of the key finds an entry by these bits.
 //!
-//! *Invariant:* a key's form is used only if it reads back as the same key, so two keys of one map never have
-//! the same form.
+//! *Invariant:* the bits of a key are used only if they read back as the same key, so two keys of one map
+//! never have the same bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::sync::Arc;
 
 use crate::bits::BitSlice;
 
-/// How many bits of a key are in one step of a path.
+/// The number of bits of a key that one step of a path holds.
 const STEP_BITS: u32 = 24;
 
-/// Keys of up to this many bytes allocate nothing.
+/// Keys of up to this many bytes are stored without an allocation.
 const SHORT_BYTES: usize = 16;
 
 /// The bits of a key. Keys are ordered by their number of bits, then by their bytes.
@@ -21,11 +21,11 @@ pub(crate) struct KeyBits {
     bytes: Bytes,
 }
 
-/// The bytes of a key. The last byte is padded with zeros. The number of bits decides the variant, so keys
-/// with equally many bits always have the same variant.
+/// The bytes of a key, the last of which is padded with zeros. The number of bits decides the variant, so
+/// keys with equally many bits always have the same variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
-    /// The bytes of a short key, padded with zeros to the full length.
+    /// The bytes of a key that fits into [`SHORT_BYTES`], padded with zeros to that length.
     Short([u8; SHORT_BYTES]),
     Long(Arc<[u8]>),
 }
@@ -40,7 +40,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// Makes a key of `bits` bits. `bytes` has no more bytes than these bits fill.
+    /// Makes a key of `bits` bits. `bytes` has no more bytes than are needed for these bits.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };
@@ -61,8 +61,8 @@ impl KeyBits {
         BitSlice::new(self.bytes(), 0, self.bits as usize).unwrap_or_default()
     }
 
-    /// Returns the steps of a path that lead to the key's entry: the number of bits, then the bits, 24 to a
-    /// step. No step is `u32::MAX`.
+    /// Returns the steps of a path that lead to the entry with this key: the number of bits of the key, then
+    /// its bits, 24 in each step. No step is `u32::MAX`.
     pub(crate) fn steps(&self) -> impl Iterator<Item = u32> + Clone {
         let words = self.bytes().chunks(STEP_BITS as usize / 8);
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));

@@ -1,4 +1,4 @@
-//! Lists of keys on the wire, in ascending order. The content of an entry follows its key.
+//! Lists of keys on the wire, in ascending order. In a list, the content of an entry follows its key.
 //!
 //! *Invariant:* keys ascend in every list, so no key occurs twice.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -11,8 +11,8 @@ use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
 use crate::ids::reference::Guid;
 
-/// Writes a list of keys. The list has one of two forms: either it begins with the number of keys, or each
-/// key follows a set bit and a zero bit ends the list.
+/// Writes a list of keys of a map. The list has one of two forms: either it begins with the number of keys,
+/// or each key follows a set bit and a zero bit ends the list.
 pub(crate) struct KeyWriter {
     is_counted: bool,
 }
@@ -34,19 +34,19 @@ impl WriteIds<KeyBits> for KeyWriter {
     }
 }
 
-/// Reads a list that a [`KeyWriter`] wrote.
+/// Reads a list of keys that a [`KeyWriter`] wrote.
 #[derive(Clone)]
 pub(crate) struct KeyReader {
     read: ReadKey,
     last: Option<KeyBits>,
-    /// The bit at which the last key began.
+    /// The position in the input, in bits, at which the last key began.
     start: usize,
-    /// How many keys are left, if the list began with their number.
+    /// The number of keys that are left to read, if the list began with the number of keys.
     left: Option<usize>,
 }
 
 impl KeyReader {
-    /// Reads the next key with `key`, if there is one.
+    /// Calls `key` to read the next key, if the list has another key.
     fn next_by(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -87,10 +87,10 @@ impl ReadIds<KeyBits> for KeyReader {
     }
 }
 
-/// The part of a collection's shape that only maps have.
+/// The part of the shape of a collection that only maps have.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
-    /// The function that reads a key.
+    /// The function that reads a key of the map.
     pub(crate) read: ReadKey,
 }
 

@@ -1,15 +1,15 @@
 //! The index of a property: identifies one replicated field of a class.
 //!
-//! *Invariant:* an index that was made by the layout of one class does not compile where another class needs
-//! one.
+//! *Invariant:* code that uses an index of one class where an index of another class is needed does not
+//! compile.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// A replicated field of the object type `T`, counted in the order of declaration. `T` is `()` where the
-/// class is known from elsewhere.
+/// The index of a replicated field of the object type `T`, in the order of declaration. `T` is `()` where the
+/// class of the property is known from elsewhere.
 ///
 /// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds the index of a property by name:
 /// `Player::LAYOUT.property("health")`. Store the index in a constant of the type `PropertyIndex<Player>`:
@@ -20,19 +20,19 @@ pub struct PropertyIndex<T = ()> {
 }
 
 impl<T> PropertyIndex<T> {
-    /// Returns the property at this index in the order of declaration. `index` is below 65,536.
+    /// Returns the index of a property in the order of declaration. `index` is below 65,536.
     #[must_use]
     pub const fn new(index: usize) -> Self {
         Self { index: index as u16, class: PhantomData }
     }
 
-    /// Returns the index in the order of declaration, from zero.
+    /// Returns the index in the order of declaration, counted from zero.
     #[must_use]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 
-    /// Returns the same index without the class.
+    /// Returns the same index without the object type.
     #[must_use]
     pub const fn erase(self) -> PropertyIndex {
         PropertyIndex { index: self.index, class: PhantomData }

@@ -1,5 +1,5 @@
-//! Sets of `u32`, such as element handles, as sorted ranges. Ranges suit arrays, because elements next to
-//! each other change together.
+//! Sets of `u32`, such as element handles, as sorted ranges. Ranges suit arrays, because neighbouring
+//! elements often change together.
 //!
 //! *Invariant:* ranges are sorted, not empty, and neither overlap nor touch.
 
@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` as sorted ranges. The set is stored as a queue, so the cost of removing members at its
-/// start depends only on their number.
+/// A set of `u32` , stored as sorted ranges. The set is stored as a queue, so the cost of removing members at
+/// its start depends only on their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
@@ -27,7 +27,7 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one member. Takes O(1) at the end of the set, where a comparison adds its results.
+    /// Adds one member. Costs O(1) at the end of the set, where a comparison adds its results.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,
@@ -36,7 +36,7 @@ impl Ranges {
         }
     }
 
-    /// Adds a range anywhere, and joins it with the ranges that it touches.
+    /// Adds a range at any position of the set, and joins it with the ranges that it touches.
     fn add(&mut self, range: Range<u32>) {
         let first = self.0.partition_point(|known| known.end < range.start);
         let end = self.0.partition_point(|known| known.start <= range.end);
@@ -48,7 +48,7 @@ impl Ranges {
         self.0.drain(first + 1..end);
     }
 
-    /// Removes the members from `end` on.
+    /// Removes the members that are at least `end`.
     pub(crate) fn truncate(&mut self, end: u32) {
         while let Some(last) = self.0.back_mut() {
             if last.end <= end {
@@ -66,7 +66,7 @@ impl Ranges {
 impl IdSet<ItemId> for Ranges {
     const CAN_BE_ALL: bool = false;
 
-    /// Returns all ids that a server may use, even if no item has some of them.
+    /// Returns the set of all ids that a server may use, even if no item has some of these ids.
     fn all() -> Self {
         Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }
@@ -106,7 +106,7 @@ impl IdSet<ItemId> for Ranges {
         self.add(id.number()..id.number() + 1);
     }
 
-    /// Works in place if `other` has few ranges compared to this set. So merging many small lists into one
+    /// Works in place if `other` has few ranges compared with this set. So merging many small lists into one
     /// long list does not copy the long list each time.
     fn union(&mut self, other: &Self) {
         if self.0.is_empty() {

@@ -1,7 +1,7 @@
 //! Identities of objects, and references between objects.
 //!
-//! *Invariant:* a guid names one object forever (R18). On a client, a reference names an object that the
-//! client has, or it is null.
+//! *Invariant:* a guid names one object forever (R18). On a client, a reference is null or names an object
+//! that the client has.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError};
@@ -9,8 +9,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
-/// Names one object of a server: a slot, and how often that slot has been used. A guid is never used again
-/// (R18).
+/// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
+/// guid is never used again (R18).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid {
     slot: u32,
@@ -18,19 +18,19 @@ pub struct Guid {
 }
 
 impl Guid {
-    /// Returns the guid of the object in `slot` with this `generation`. Generations count from one.
+    /// Returns the guid of the object in `slot` with this `generation`. Generations are counted from one.
     #[must_use]
     pub const fn new(slot: u32, generation: NonZeroU32) -> Self {
         Self { slot, generation }
     }
 
-    /// Returns the slot. Updates name the object by its slot.
+    /// Returns the slot of the object. Updates name the object by its slot.
     #[must_use]
     pub const fn slot(self) -> u32 {
         self.slot
     }
 
-    /// Returns the generation: which object of this slot it is, counted from one.
+    /// Returns the generation: the number of objects that have used the slot up to this object.
     #[must_use]
     pub const fn generation(self) -> NonZeroU32 {
         self.generation
@@ -50,11 +50,12 @@ impl fmt::Debug for Guid {
 /// valid by itself when the object arrives, and is null again when the client may no longer see the object
 /// (S116 to S121).
 ///
-/// While a client does not have its object, a reference that is the key of a map or an element of a set is
-/// not shown, nor is its entry: two references that read as null would be the same key.
+/// A reference can be the key of a map or an element of a set. While the client does not have the object of
+/// such a reference, the entry or element is hidden, because two references that read as null would be the
+/// same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// The generation in the upper 32 bits, the slot in the lower 32 bits. Zero is null.
+    /// Holds the generation in the upper 32 bits and the slot in the lower 32 bits. Zero is null.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
 }
@@ -63,14 +64,14 @@ impl<T: ?Sized> ObjectRef<T> {
     /// The null reference, which refers to no object.
     pub const NULL: Self = Self { raw: 0, object: PhantomData };
 
-    /// Returns a reference to the object called `guid`. Whether the object is a `T` is checked where the
-    /// reference is used.
+    /// Returns a reference to the object called `guid`. The code that uses the reference checks whether the
+    /// object is a `T`.
     #[must_use]
     pub const fn new(guid: Guid) -> Self {
         Self { raw: (guid.generation.get() as u64) << 32 | guid.slot as u64, object: PhantomData }
     }
 
-    /// Returns the object's guid. `None` for null.
+    /// Returns the guid of the object. Returns `None` if the reference is null.
     #[must_use]
     pub const fn guid(self) -> Option<Guid> {
         match NonZeroU32::new((self.raw >> 32) as u32) {
@@ -85,7 +86,7 @@ impl<T: ?Sized> ObjectRef<T> {
         self.raw == 0
     }
 
-    /// Returns the same reference without its object's type.
+    /// Returns the same reference without the type of its object.
     #[must_use]
     pub const fn erase(self) -> ObjectRef<()> {
         ObjectRef { raw: self.raw, object: PhantomData }
@@ -114,7 +115,7 @@ impl<T: ?Sized> PartialEq for ObjectRef<T> {
 
 impl<T: ?Sized> Eq for ObjectRef<T> {}
 
-/// References are ordered by guid: by slot, and then by generation. Null comes first.
+/// References are ordered by guid: by slot, and then by generation. The null reference comes first.
 impl<T: ?Sized> Ord for ObjectRef<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.guid().cmp(&other.guid())
@@ -142,7 +143,7 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
     }
 }
 
-/// Finds out which objects exist on this side of the connection.
+/// Tells which objects exist on this side of the connection.
 pub trait Objects {
     /// Returns whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
@@ -155,14 +156,14 @@ pub struct ReferenceMap<'a> {
 }
 
 impl<'a> ReferenceMap<'a> {
-    /// Makes a map that looks objects up in `objects`.
+    /// Makes a map that asks `objects` whether an object exists.
     #[must_use]
     pub fn new(objects: &'a dyn Objects) -> Self {
         Self { objects, mentioned: Vec::new() }
     }
 
-    /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the guid
-    /// was mentioned.
+    /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the value
+    /// refers to this guid.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
         if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
@@ -177,19 +178,19 @@ impl<'a> ReferenceMap<'a> {
         self.mentioned.push(guid);
     }
 
-    /// Removes and returns the guids that were read since the last call.
+    /// Removes and returns the guids that were read since the last call of this function.
     pub fn take_mentioned(&mut self) -> std::vec::Drain<'_, Guid> {
         self.mentioned.drain(..)
     }
 
-    /// Returns whether any guid was read since the last [`take_mentioned`](Self::take_mentioned).
+    /// Returns whether any guid was read since the last call of [`take_mentioned`](Self::take_mentioned).
     #[must_use]
     pub fn any_mentioned(&self) -> bool {
         !self.mentioned.is_empty()
     }
 }
 
-/// Resolves every reference to null, for code that reads values outside a connection.
+/// Resolves every reference to null. Use it for code that reads values outside a connection.
 pub struct NoObjects;
 
 impl Objects for NoObjects {
@@ -198,7 +199,8 @@ impl Objects for NoObjects {
     }
 }
 
-/// Writes a guid or null: one bit, then slot and generation in codes that are short for small numbers.
+/// Writes a guid or null. The form is one bit, then the slot and the generation of the guid in codes that are
+/// short for small numbers.
 pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     writer.write_bits(guid.is_some().into(), 1);
     if let Some(guid) = guid {
@@ -210,7 +212,7 @@ pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
 /// Reads a guid or null that [`write_guid`] wrote.
 ///
 /// # Errors
-/// When a number is too large for a guid.
+/// Returns an error if a number is too large for a guid.
 pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> {
     if reader.read_bits(1)? == 0 {
         return Ok(None);

@@ -1,11 +1,11 @@
-//! Functions that access arrays of variable length. Each function is made for one element type.
+//! Functions that access arrays of variable length. Each function is generic over the element type.
 //!
-//! *Invariant:* a function is only ever stored in the shape of the array type that it was made for.
+//! *Invariant:* a function for one array type is stored only in the shape of this array type.
 #![expect(unsafe_code, reason = "reaches the elements of arrays")]
 
 use crate::schema::shape::{ArrayShape, Shape};
 
-/// Access to a `Vec<T>`.
+/// The functions that access a `Vec<T>`.
 pub(crate) mod vec {
     use crate::schema::property::Property;
 
@@ -27,7 +27,7 @@ pub(crate) mod vec {
     }
 }
 
-/// Access to an `Option<T>`, as an array of at most one element.
+/// The functions that access an `Option<T>` as an array of at most one element.
 pub(crate) mod option {
     use std::ptr;
 

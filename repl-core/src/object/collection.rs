@@ -1,8 +1,9 @@
-//! Access to collections without knowing their types: to fast arrays by the ids of their items, to maps by
-//! the bits of their keys.
+//! Access to collections whose types are not known: to the items of fast arrays by id, and to the entries of
+//! maps by the bits of their keys.
 //!
-//! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
-//! the collection's own shape names. The pointer is valid for the borrow that it came from.
+//! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
+//! element has the element shape that is stated in the collection's shape. The pointer is valid as long as
+//! the collection is borrowed.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::any::{Any, type_name};
@@ -194,7 +195,7 @@ impl<M: Map> Collection<KeyBits> for M {
         same
     }
 
-    /// Visits every entry, because a map does not record which entries were touched. O(entries).
+    /// Visits every entry, because a map does not record which entries were written to. Costs O(entries).
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,
@@ -216,7 +217,7 @@ impl<M: Map> Collection<KeyBits> for M {
                     let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
                     visit(Named::Known(form), Step::Added { live: value, shadow });
                 }
-                // The entry does not exist in the shadow.
+                // The shadow has no entry for a key without a wire form.
                 Err(error) => visit(Named::Refused(error), Step::Removed),
             }
         });
@@ -283,7 +284,7 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 }
 
-/// Resolves every reference, because keys may name objects that arrive later.
+/// Treats every object as existing, because keys may refer to objects that arrive later.
 struct AllObjects;
 
 impl Objects for AllObjects {
@@ -296,7 +297,7 @@ const fn field_of<K: Property>() -> Field {
     Field::new("", 0, K::SHAPE)
 }
 
-/// Reads a key and returns its bits. Adds the objects to which it refers to `guids`.
+/// Reads a key and returns its bits. Adds the objects to which the key refers to `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
     let mut references = ReferenceMap::new(&AllObjects);
@@ -324,8 +325,8 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     }
 }
 
-/// Returns the bits of all keys that have a wire form, ascending, and the error of a key without one, if
-/// there is such a key.
+/// Returns the bits of all keys that have a wire form, in ascending order, and the error of one key without a
+/// wire form, if there is such a key.
 fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
     let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
     map.each(&mut |key, _| match own_form_of(key) {
@@ -350,7 +351,7 @@ fn with_initial<E: Property>(with: &mut dyn FnMut(*mut u8)) {
 }
 
 impl<I: Identity> CollectionShape<I> {
-    /// Returns the shape of the collection `C`, which has elements `E`.
+    /// Returns the shape of the collection type `C` with elements of type `E`.
     const fn of<C: Collection<I>, E: Property>(has_callbacks: bool, form: I::Form) -> Self {
         Self {
             element: E::SHAPE,

@@ -1,6 +1,8 @@
-//! Operations on all collections of an object, at any depth.
+//! Operations on all collections of an object: on its own collections, and on collections inside elements at
+//! any depth.
 //!
-//! *Invariant:* [`Conclude`] visits collections inside elements before the collection of these elements.
+//! *Invariant:* [`Conclude`] visits the collections inside an element before the collection that contains the
+//! element.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::ids::identity::Identity;
@@ -8,11 +10,11 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::object::level::{ElementsMut, LevelMut, Slot};
 
-/// An operation on each collection.
+/// An operation that is run on each collection of an object.
 pub(crate) trait VisitCollections: Sized {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>);
 
-    /// Visits all collections inside the elements.
+    /// Visits all collections inside the elements of one collection.
     fn visit_elements<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         if elements.as_elements().nests() {
             elements.each(&mut |element| self.visit(element));
@@ -26,7 +28,7 @@ pub(crate) trait VisitCollections: Sized {
         }
     }
 
-    /// Visits all collections in one property.
+    /// Visits all collections in the property at `handle`.
     fn visit_slot(&mut self, level: &mut LevelMut<'_>, handle: u32) {
         match level.as_level().slot(handle) {
             Some(Slot::Array(array)) if array.nests() => {
@@ -47,7 +49,7 @@ pub(crate) trait VisitCollections: Sized {
     }
 }
 
-/// Gives the items of collections the ids that they have in the shadows.
+/// Gives the items of all collections the ids that the items have in the shadows.
 pub(crate) struct Renumber;
 
 impl VisitCollections for Renumber {
@@ -57,7 +59,7 @@ impl VisitCollections for Renumber {
     }
 }
 
-/// Makes collections replicas, which belong to a client.
+/// Marks all collections as replicas, which belong to a client.
 pub(crate) struct BecomeReplica;
 
 impl VisitCollections for BecomeReplica {
@@ -67,8 +69,8 @@ impl VisitCollections for BecomeReplica {
     }
 }
 
-/// Ends an update of collections: runs the callbacks of each, and removes the items that are marked for
-/// removal (S178).
+/// Ends an update of all collections: runs the callbacks of each collection, and removes the items that are
+/// marked for removal (S178).
 #[derive(Clone, Copy)]
 pub(crate) struct Conclude {
     pub(crate) with_callbacks: bool,

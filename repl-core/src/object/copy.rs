@@ -1,11 +1,11 @@
-//! Copying the replicated values of one object to another of its type.
+//! Copies the replicated values of one object to another object of the same type.
 //!
-//! *Invariant:* only the properties of the given handles are written.
+//! *Invariant:* a copy writes only to the properties of the given handles.
 
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 
-/// Copies the properties of `handles` from `from` to `to`.
+/// Copies the properties of `handles` from the level `from` to the level `to`.
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
     for handle in handles {
         match from.slot(handle) {

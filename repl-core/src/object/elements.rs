@@ -1,7 +1,7 @@
-//! Access to the elements of a collection as levels, through their handle table.
+//! Access to the elements of a collection as [`Level`]s, through the handle table of the elements.
 //!
-//! *Invariant:* an [`ElementTable`] is only used with pointers that the collection of its command returned,
-//! and only while that collection is borrowed.
+//! *Invariant:* an [`ElementTable`] is only used with pointers that the collection of the table's command
+//! returned, and only while that collection is borrowed.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -17,7 +17,7 @@ use crate::object::whole;
 use crate::schema::erased::Named;
 use crate::schema::step::{ReceivedChange, Step};
 
-/// Called with each element that a comparison visits.
+/// A function that is called with each element that a comparison visits.
 type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);
 
 impl<'a, I: Identity> Elements<'a, I> {
@@ -25,7 +25,8 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.max_len
     }
 
-    /// Returns the start of the handle table of the elements, which identifies their type.
+    /// Returns the index at which the handle table of the elements begins. This index identifies the type of
+    /// the elements.
     pub(crate) fn table(&self) -> u32 {
         self.command.table
     }
@@ -35,12 +36,12 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.handles
     }
 
-    /// Whether elements hold arrays, collections or maps.
+    /// Returns whether the elements hold arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }
 
-    /// Whether elements have labels.
+    /// Returns whether the elements have labels, which are their positions.
     pub(crate) fn is_ordered(&self) -> bool {
         I::is_ordered(&self.command.shape.form)
     }
@@ -55,12 +56,13 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
-    /// Whether every object to which the identity refers exists.
+    /// Returns whether every object to which the id or key refers exists.
     pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
         id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
     }
 
-    /// Whether both have the same elements, and `is_same` is true for each. O(elements).
+    /// Returns whether both collections have the same elements, and `is_same` returns true for each pair of
+    /// elements. Costs O(elements).
     pub(crate) fn is_same(
         &self,
         other: &Elements<'_, I>,
@@ -68,7 +70,7 @@ impl<'a, I: Identity> Elements<'a, I> {
     ) -> bool {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.is_same(other.collection, &mut |one, other| {
-            // SAFETY: the collections of this command lend an element each, for the time of the call.
+            // SAFETY: each collection of this command lends an element for the time of the call.
             let one = unsafe { elements.level(one) };
             // SAFETY: as above.
             let other = unsafe { elements.level(other) };
@@ -78,7 +80,8 @@ impl<'a, I: Identity> Elements<'a, I> {
 }
 
 impl<I: Identity> Elements<'_, I> {
-    /// Writes all elements, each by `write`, in the form that a new collection has.
+    /// Writes all elements in the form that a new collection has, and calls `write` for the value of each
+    /// element.
     pub(crate) fn write_all(
         &self,
         writer: &mut BitWriter,
@@ -93,18 +96,19 @@ impl<I: Identity> Elements<'_, I> {
 }
 
 impl<'a, I: Identity> ElementsMut<'a, I> {
-    /// Returns the same collection, to be read.
+    /// Returns the same collection for reading.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
 
-    /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
-    /// have changed. Returns whether `live` must be renumbered.
+    /// Adds and removes elements so that this shadow collection has the elements of the live collection
+    /// `live`. Calls `visit` with each element that may have changed. Returns whether the items of `live`
+    /// must get the ids of the shadow.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.follow(live.collection, &mut |id, step| {
-            // SAFETY: the collections of this command lend an element each, for the time of the visit.
+            // SAFETY: each collection of this command lends an element for the time of the visit.
             let live = |base| unsafe { elements.level(base) };
             // SAFETY: as above; nothing else borrows the shadow.
             let shadow = |base| unsafe { elements.level_mut(base) };
@@ -112,8 +116,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         })
     }
 
-    /// Gives this collection the elements of `other`. Calls `copy` with each element of `other` and the
-    /// element of this collection with the same identity.
+    /// Makes this collection have the same elements as `other`. Calls `copy` with each element of `other` and
+    /// with the element of this collection that has the same id or key.
     pub(crate) fn copy_from(
         &mut self,
         other: &Elements<'_, I>,
@@ -121,7 +125,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     ) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.copy_from(other.collection, &mut |from, to| {
-            // SAFETY: the collections of this command lend an element each, for the time of the call.
+            // SAFETY: each collection of this command lends an element for the time of the call.
             let from = unsafe { elements.level(from) };
             // SAFETY: as above; nothing else borrows this collection.
             let mut to = unsafe { elements.level_mut(to) };
@@ -129,7 +133,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// Calls `each` with every element. O(elements).
+    /// Calls `each` with every element. Costs O(elements).
     pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.each(&mut |base| {
@@ -140,7 +144,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Calls `each` with the elements that were added or changed since the last
-    /// [`conclude`](crate::schema::erased::Collection::conclude), or with all.
+    /// [`conclude`](crate::schema::erased::Collection::conclude), or with all elements if the collection does
+    /// not record changes.
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.received(&mut |base| {
@@ -150,8 +155,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// Returns an element of a replica. Inserts an initial element if there is none. `None` if the identity
-    /// is not valid.
+    /// Returns the element of a replica (a client's collection) with this id or key. Inserts an element with
+    /// initial values if the collection has no such element. Returns `None` if the id or key is not valid.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
@@ -160,8 +165,9 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         Some(unsafe { elements.level_mut(base) })
     }
 
-    /// Changes an element with `change`, which writes to the properties of `handles`. Then records or reports
-    /// which of the properties changed. Returns what `change` returns. `None` if there is no such element.
+    /// Changes an element with `change`, which writes to the properties of `handles`. Then records which of
+    /// these properties changed, or reports them to callbacks. Returns what `change` returns. Returns `None`
+    /// if there is no such element.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,
@@ -174,15 +180,15 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |element: &mut LevelMut<'_>| result = change.take().map(|change| change(element));
         if !self.command.watched || I::IS_KEY && !calls_back {
-            // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the
-            // end of the call.
+            // SAFETY: the collection of this command returned `base`, and nothing else accesses the element
+            // before the end of the call.
             apply(&mut unsafe { elements.level_mut(base) });
             self.collection.receive(id, ReceivedChange::Changed(handles), false);
             return result;
         }
         let with_initial = self.command.shape.with_initial;
-        // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the end
-        // of the call. The value that the shape lends has the type of the elements.
+        // SAFETY: the collection of this command returned `base`, and nothing else accesses the element
+        // before the end of the call. The value that the shape lends has the type of the elements.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.receive(id, ReceivedChange::Changed(&changed), calls_back);
@@ -192,10 +198,11 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
 }
 
 /// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns the
-/// handles whose values are different afterwards. `with_initial` lends an initial element.
+/// handles whose values are different afterwards. `with_initial` lends an element with initial values.
 ///
 /// # Safety
-/// As for [`ElementTable::level_mut`], both with `base` and with the element that `with_initial` lends.
+/// The caller guarantees what [`ElementTable::level_mut`] requires, both for `base` and for the element that
+/// `with_initial` lends.
 unsafe fn changed_by(
     elements: ElementTable<'_>,
     with_initial: fn(&mut dyn FnMut(*mut u8)),
@@ -207,15 +214,15 @@ unsafe fn changed_by(
     with_initial(&mut |old| {
         // SAFETY: by the caller.
         let mut element = unsafe { elements.level_mut(base) };
-        // SAFETY: the caller guarantees it, and the value is borrowed for the time of this call.
+        // SAFETY: the caller guarantees the type, and the value is borrowed for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };
-        // Fast arrays record the changes that they receive, so they need no copy.
+        // Fast arrays record the changes that they receive, so no copy of them is needed.
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
         copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
         apply(&mut element);
         let (now, old) = (element.as_level(), old.as_level());
         changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
-        // Maps without callbacks have nothing to report to.
+        // Maps without callbacks do not report changes, so no copy of them is needed.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });

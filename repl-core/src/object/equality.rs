@@ -1,21 +1,21 @@
-//! Whether a property has the same value in two objects of one type.
+//! Decides whether a property has the same value in two objects of one type.
 //!
-//! *Invariant:* only replicated values count. All callers compare in the same way, but some collections know
-//! without a comparison whether they changed.
+//! *Invariant:* only replicated values are compared. All callers use the same comparison, except that some
+//! collections know without a comparison whether they changed.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Which of two collections knows whether they differ, without a comparison of the elements.
+/// Which of two collections knows whether they differ, so that their elements need no comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The second collection is a shadow, and knows whether it is up to date with the first.
+    /// The second collection is a shadow, and knows whether it has all changes of the first collection.
     Shadow,
     /// The first collection is a replica, and knows whether the current update has changed it.
     Replica,
 }
 
-/// Whether the value at `handle` differs between two objects or elements of one type.
+/// Returns whether the value at `handle` differs between two objects or two elements of one type.
 pub(crate) fn differs(one: Level<'_>, other: Level<'_>, handle: u32, answer: Answer) -> bool {
     match (one.slot(handle), other.slot(handle)) {
         (Some(one), Some(other)) => !same_slot(one, other, answer),
@@ -23,7 +23,7 @@ pub(crate) fn differs(one: Level<'_>, other: Level<'_>, handle: u32, answer: Ans
     }
 }
 
-/// Whether two slots of one property have the same value.
+/// Returns whether two slots of one property have the same value.
 fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
         (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),

@@ -1,8 +1,8 @@
 //! Leaves in memory: compares, copies, writes and reads single values by their codecs. A leaf is a value that
 //! is sent as a unit.
 //!
-//! *Invariant:* every pointer holds a value of the type that the codec was made for. The callers guarantee
-//! this.
+//! *Invariant:* every pointer points to a value of the type that the codec was made for. The callers
+//! guarantee this.
 #![expect(unsafe_code, reason = "reads and writes single values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -13,7 +13,7 @@ use crate::schema::program::LeafCommand;
 use crate::schema::quantize;
 use crate::schema::quantize::Quantizer;
 
-/// The bits of any character, and of one of the first 128.
+/// The number of bits of any character, and the number of bits of one of the first 128 characters.
 const CHAR_BITS: u32 = 21;
 const SHORT_CHAR_BITS: u32 = 7;
 
@@ -37,7 +37,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
         16 => unsafe { same::<[u8; 16]>(a, b) },
         _ => match &leaf.codec {
             Codec::String { text, .. } if !text.is_string => {
-                // SAFETY: the functions were made for the type.
+                // SAFETY: the functions in `text` were made for the type of the values.
                 let a = unsafe { (text.get)(a) };
                 // SAFETY: as above.
                 let b = unsafe { (text.get)(b) };
@@ -54,7 +54,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 let b = unsafe { &*b.cast::<String>() };
                 a.len() == b.len() && (a.is_empty() || a == b)
             }
-            // SAFETY: the functions were made for the type.
+            // SAFETY: the functions in `opaque` were made for the type of the values.
             Codec::Opaque(opaque) => unsafe { (opaque.identical)(a, b) },
             _ => false,
         },
@@ -80,8 +80,8 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
     match leaf.bytes {
         // SAFETY: by the caller.
         0 => unsafe { copy_by_codec(leaf, from, to) },
-        // Values of known length are copied without a call.
-        // SAFETY: the type is plain bytes of this length, by the caller; the same in each arm below.
+        // Values of a length that the compiler knows are copied without a function call. SAFETY: the type is
+        // plain bytes of this length, by the caller; the same in each arm below.
         1 => unsafe { copy::<[u8; 1]>(from, to) },
         // SAFETY: as above.
         2 => unsafe { copy::<[u8; 2]>(from, to) },
@@ -108,9 +108,9 @@ unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
 /// Like [`copy_value`], for a leaf whose bytes may differ although its values are equal.
 unsafe fn copy_by_codec(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match &leaf.codec {
-        // SAFETY: the function was made for the type.
+        // SAFETY: the functions in `text` were made for the type of the values.
         Codec::String { text, .. } => unsafe { (text.copy)(from, to) },
-        // SAFETY: the functions were made for the type.
+        // SAFETY: the functions in `opaque` were made for the type of the values.
         Codec::Opaque(opaque) => unsafe { (opaque.copy)(from, to) },
         _ => debug_assert!(false, "all other leaves are plain bytes"),
     }
@@ -163,16 +163,16 @@ pub(super) unsafe fn write_value(
         // SAFETY: as above.
         Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
         Codec::String { max_bytes, text } => {
-            // SAFETY: as above; the function was made for the type.
+            // SAFETY: as above; the functions in `text` were made for the type of the value.
             let text = unsafe { (text.get)(value) };
             // SAFETY: the text is borrowed as long as the value.
             write_text(unsafe { &*text }, *max_bytes, writer)?;
         }
-        // SAFETY: as above; references of all types are alike in memory.
+        // SAFETY: as above; references to objects of all types have the same form in memory.
         Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
         Codec::Opaque(opaque) => {
             let start = writer.bit_len();
-            // SAFETY: the function was made for the type.
+            // SAFETY: the functions in `opaque` were made for the type of the value.
             unsafe { (opaque.write)(value, writer) }?;
             if writer.bit_len() == start {
                 writer.write_flag(false);
@@ -182,7 +182,7 @@ pub(super) unsafe fn write_value(
     Ok(())
 }
 
-/// Writes a value whose wire form equals its memory.
+/// Writes a value whose wire form equals its form in memory.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `direct` is for.
@@ -201,8 +201,8 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
-/// Writes the value. If the value has no wire form, writes the nearest value that has one: the client has no
-/// value yet, so something must be sent. Fails only for opaque values, which have no nearest value.
+/// Writes the value. If the value has no wire form, writes the nearest value that has a wire form, because
+/// the client has no value yet. Returns an error only for opaque values, which have no nearest value.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `codec` is for.
@@ -252,7 +252,7 @@ fn write_step(quantizer: &Quantizer, value: f64, writer: &mut BitWriter) -> Resu
     Ok(())
 }
 
-/// Reads a value and stores it.
+/// Reads a value and stores it at `to`.
 ///
 /// # Safety
 /// `to` holds an aligned value of the type that `codec` is for, and may be written.
@@ -295,18 +295,18 @@ pub(super) unsafe fn read_value(
         Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
         Codec::String { max_bytes, text } => {
             let read = read_text(*max_bytes, reader)?;
-            // SAFETY: as above; the function was made for the type.
+            // SAFETY: as above; the functions in `text` were made for the type of the value.
             unsafe { (text.set)(to, read) }
         }
         Codec::Reference => {
             let reference =
                 read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
-            // SAFETY: as above; references of all types are alike in memory.
+            // SAFETY: as above; references to objects of all types have the same form in memory.
             unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
         }
         Codec::Opaque(opaque) => {
             let start = reader.position();
-            // SAFETY: the function was made for the type.
+            // SAFETY: the functions in `opaque` were made for the type of the value.
             unsafe { (opaque.read)(to, reader, references) }?;
             read_filler(start, reader)?;
         }
@@ -314,14 +314,14 @@ pub(super) unsafe fn read_value(
     Ok(())
 }
 
-/// Reads the filler bit of an opaque value that began at `start` and took no bits. Every value takes at least
-/// one bit, so that a packet's length bounds the work.
+/// If an opaque value that began at bit `start` took no bits, reads its filler bit. Every value takes at
+/// least one bit, so that the length of a packet limits the work of reading it.
 fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
-/// Reads a value and drops it, and records the objects to which it refers. Fails if the bits are not a valid
-/// value.
+/// Reads a value without storing it, and records the objects to which the value refers. Returns an error if
+/// the bits are not a valid value.
 pub(crate) fn validate_value(
     codec: &Codec,
     reader: &mut BitReader<'_>,
@@ -360,7 +360,8 @@ pub(crate) fn validate_value(
 /// `value` holds an aligned integer of this type.
 unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
     match repr {
-        // SAFETY: by the caller; the same in each arm below. Signed values are extended by their sign.
+        // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are extended by
+        // their sign.
         Repr::U8 => unsafe { value.read() }.into(),
         // SAFETY: as above.
         Repr::U16 => unsafe { value.cast::<u16>().read() }.into(),
@@ -385,8 +386,8 @@ unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
 /// `to` holds an aligned integer of this type, and may be written.
 unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
     match repr {
-        // SAFETY: by the caller; the same in each arm below. `value` is in the type's range, so nothing is
-        // cut off.
+        // SAFETY: the caller guarantees the type; the same in each arm below. `value` is in the type's range,
+        // so nothing is cut off.
         Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
         // SAFETY: as above.
         Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },
@@ -470,7 +471,7 @@ fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
     char::from_u32(number).ok_or(ReadError::UnknownVariant)
 }
 
-/// Writes a character. The first 128 characters, the most common ones, have a short form.
+/// Writes a character. The first 128 characters are the most common, and have a short form.
 fn write_char(value: char, writer: &mut BitWriter) {
     let number = u32::from(value);
     let is_short = number >> SHORT_CHAR_BITS == 0;

@@ -1,9 +1,9 @@
-//! Levels: objects and elements of arrays, read and written through their tables of commands. Only this
-//! module turns bytes in memory into fields.
+//! Levels: objects, and elements of arrays and collections, read and written through their tables of
+//! commands. Only this module turns bytes in memory into fields.
 //!
 //! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so the value
-//! of each command is at its offset. A level is made from a reference to a whole object with the program of
-//! its type, or from an array, collection or map in another level, and from nothing else.
+//! of each command is at its offset. A level is made only from a reference to a whole object with the program
+//! of its type, or from an array, collection or map in another level.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
 };
 
-/// An object, or an element of one of its arrays, to be read.
+/// An object or an element of one of its arrays or collections, for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     pub(super) program: &'a Program,
@@ -28,7 +28,7 @@ pub(crate) struct Level<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// An object, or an element of one of its arrays, to be written.
+/// An object or an element of one of its arrays or collections, for writing.
 pub(crate) struct LevelMut<'a> {
     pub(super) program: &'a Program,
     table: &'a [u32],
@@ -36,7 +36,7 @@ pub(crate) struct LevelMut<'a> {
     object: PhantomData<&'a mut ()>,
 }
 
-/// A leaf to be read.
+/// A leaf (a value that is sent as a unit), for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaf<'a> {
     command: &'a LeafCommand,
@@ -44,14 +44,14 @@ pub(crate) struct Leaf<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// A leaf to be written.
+/// A leaf (a value that is sent as a unit), for writing.
 pub(crate) struct LeafMut<'a> {
     command: &'a LeafCommand,
     value: *mut u8,
     object: PhantomData<&'a mut ()>,
 }
 
-/// An array to be read.
+/// An array of variable length, for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<'a> {
     program: &'a Program,
@@ -61,7 +61,7 @@ pub(crate) struct Array<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// What is at a handle.
+/// What a level has at one handle: a leaf, an array, a collection or a map.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
@@ -70,7 +70,7 @@ pub(crate) enum Slot<'a> {
     Entries(Elements<'a, KeyBits>),
 }
 
-/// A collection to be read.
+/// A collection (a fast array or a map), for reading.
 pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -85,7 +85,7 @@ impl<I: Identity> Clone for Elements<'_, I> {
 
 impl<I: Identity> Copy for Elements<'_, I> {}
 
-/// A collection to be written.
+/// A collection (a fast array or a map), for writing.
 pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -105,13 +105,14 @@ impl<'a> Level<'a> {
         self.table.len() as u32
     }
 
-    /// Returns the slot of `handle`, counted from one. `None` if the level has no such handle.
+    /// Returns the slot at `handle`, which is counted from one. Returns `None` if the level has no such
+    /// handle.
     #[inline]
     pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
         self.slot_of(self.program.command(self.table, handle)?)
     }
 
-    /// Returns the collection at `handle`, if it is one of this kind.
+    /// Returns the collection at `handle`, or `None` if the property there is not a collection of this kind.
     pub(crate) fn elements<I: Collected>(&self, handle: u32) -> Option<Elements<'a, I>> {
         let found = self.program.command(self.table, handle)?;
         let command = I::command(&found.kind)?;
@@ -140,8 +141,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Like [`slot_of`](Self::slot_of), for all commands except leaves. Separate, so that the code for
-    /// leaves, the common case, stays short.
+    /// Returns what [`slot_of`](Self::slot_of) returns, for all commands except leaves. This is a separate
+    /// function, so that the code for leaves, which are the common case, stays short.
     ///
     /// # Safety
     /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.
@@ -194,7 +195,7 @@ impl<'a> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns the same level, to be read.
+    /// Returns the same level for reading.
     #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
@@ -208,15 +209,15 @@ impl<'a> LevelMut<'a> {
         Some((&command.kind, unsafe { self.base.add(command.offset as usize) }))
     }
 
-    /// Returns the leaf at `handle`. `None` if there is none.
+    /// Returns the leaf at `handle`. Returns `None` if the property at `handle` is not a leaf.
     #[inline]
     pub(crate) fn leaf(&mut self, handle: u32) -> Option<LeafMut<'_>> {
         let (CommandKind::Leaf(command), value) = self.at(handle)? else { return None };
         Some(LeafMut { command, value, object: PhantomData })
     }
 
-    /// Changes the length of the array at `handle` to `len`. Returns its old length, or `None` if there is no
-    /// array.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array, or `None`
+    /// if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: by the command, an array with this shape lies at `at`.
@@ -228,7 +229,7 @@ impl<'a> LevelMut<'a> {
         Some(old)
     }
 
-    /// Returns the element `index` of the array at `handle`.
+    /// Returns the element at `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: by the command, an array with this shape lies at `at`.
@@ -254,7 +255,7 @@ impl<'a> LevelMut<'a> {
         Some(ElementsMut { program: self.program, command, collection })
     }
 
-    /// Reads the leaf at `handle`. On an error the value is unchanged.
+    /// Reads a value from `reader` into the leaf at `handle`. On an error the value is unchanged.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn read_leaf(
         &mut self,
@@ -277,17 +278,17 @@ impl<'a> Array<'a> {
         self.command.max_len
     }
 
-    /// Returns the number of handles of one element.
+    /// Returns the number of handles of one element of the array.
     pub(crate) fn handles(&self) -> u32 {
         self.command.handles
     }
 
-    /// Returns the minimum size of a new element in bits.
+    /// Returns the minimum size of a new element of the array, in bits.
     pub(crate) fn least_bits(&self) -> u32 {
         self.command.least_bits
     }
 
-    /// Whether elements hold arrays, collections or maps.
+    /// Returns whether the elements of the array hold arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }
@@ -302,8 +303,8 @@ impl<'a> Array<'a> {
         Some(Level { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Whether the arrays are equal byte for byte. The arrays may be equal even if this function returns
-    /// `false`.
+    /// Returns whether the two arrays are equal byte for byte. The arrays may be equal even if this function
+    /// returns `false`.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
         if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
@@ -322,13 +323,13 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// Returns the same leaf, to be read.
+    /// Returns the same leaf for reading.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
     }
 
-    /// Copies the value of `from`, the same property of another object.
+    /// Copies the value of `from`, which is the same property of another object, to this leaf.
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
@@ -339,7 +340,7 @@ impl LeafMut<'_> {
 }
 
 impl Leaf<'_> {
-    /// Whether `other`, the same property of another object, has the same value.
+    /// Returns whether `other`, which is the same property of another object, has the same value.
     #[inline]
     pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
@@ -347,10 +348,10 @@ impl Leaf<'_> {
         unsafe { leaf::identical(self.command, self.value, other.value) }
     }
 
-    /// Writes the value, or the nearest value that has a wire form.
+    /// Writes the value, or the nearest value that has a wire form if the value has none.
     ///
     /// # Errors
-    /// If the value serialises itself and has no wire form.
+    /// Returns an error if the value serialises itself and has no wire form.
     #[inline]
     pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         if let Some(direct) = &self.command.direct {
@@ -368,31 +369,33 @@ impl Leaf<'_> {
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
-    /// Returns the bits that every value takes. `None` if the size depends on the value.
+    /// Returns the number of bits that every value of this leaf takes. Returns `None` if this number depends
+    /// on the value.
     pub(crate) fn width_bits(&self) -> Option<u32> {
         self.command.codec.width_bits()
     }
 
-    /// Whether some values of the type have no wire form, or the same form as other values.
+    /// Returns whether some values of the leaf's type have no wire form, or have the same wire form as other
+    /// values.
     #[inline]
     pub(crate) fn must_be_tried(&self) -> bool {
         self.command.codec.must_be_tried()
     }
 
-    /// Whether values that differ in memory may be the same on the wire.
+    /// Returns whether two values that differ in memory may have the same wire form.
     pub(crate) fn is_lossy(&self) -> bool {
         self.command.codec.is_lossy()
     }
 }
 
-/// Whether the elements with this table hold arrays, collections or maps.
+/// Returns whether the elements with this handle table hold arrays, collections or maps.
 pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
     let mut commands = program.commands_of(program.table(table, handles));
     commands.any(|command| !matches!(command.kind, CommandKind::Leaf(_)))
 }
 
-/// Makes levels of the items of one collection, or of the values of one map. Only pointers to elements of
-/// this collection may be passed to it.
+/// Makes [`Level`]s of the items of one collection, or of the values of one map. Only pointers to elements of
+/// this collection may be passed to this table.
 #[derive(Clone, Copy)]
 pub(super) struct ElementTable<'a> {
     program: &'a Program,
@@ -404,7 +407,7 @@ impl<'a> ElementTable<'a> {
         Self { program, table: program.table(command.table, command.handles) }
     }
 
-    /// Returns the item or value at `base`, to be read.
+    /// Returns a [`Level`] of the item or value at `base`.
     ///
     /// # Safety
     /// A value of the type that this table describes lies at `base`, and is borrowed for `'a`.
@@ -412,10 +415,11 @@ impl<'a> ElementTable<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }
 
-    /// Returns the item or value at `base`, to be written.
+    /// Returns a [`LevelMut`] of the item or value at `base`.
     ///
     /// # Safety
-    /// As for [`level`](Self::level). Nothing else accesses the value as long as the result lives.
+    /// The caller guarantees what [`level`](Self::level) requires. Nothing else accesses the value as long as
+    /// the result lives.
     pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }

@@ -1,6 +1,7 @@
-//! Objects in memory, reached through their tables: all the unsafe code that reads and writes fields.
+//! Access to objects in memory through their tables. This folder has all the unsafe code that reads and
+//! writes fields.
 //!
-//! *Invariant:* a pointer is only used with the table of the type that it points to.
+//! *Invariant:* a pointer is used only with the table of the type that it points to.
 
 pub(crate) mod arrays;
 pub(crate) mod collection;

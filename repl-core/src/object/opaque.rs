@@ -1,6 +1,6 @@
-//! Functions for leaves that serialise themselves. Each function is made for one type.
+//! Functions for leaves that serialise themselves. Each function is generic over the type of the leaf.
 //!
-//! *Invariant:* a function is only ever stored in the shape of the type that it was made for.
+//! *Invariant:* a function for one type is stored only in the shape of this type.
 #![expect(unsafe_code, reason = "reaches values through their own functions")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -24,7 +24,7 @@ pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u
 }
 
 /// # Safety
-/// Both pointers hold an aligned `T`; they differ, and `to` may be written.
+/// Both pointers hold an aligned `T`; the two pointers differ, and `to` may be written.
 pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
     // SAFETY: by the caller.
     let from = unsafe { &*from.cast::<T>() };
@@ -122,15 +122,15 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// The shape of a type that writes and reads itself. The type has one command, and is compared and sent
-    /// as a unit (S13).
+    /// The shape of a type that writes and reads itself. Such a type has one command in the program, and is
+    /// compared and sent as a unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
     }
 
-    /// The shape of a field with its own serialiser (`with = module`). The shape has one command, like
-    /// [`opaque`](Self::opaque).
+    /// The shape of a field with its own serialiser (`with = module`). Like a type with the shape
+    /// [`opaque`](Self::opaque), the field has one command in the program.
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
         Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))

@@ -1,10 +1,10 @@
 //! Preloading: loads memory that will be read soon into the processor's cache.
 //!
-//! *Invariant:* preloading changes no result of the program.
+//! *Invariant:* with or without preloading, all functions return the same results.
 #![expect(unsafe_code, reason = "the one instruction")]
 
 /// Asks the processor to load the memory at `what`, which will be read or written some hundred instructions
-/// later. O(1), and never waits.
+/// later. Costs O(1), and never waits for the memory.
 ///
 /// A plain read would be too slow: later instructions retire only after the read, so a read that misses every
 /// cache stalls all of them.

@@ -1,5 +1,5 @@
 //! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows. The scan
-//! is compiled for each type.
+//! is compiled separately for each object type.
 //!
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
@@ -7,10 +7,10 @@
 use super::preload::preload;
 use crate::schema::plan::{Planned, Run};
 
-/// How many objects are compared before the result is tested.
+/// The number of objects that are compared before the code branches on the result.
 const BLOCK: usize = 8;
 
-/// Calls `found` with the index of each object whose runs or strings differ from its shadow's.
+/// Calls `found` with the index of each object whose plain memory or strings differ from those of its shadow.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
@@ -37,8 +37,8 @@ fn scan_each<T: Planned>(live: &[T], shadow: &[T], first: usize, found: &mut imp
     }
 }
 
-/// Whether all runs are the same. The lengths are constants, so this compiles to a row of loads without a
-/// branch.
+/// Returns whether all stretches of plain memory are the same in both objects. The lengths are constants, so
+/// the function compiles to a sequence of loads without a branch.
 #[inline]
 fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -52,8 +52,8 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     difference.is_none()
 }
 
-/// Calls `found` with the offset of each byte at which the runs of two objects differ. `found` returns how
-/// many bytes from this offset on may be skipped: at least one.
+/// Calls `found` with the offset of each byte at which the plain memory of two objects differs. `found`
+/// returns how many bytes from this offset on the comparison may skip, which is at least one.
 #[inline]
 pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -62,7 +62,8 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
         let mut at = 0;
         while at < run.len {
             let left = run.len - at;
-            // The last word of a long run overlaps the word before it. To find a byte twice does no harm.
+            // The last word of a long stretch of memory overlaps the word before it. Then some bytes are
+            // found twice, which does no harm.
             let (start, bytes) = match left {
                 8.. => (at, 8),
                 _ if run.len >= 8 => (run.len - 8, 8),
@@ -85,10 +86,10 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
     }
 }
 
-/// The bits in which two stretches of memory differ, combined with OR.
+/// All bits in which two stretches of memory differ, combined with OR.
 ///
-/// For most lengths the compiler would call `memcmp`. The call and its branch take twice the time of these
-/// loads.
+/// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. Such a call and its
+/// branch take twice as long as the loads of this type.
 struct Difference {
     word: u64,
     wide: wide::Wide,
@@ -100,7 +101,8 @@ impl Difference {
         Self { word: 0, wide: wide::zero() }
     }
 
-    /// Adds `len` bytes, in the widest loads that fit. The last load may overlap the load before it.
+    /// Compares `len` bytes at both pointers in the widest loads that fit, and adds the bits in which they
+    /// differ. The last load may overlap the load before it.
     ///
     /// # Safety
     /// Both pointers hold `len` initialised bytes.
@@ -136,14 +138,15 @@ impl Difference {
     }
 }
 
-/// Loads `bytes` bytes: 1, 4 or 8. The byte at the lowest address is the lowest byte of the word.
+/// Loads `bytes` bytes as a word. `bytes` is 1, 4 or 8. The byte at the lowest address is the lowest byte of
+/// the word.
 ///
 /// # Safety
 /// The pointer holds `bytes` initialised bytes.
 #[inline]
 unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     match bytes {
-        // SAFETY: by the caller; the same below.
+        // SAFETY: the caller guarantees the bytes; the same below.
         8 => unsafe { from.cast::<u64>().read_unaligned() }.to_le(),
         // SAFETY: as above.
         4 => u64::from(unsafe { from.cast::<u32>().read_unaligned() }.to_le()),
@@ -152,7 +155,7 @@ unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     }
 }
 
-/// 16 bytes at a time, with SSE2, which every x86-64 processor has.
+/// Compares 16 bytes at a time with SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::{
@@ -191,7 +194,7 @@ mod wide {
     }
 }
 
-/// 16 bytes at a time, as two words.
+/// Compares 16 bytes at a time, as two words.
 #[cfg(not(target_arch = "x86_64"))]
 mod wide {
     pub(super) type Wide = [u64; 2];
@@ -218,7 +221,7 @@ mod wide {
     }
 }
 
-/// Preloads the text of an object's strings, which will be compared soon.
+/// Prefetches the text of an object's strings, which will be compared soon.
 #[inline]
 pub(crate) fn preload_strings<T: Planned>(object: &T) {
     let strings: &[usize] = const { T::PLAN.strings() };
@@ -239,7 +242,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
         let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
         // SAFETY: as above.
         let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
-        // Comparing two empty strings would call `memcmp` for nothing.
+        // The check for empty strings avoids a call of `memcmp`.
         ours.len() == theirs.len() && (ours.is_empty() || ours == theirs)
     })
 }

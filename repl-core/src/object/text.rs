@@ -1,16 +1,17 @@
-//! Functions that read and replace the text in a value. Each function is made for one type that holds text.
+//! Functions that read and replace the text in a value. Each function is generic over the type that holds the
+//! text.
 //!
-//! *Invariant:* a function is only ever stored in the codec of the type that it was made for.
+//! *Invariant:* a function for one type is stored only in the codec of this type.
 #![expect(unsafe_code, reason = "reaches text")]
 
 use crate::object::opaque::opaque_copy;
 use crate::schema::codec::TextLeaf;
 use std::ops::Deref;
 
-/// Returns the text of a `T`.
+/// Returns the text in a value of type `T`.
 ///
 /// # Safety
-/// `value` holds an aligned `T`. The text is lent for as long as the `T` is.
+/// `value` holds an aligned `T`. The returned text is borrowed as long as the `T` is borrowed.
 pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str {
     // SAFETY: by the caller.
     let value = unsafe { &*value.cast::<T>() };
@@ -25,7 +26,7 @@ pub(crate) unsafe fn set<T: From<String>>(to: *mut u8, text: String) {
 }
 
 impl TextLeaf {
-    /// The functions for text in a `T`.
+    /// Returns the functions that access text in a value of type `T`.
     pub(crate) const fn of<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Self {
         Self { is_string, get: get::<T>, set: set::<T>, copy: opaque_copy::<T> }
     }

@@ -1,11 +1,12 @@
-//! Whole values outside of objects: values that are sent as a unit, and keys. All replicated fields are
-//! written in order, without handles.
+//! Whole values outside of objects: values that are sent as a unit, and keys of maps. All replicated fields
+//! of a whole value are written in order, without handles.
 //!
-//! Whole values are described by their shapes, not by a program: the attributes of a field are known only
-//! when it is written, and a large fixed array would need as many commands as it has elements.
+//! Whole values are described by their shapes, not by a program, for two reasons. The attributes of a field
+//! are known only when the field is written. A program would need one command for each element of a large
+//! fixed array.
 //!
-//! *Invariant:* the bits are those of a new element of an array, so a value that a program has written can be
-//! read by its shape, and the reverse.
+//! *Invariant:* a whole value has the same bits as a new element of an array. So a value that was written by
+//! a program can be read by its shape, and the other way round.
 #![expect(unsafe_code, reason = "walks whole values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -22,23 +23,24 @@ use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
 use crate::schema::step::ReceivedChange;
 use crate::schema::value::{With, same_bits};
 
-/// How many elements an array grows by before any is read.
+/// The number of elements by which an array grows before the first element is read.
 const FIRST_GROWTH: usize = 8;
 
-/// Writes `value` in the form that `field` states.
+/// Writes `value` in the wire form that the attributes of `field` state.
 ///
 /// # Errors
-/// When a part of the value has no wire form. After such an error, drop the bits that were written so far.
+/// Returns an error if a part of the value has no wire form. After such an error, the caller must drop the
+/// bits that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
 
-/// Reads a value in the form that `field` states.
+/// Reads a value in the wire form that the attributes of `field` state.
 ///
 /// # Errors
-/// When the bits are not a value of this type.
+/// Returns an error if the bits are not a value of this type.
 pub fn read<T: Property>(
     field: &Field,
     reader: &mut BitReader<'_>,
@@ -51,20 +53,20 @@ pub fn read<T: Property>(
     Ok(value)
 }
 
-/// Whether the replicated parts of two values are the same.
+/// Returns whether the replicated parts of two values are the same.
 pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
-    // SAFETY: both pointers hold a `T`, and the shape is that of `T`.
+    // Returns whether `with = module` writes the same bits for both values.
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 
-/// Whether `with = module` writes the same bits for both values.
+/// Returns whether `with = module` writes the same bits for both values.
 pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
     same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
 }
 
-/// Calls `each` with the parts of a value that are sent, in order, and their offsets. The parts are leaves,
-/// arrays and collections.
+/// Calls `each` with each part of a value that is sent, in order, and with the offset of the part. The parts
+/// are leaves, arrays and collections.
 fn each_part<E>(
     property: Formatted,
     offset: usize,
@@ -145,8 +147,8 @@ unsafe fn write_erased<I: Identity>(
     })
 }
 
-/// Writes all elements of a collection in order: the identity, the label if there is one, and the value by
-/// `write`.
+/// Writes all elements of a collection in order. An element has its id or key, its label if the collection is
+/// ordered, and its value, which `write` writes.
 pub(super) fn write_collection<I: Identity>(
     collection: &dyn Collection<I>,
     max_len: u32,
@@ -247,8 +249,8 @@ unsafe fn read_collection<I: Identity>(
     Ok(())
 }
 
-/// Reads the count and the elements. The array grows while elements are read, so that a claimed count does
-/// not decide how much is allocated.
+/// Reads the number of elements of an array, and then the elements. The array grows while elements are read,
+/// so that a claimed count does not decide how much is allocated.
 ///
 /// # Safety
 /// `to` holds an aligned array of the property's shape, and may be written.

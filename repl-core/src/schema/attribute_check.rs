@@ -1,4 +1,5 @@
-//! The attribute check: refuses attributes that do not fit a field's type, while the table is made.
+//! The attribute check: while the table of a type is made, refuses attributes that do not fit the type of
+//! their field.
 //!
 //! *Invariant:* each refusal is a panic at the caller's location, so the compiler shows the error only at the
 //! user's field.
@@ -14,21 +15,23 @@ use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
-    /// Applies `atomic` to a field of type `T`. Before this call the table entry describes the parts of `T`.
+    /// Applies the attribute `atomic` to a field of type `T`. Before this call the table entry describes the
+    /// parts of `T` instead of the whole.
     ///
     /// # Panics
-    /// At compile time, if a field of `T` has an attribute that only a property of an object can obey.
+    /// Panics at compile time if a field inside `T` has an attribute that only a property of an object can
+    /// obey.
     #[must_use]
     #[track_caller]
     pub const fn atomic<T: Unit>(self) -> Self {
         Self { shape: T::WHOLE, ..self.checked() }
     }
 
-    /// Returns the entry after checking that its attributes fit its type. So the error appears at the field
-    /// and not at the derive.
+    /// Returns the entry after checking that the attributes of the field fit its type. Because of this check,
+    /// the compile error points to the field and not to the derive.
     ///
     /// # Panics
-    /// At compile time, if the attributes do not fit.
+    /// Panics at compile time if the attributes do not fit.
     #[must_use]
     #[track_caller]
     pub const fn checked(self) -> Self {
@@ -46,18 +49,18 @@ impl Field {
     }
 }
 
-/// The reason why an attribute is refused.
+/// The reason why an attribute is refused for a field.
 enum AttributeError {
-    /// The attribute applies to other types or numbers.
+    /// The attribute is for other types, or for other numbers.
     Form(&'static str),
-    /// The number of bits is not one that the attribute allows.
+    /// The number of bits is outside the range that the attribute allows.
     Width { attribute: &'static str, least: u8, most: u8 },
     /// A field of a nested struct has an attribute that only a property of an object can have.
     Inside(Inside),
 }
 
-/// A field of a nested struct with a condition, a notify or `push`. These attributes would have no effect
-/// inside a nested struct.
+/// Describes a field of a nested struct that has a condition, a notify or `push`. These attributes would have
+/// no effect inside a nested struct.
 struct Inside {
     /// The name of the nested struct.
     owner: &'static str,
@@ -125,7 +128,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
 }
 
 /// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.
-/// These attributes belong to fields of objects.
+/// Only fields of objects may have these attributes.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {
@@ -145,7 +148,7 @@ const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<A
 }
 
 impl Inside {
-    /// Returns the error text for the field called `holder`, whose type is the nested struct.
+    /// Returns the error text for the field called `holder`, which contains the nested struct.
     const fn refusal(&self, holder: &str) -> Text {
         let (word, value) = match (self.field.condition, self.field.notify) {
             (Condition::None, Notify::None) => ("push", ""),

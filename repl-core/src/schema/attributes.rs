@@ -1,7 +1,7 @@
 //! Traits for generated code: which types an attribute fits, and how the method of a notify is called.
 //!
-//! *Invariant:* these traits hold no data and decide no bits. With these traits the compiler reports a
-//! misplaced attribute at the attribute itself, with advice on what to write.
+//! *Invariant:* these traits hold no data and do not affect the wire form. With these traits the compiler
+//! reports a misplaced attribute at the attribute itself, with advice on what to write.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
@@ -10,10 +10,11 @@ use crate::schema::codec::Format;
 use crate::schema::keyed::Keyed;
 use crate::schema::shape::{Field, Shape};
 
-/// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
+/// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
 ///
 /// Implement this trait for your own struct of floats, to quantise all of them with one attribute on the
-/// field that holds the struct. When the table is made, each value in the struct is checked to be a float.
+/// field that holds the struct. When the table is made, a check refuses the struct if any value in it is not
+/// a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -23,8 +24,8 @@ use crate::schema::shape::{Field, Shape};
 )]
 pub trait Quantizable {}
 
-/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. A struct of
-/// such integers may implement this trait too, as with [`Quantizable`].
+/// A type to which `bits` and `range` can be applied: integers of up to 64 bits, and arrays and tuples of
+/// them. A struct of such integers may implement this trait too, in the same way as [`Quantizable`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have `bits` or `range`",
     label = "not an integer of up to 64 bits",
@@ -34,7 +35,8 @@ pub trait Quantizable {}
 )]
 pub trait Ranged {}
 
-/// A type that `max_len` fits: strings, `Vec`s, fast arrays, maps and sets, and arrays and `Option`s of them.
+/// A type to which `max_len` can be applied: strings, `Vec`s, fast arrays, maps and sets, and arrays and
+/// `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length to limit",
     label = "neither a `String` nor a collection",
@@ -43,7 +45,7 @@ pub trait Ranged {}
 )]
 pub trait Lengthy {}
 
-/// A type that `quantize(smallest_three = n)` fits.
+/// A type to which `quantize(smallest_three = n)` can be applied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a unit quaternion",
     label = "not `[f32; 4]`",
@@ -52,7 +54,7 @@ pub trait Lengthy {}
 )]
 pub trait UnitQuaternion {}
 
-/// A type that `quantize(unit_vector = n)` fits.
+/// A type to which `quantize(unit_vector = n)` can be applied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a unit vector",
     label = "not `[f32; 3]`",
@@ -61,7 +63,7 @@ pub trait UnitQuaternion {}
 )]
 pub trait UnitVector {}
 
-/// Implements a trait for some types, and for containers of types that implement it.
+/// Implements a trait for the given types, and for containers of all types that implement the trait.
 macro_rules! fits {
     ($trait:ident: $($type:ty),*; $($container:tt)*) => {
         $(impl $trait for $type {})*
@@ -97,7 +99,7 @@ fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec opti
 fits!(Lengthy: String, Box<str>, std::sync::Arc<str>; array option);
 impl<T> Lengthy for Vec<T> {}
 
-/// Implements the traits of values for maps, and [`Lengthy`] for maps and sets.
+/// Implements for maps the traits that their values implement, and [`Lengthy`] for maps and sets.
 macro_rules! fits_maps {
     ($([$($generics:ident),*] $type:ty: $value:ident;)* sets $([$($of_set:ident),*] $set:ty;)*) => {
         $(
@@ -177,8 +179,8 @@ impl Field {
     }
 }
 
-/// The trait that generated code requires of a field marked `atomic`. This is a single trait, so that an
-/// unsuitable type is reported once.
+/// The trait that the generated code requires of the type of a field with the attribute `atomic`. This is one
+/// trait and not several, so that the compiler reports an unsuitable type only once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
@@ -187,15 +189,15 @@ impl Field {
     note = "for a type of another crate, write `#[replicated(with = module)]`"
 )]
 pub trait Unit: Sized {
-    /// The shape of the type with its parts.
+    /// The shape that describes the type by its parts.
     const PARTS: &'static Shape;
 
-    /// The shape of the whole value as one command (S13).
+    /// The shape that describes the whole value as one command of the program (S13).
     const WHOLE: &'static Shape;
 }
 
-/// `Clone`, which a type that is always sent whole needs. This is a separate trait, so that the error for a
-/// type without `Clone` contains the reason.
+/// Stands for `Clone`, which a type that is always sent whole needs. This is a separate trait, so that the
+/// compile error for a type without `Clone` states the reason.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is sent as a whole, but is not `Clone`",
     label = "not `Clone`",
@@ -206,21 +208,24 @@ pub trait CloneAsUnit: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> CloneAsUnit for T {}
 
-/// Each derive implements this trait. This trait only improves the error for a type that has two of these
-/// derives: the error prints the names of the parameters.
+/// Each derive implements this trait. The trait improves the compile error for a type that has two of these
+/// derives, because the error prints the names of the trait's parameters.
 pub trait OnlyOneDerive<A, B, C> {}
 
-/// `derive(Replicated)` is for objects, and for structs that are fields of objects.
+/// The name that a compile error prints for `derive(Replicated)`, which is for objects, and for structs that
+/// are fields of objects.
 pub enum ReplicatedForObjects {}
 
-/// `derive(FastArrayItem)` is for items, and for structs that are items and fields.
+/// The name that a compile error prints for `derive(FastArrayItem)`, which is for items, and for structs that
+/// are both items and fields.
 pub enum FastArrayItemForItemsAndFields {}
 
-/// `derive(NetSerialize)` is for values that are sent as a unit.
+/// The name that a compile error prints for `derive(NetSerialize)`, which is for values that are sent as a
+/// unit.
 pub enum NetSerializeForUnits {}
 
-/// A trait that no type implements. Generated code requires it when a notify names a method that the object
-/// does not have. `Method` is a type with the name of the method, `Old` is the type of the field.
+/// A trait that no type implements. Generated code requires this trait when a notify names a method that the
+/// object does not have. `Method` is a type with the name of the method, `Old` is the type of the field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
@@ -229,8 +234,9 @@ pub enum NetSerializeForUnits {}
 )]
 pub trait HasMethod<Method, Old> {}
 
-/// A function that `notify` can name for a field of type `Old` in an `Object`. `Form` distinguishes the two
-/// forms of such functions, so that each can have its own implementation. The compiler always infers `Form`.
+/// A function that the attribute `notify` can name for a field of type `Old` in a struct `Object`. `Form`
+/// distinguishes the two forms of such functions, so that each can have its own implementation. The compiler
+/// always infers `Form`.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a notify of the field",
     label = "wrong parameters",
@@ -242,10 +248,10 @@ pub trait Notified<Object, Old, Form> {
     fn call(self, object: &mut Object, old: &Old);
 }
 
-/// A notify that takes only the object.
+/// The form of a notify that takes only the object.
 pub enum Alone {}
 
-/// A notify that takes the object and the old value.
+/// The form of a notify that takes the object and the old value of the field.
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
@@ -260,8 +266,8 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
     }
 }
 
-/// The form that the notify of a fast array must have: without the old value, because clients do not keep the
-/// old items.
+/// The form that the notify of a fast array must have. Such a notify does not take the old value, because
+/// clients do not keep the old items.
 #[diagnostic::on_unimplemented(
     message = "the notify of a collection cannot receive the old value",
     label = "has a parameter for the old collection",
@@ -272,8 +278,9 @@ pub trait WithoutOld<Object> {}
 
 impl<Object> WithoutOld<Object> for Alone {}
 
-/// Checks requirements for the notify of a field of type `Old` in an `Object`, besides [`Notified`]. The
-/// function of this type takes precedence over the one of [`NotifyOfAny`], but exists only for collections.
+/// Checks what the notify of a field must fulfil for a field of type `Old` in an `Object`, besides
+/// [`Notified`]. The function `fits` of this type takes precedence over the function `fits` of
+/// [`NotifyOfAny`], but exists only for collections.
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {
@@ -281,7 +288,7 @@ impl<Object, Old: Keyed> NotifyOf<Object, Old> {
     pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
 }
 
-/// Replaces the function of [`NotifyOf`] if the field is not a collection.
+/// Provides the function `fits` that replaces the one of [`NotifyOf`] if the field is not a collection.
 pub trait NotifyOfAny {
     /// Accepts every notify.
     fn fits<F>(_: &F) {}

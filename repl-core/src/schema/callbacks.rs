@@ -1,16 +1,16 @@
 //! Callbacks: methods that a client calls on an object while the object receives an update.
 //!
-//! *Invariant:* callbacks run on clients only, in the order of S54, after the packet has been accepted as a
-//! whole.
+//! *Invariant:* callbacks run on clients only, in the order of S54, after all of a packet has been validated.
 
 use crate::ids::handles::HandleSet;
-/// Functions that a client calls on an object around an update (S54). All functions do nothing by default. To
-/// use them, write `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may
-/// change the object, like the client's own code at any other time. A value that arrives later replaces the
-/// change.
+/// Functions that a client calls on an object before and after it applies an update (S54). By default these
+/// functions do nothing. To use these functions, write `#[replicated(callbacks)]` on the struct, and `impl
+/// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A
+/// value that arrives later from the server replaces such a change.
 ///
-/// The order for one packet: `pre_net_receive`, the values, `post_net_receive`, notifies in ascending order
-/// of handles, `post_rep_notifies`, and for a new object `post_net_init`.
+/// For each packet the client calls and applies in this order: `pre_net_receive`, the values,
+/// `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for a new object
+/// `post_net_init`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl Callbacks`",
     label = "the trait with the callbacks is not implemented",
@@ -18,13 +18,13 @@ use crate::ids::handles::HandleSet;
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait Callbacks: SaysCallbacks {
-    /// The client calls this before it applies the first value of a packet.
+    /// The client calls this function before it applies the first value of a packet.
     fn pre_net_receive(&mut self) {}
-    /// The client calls this after it has applied all values of a packet, before any notify.
+    /// The client calls this function after it has applied all values of a packet, before any notify.
     fn post_net_receive(&mut self) {}
-    /// The client calls this after all notifies, even if there were none.
+    /// The client calls this function after all notifies, even if no notify was called.
     fn post_rep_notifies(&mut self) {}
-    /// The client calls this last, and only for a new object.
+    /// The client calls this function last, and only for a new object.
     fn post_net_init(&mut self) {}
 }
 
@@ -39,23 +39,23 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// The callbacks that run for an object. By default no callbacks run.
+/// Decides which callbacks run for an object. By default no callbacks run.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
-    /// Whether the object has callbacks.
+    /// Whether the object type has callbacks.
     const HAS_CALLBACKS: bool;
 
-    /// See [`Callbacks::pre_net_receive`].
+    /// Called when the client would call [`Callbacks::pre_net_receive`].
     fn receiving(_: &mut T) {}
-    /// See [`Callbacks::post_net_receive`].
+    /// Called when the client would call [`Callbacks::post_net_receive`].
     fn received(_: &mut T) {}
-    /// See [`Callbacks::post_rep_notifies`].
+    /// Called when the client would call [`Callbacks::post_rep_notifies`].
     fn notified(_: &mut T) {}
-    /// See [`Callbacks::post_net_init`].
+    /// Called when the client would call [`Callbacks::post_net_init`].
     fn begun(_: &mut T) {}
 }
 
-/// The policy of a type with the attribute `callbacks`: the user's functions are called.
+/// The callback policy of a type with the attribute `callbacks`: the user's functions are called.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum OwnCallbacks {}
@@ -77,7 +77,7 @@ impl<T: Callbacks> ObjectCallbackPolicy<T> for OwnCallbacks {
     }
 }
 
-/// The policy of a type without the attribute `callbacks`: nothing is called.
+/// The callback policy of a type without the attribute `callbacks`: no function is called.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum NoCallbacks {}
@@ -86,13 +86,13 @@ impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 }
 
-/// The callbacks of a map's values on clients. The derive of items sets these functions.
+/// The callbacks that a client runs for the values of a map. `derive(FastArrayItem)` sets these functions.
 #[derive(Clone, Copy)]
 pub struct ValueCallbacks<T> {
-    /// Called before the value is removed.
+    /// The function that is called before a value is removed from the map.
     pub removing: fn(&mut T),
-    /// Called after the value was added and has its values.
+    /// The function that is called after a value was added to the map and its properties were set.
     pub added: fn(&mut T),
-    /// Called after the properties with these handles have changed.
+    /// The function that is called after the properties with these handles of a value have changed.
     pub changed: fn(&mut T, &HandleSet),
 }

@@ -1,15 +1,15 @@
-//! Checksums of layouts. Both sides compare these checksums before any state is sent.
+//! Checksums of layouts. Server and client compare these checksums before any state is sent.
 //!
 //! *Invariant:* a checksum covers wire names, wire types, widths, conditions, quantisers, and names and
 //! versions of users' serialisers. A checksum never covers offsets, sizes in memory or the width of a pointer
 //! (R21), so the same source has the same checksum on every compiler and target.
 
-/// A 64-bit FNV-1a checksum that can be computed in constants.
+/// A 64-bit FNV-1a checksum that can be computed in constant expressions.
 #[derive(Clone, Copy)]
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// Returns the checksum to which nothing has been added.
+    /// Returns a checksum to which nothing has been added yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
@@ -21,7 +21,7 @@ impl Checksum {
         Self::new().text(text).finish()
     }
 
-    /// Adds a text and an end mark.
+    /// Adds a text and an end mark to the checksum.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -34,7 +34,7 @@ impl Checksum {
         sum.byte(0xff)
     }
 
-    /// Adds a number as eight bytes.
+    /// Adds a number to the checksum, as eight bytes.
     #[must_use]
     pub const fn number(self, number: u64) -> Self {
         let bytes = number.to_le_bytes();
@@ -47,7 +47,7 @@ impl Checksum {
         sum
     }
 
-    /// Returns the checksum.
+    /// Returns the value of the checksum.
     #[must_use]
     pub const fn finish(self) -> u64 {
         self.0

@@ -1,8 +1,8 @@
-//! Codecs and formats. A codec describes how one leaf is written. A format is the wire form that an attribute
-//! sets.
+//! Codecs and formats. A codec describes the wire form of one leaf (a value that is sent as a unit). A format
+//! is a wire form that the attributes of a field choose.
 //!
-//! *Invariant:* a codec contains the width, range and rules of the leaf, so attributes are not needed any
-//! more.
+//! *Invariant:* a codec contains the width, range and rules of the leaf, so code that has the codec needs no
+//! attributes.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ use crate::schema::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 pub(crate) enum Codec {
     /// A `bool` in one bit.
     Bool,
-    /// An integer of up to 64 bits, written as its distance from `min`.
+    /// An integer of up to 64 bits, written as its difference from `min`.
     Int(IntCodec),
     /// A `u128` or `i128` in 128 bits.
     Wide,
@@ -23,28 +23,30 @@ pub(crate) enum Codec {
     F32,
     /// An `f64` in 64 raw bits.
     F64,
-    /// An `f32` as a number of steps.
+    /// An `f32` that is written as a number of quantisation steps.
     QuantizedF32(Quantizer),
-    /// An `f64` as a number of steps.
+    /// An `f64` that is written as a number of quantisation steps.
     QuantizedF64(Quantizer),
-    /// A unit quaternion `[f32; 4]`: the index of the largest component, and the others in `bits` bits each.
+    /// A unit quaternion `[f32; 4]`, written as the index of its largest component, and the other three
+    /// components in `bits` bits each.
     SmallestThree { bits: u8 },
-    /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` bits each.
+    /// A unit vector `[f32; 3]`, written as a point on an octahedron, with two coordinates of `bits` bits
+    /// each.
     UnitVector { bits: u8 },
-    /// A `char`: one bit for the width, then 7 or 21 bits.
+    /// A `char`, written as one bit for the width, then 7 or 21 bits.
     Char,
-    /// A text in UTF-8 of at most `max_bytes`, in a `String` or another owner.
+    /// A text in UTF-8 of at most `max_bytes`, held by a `String` or by another type.
     String { max_bytes: u32, text: TextLeaf },
-    /// A reference: a guid or null.
+    /// A reference to an object, written as a guid or null.
     Reference,
-    /// A value that the type's own functions write.
+    /// A value that the functions of its own type write and read.
     Opaque(OpaqueLeaf),
 }
 
 /// The functions that access a text in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLeaf {
-    /// Whether a `String` holds the text.
+    /// Whether the type that holds the text is `String`.
     pub(crate) is_string: bool,
     pub(crate) get: unsafe fn(*const u8) -> *const str,
     pub(crate) set: unsafe fn(*mut u8, String),
@@ -55,13 +57,14 @@ pub(crate) struct TextLeaf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntCodec {
     pub(crate) repr: Repr,
-    /// The least value, sign-extended to 64 bits.
+    /// The least value of the range, sign-extended to 64 bits.
     pub(crate) min: u64,
-    /// The greatest value minus the least.
+    /// The greatest value of the range minus the least value.
     pub(crate) span: u64,
-    /// The width on the wire.
+    /// The number of bits on the wire.
     pub(crate) bits: u8,
-    /// Whether a value outside the range is written as the nearest bound, and not refused.
+    /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
+    /// value is refused.
     pub(crate) saturate: bool,
 }
 
@@ -80,17 +83,18 @@ pub(crate) enum Repr {
     Isize,
 }
 
-/// The wire form that an attribute sets for the leaves in a field.
+/// The wire form that an attribute sets for the leaves of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Format {
-    /// The type's own form, without an attribute.
+    /// The form that the type has without an attribute.
     #[default]
     Native,
     /// `bits = n`: an integer in `n` bits, two's complement if signed.
     Bits {
-        /// The width, 1 to 64.
+        /// The number of bits, 1 to 64.
         bits: u8,
-        /// Whether a value outside the range is written as the nearest bound, and not refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
+        /// value is refused.
         saturate: bool,
     },
     /// `range = a..=b`: an integer between two bounds, both included.
@@ -99,46 +103,50 @@ pub enum Format {
         min: i128,
         /// The greatest value.
         max: i128,
-        /// Whether a value outside the range is written as the nearest bound, and not refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
+        /// value is refused.
         saturate: bool,
     },
-    /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest.
+    /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest
+    /// number.
     Quantize {
-        /// The size of a step, above zero.
+        /// The size of a quantisation step, which is above zero.
         step: f64,
-        /// The least value.
+        /// The least value of the range.
         min: f64,
-        /// The greatest value.
+        /// The greatest value of the range.
         max: f64,
-        /// Whether a value outside the range is written as the nearest bound, and not refused. A NaN is
-        /// always refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
+        /// value is refused. A NaN is always refused.
         saturate: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
     SmallestThree {
-        /// The bits of each of the three components, 3 to 20.
+        /// The number of bits of each of the three written components, 3 to 20.
         bits: u8,
     },
     /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
     UnitVector {
-        /// The bits of each of the two coordinates, 2 to 22.
+        /// The number of bits of each of the two coordinates, 2 to 22.
         bits: u8,
     },
 }
 
-/// A value whose wire form equals its memory, except for the highest bit of a signed integer.
+/// Describes a value whose wire form equals its form in memory, except for the highest bit of a signed
+/// integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Direct {
     /// The number of bytes in memory: 1, 2, 4 or 8.
     pub(crate) bytes: u8,
     /// The number of bits on the wire.
     pub(crate) bits: u8,
-    /// The bits that differ between memory and wire.
+    /// The bits that are inverted on the wire.
     pub(crate) flip: u64,
 }
 
 impl Codec {
-    /// Returns the direct form of the value, if its wire form equals its memory.
+    /// Returns the direct form of the codec, or `None` if the wire form of a value differs from its form in
+    /// memory.
     pub(crate) const fn direct(&self) -> Option<Direct> {
         match self {
             Self::Bool => Some(Direct { bytes: 1, bits: 1, flip: 0 }),
@@ -152,7 +160,7 @@ impl Codec {
 
 impl IntCodec {
     const fn direct(&self) -> Option<Direct> {
-        // `usize` has another size in memory than on the wire on some targets.
+        // On some targets `usize` has another size in memory than on the wire.
         if matches!(self.repr, Repr::Usize | Repr::Isize) || self.bits != self.repr.bits() {
             return None;
         }
@@ -188,7 +196,7 @@ impl Repr {
     }
 }
 
-/// Returns whether a width is in `widths`.
+/// Returns whether `bits` is in `widths`.
 pub(crate) const fn is_within(bits: u8, widths: &RangeInclusive<u8>) -> bool {
     *widths.start() <= bits && bits <= *widths.end()
 }
@@ -221,12 +229,12 @@ impl IntCodec {
         Self::between(repr, min, min + count - 1, saturate)
     }
 
-    /// Returns whether the codec has a wire form for all values of the type.
+    /// Returns whether the codec has a wire form for every value of the type.
     pub(crate) const fn is_native(&self) -> bool {
         self.span == u64::MAX >> (64 - self.repr.bits())
     }
 
-    /// Returns the least and the greatest value of the integer.
+    /// Returns the least and the greatest value that the integer codec accepts.
     pub(crate) const fn bounds(&self) -> (i128, i128) {
         let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
         (min, min + self.span as i128)
@@ -247,7 +255,7 @@ impl Codec {
         Self::UnitVector { bits }
     }
 
-    /// Returns this codec with the format and the limit that attributes set.
+    /// Returns this codec, changed to the format and the maximum length that attributes set.
     pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
         let formatted = match (self, format) {
             (codec, Format::Native) => codec,
@@ -273,7 +281,8 @@ impl Codec {
         }
     }
 
-    /// Returns the width on the wire. Returns `None` if the width is not fixed.
+    /// Returns the number of bits that every value takes on the wire. Returns `None` if this number depends
+    /// on the value.
     pub(crate) const fn width_bits(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -288,7 +297,8 @@ impl Codec {
         })
     }
 
-    /// Returns the size of a value in memory, if it is the same on every target. `usize` counts as 8 bytes.
+    /// Returns the size of a value in memory, in bytes, if this size is the same on every target. `usize`
+    /// counts as 8 bytes.
     pub(crate) const fn bytes(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -302,8 +312,8 @@ impl Codec {
         })
     }
 
-    /// Returns whether some values of the type have no wire form, or the same form as other values. Values of
-    /// such types are encoded once on trial before they are accepted.
+    /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
+    /// Values of such types are encoded once before the shadow accepts them.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),
@@ -317,7 +327,7 @@ impl Codec {
         }
     }
 
-    /// Whether values that differ in memory may be the same on the wire.
+    /// Returns whether two values that differ in memory may have the same wire form.
     pub(crate) const fn is_lossy(&self) -> bool {
         match self {
             Self::Int(int) => int.saturate,

@@ -2,44 +2,46 @@
 //!
 //! How to add a condition:
 //!
-//! 1. The condition needs a variant, a place in [`Condition::ALL`] (a test of this file counts both), an
-//!    outcome in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
-//!    (`attr/condition`). `tests/conditions.rs` has the outcomes of all conditions in a table.
-//! 2. A condition that is not compared in each tick needs a line in [`Condition::is_compared_each_tick`], and
-//!    an answer when it is compared instead. `InitialOnly` gives its answer in `ConditionMasks::new`, with a
-//!    set that `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read.
-//!    `Never` gives its answer where the code names it: in `Object::scope` and `Object::set_condition` of
-//!    `repl-net`, in `class/begin` (`begin_sum`), and in `check` of the derive.
+//! 1. The condition needs a variant, a place in [`Condition::ALL`] (a test of this file counts both), a
+//!    result in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
+//!    (`attr/condition`). `tests/conditions.rs` has a table of the results of all conditions.
+//! 2. If the properties with the condition are not compared in each tick, the condition needs a line in
+//!    [`Condition::is_compared_each_tick`], and code that decides when these properties are compared instead.
+//!    For `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles that
+//!    `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read. For
+//!    `Never` this code is in `Object::scope` and `Object::set_condition` of `repl-net`, in `class/begin`
+//!    (`begin_sum`), and in `check` of the derive.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
-//!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file compares them).
+//!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
 //!    `Object::flags` of `repl-net` sets the flag.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
-//!    for which the fact is different have no shared openings: `View::shares_openings` must be false for
-//!    them. Neither the compiler nor a test reports it if this step is forgotten.
-//! 5. If the fact can change while the server runs, its setter calls `Server::change_view` (`server/views`),
-//!    or `Connection::review` if only one connection is concerned. Both methods compare what a client sees
-//!    before and after the change.
+//!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
+//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if this step is
+//!    forgotten.
+//! 5. If the fact can change while the server runs, the function that sets the fact calls
+//!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
+//!    Both methods compare what a client sees before and after the change.
 //!
-//! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`], and conditions keep no state.
+//! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
 /// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
-/// `COND_*` values (S34), and the outcomes of S35.
+/// `COND_*` values (S34), and the results of S35.
 ///
-/// Conditions affect only which properties are sent, never which are compared. The exceptions are stated at
-/// [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
+/// Conditions affect only which properties are sent, never which are compared. The exceptions are documented
+/// at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Condition {
     /// The property is sent to every connection.
     #[default]
     None = 0,
-    /// The property is sent only with the object's opening. Such a property is compared at every opening
-    /// (S40, S43).
+    /// The property is sent only with the opening (the first update) of the object. Such a property is
+    /// compared at every opening (S40, S43).
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
-    /// The property is sent to every connection except the owner's.
+    /// The property is sent to every connection except the one that owns the object.
     SkipOwner = 3,
     /// The property is sent only to clients for which the object is a simulated proxy.
     SimulatedOnly = 4,
@@ -48,58 +50,60 @@ pub enum Condition {
     /// The property is sent to clients for which the object is a simulated proxy, and to all clients while
     /// the object replicates physics.
     SimulatedOrPhysics = 6,
-    /// The property is sent to all connections with the opening, and always to the owner.
+    /// The property is sent to all connections with the opening (the first update) of the object, and in
+    /// every update to the connection that owns the object.
     InitialOrOwner = 7,
-    /// The property is sent only to connections for which it is switched on. There are two switches, and a
-    /// value is sent only while both are on. The switch of the object applies to all connections and is on at
-    /// first. The switch of the object on one connection is on at first, or off if the field has
-    /// `starts_off`.
+    /// The property is sent only to connections for which it is switched on. Each such property has two
+    /// switches, and its value is sent only while both switches are on. The switch of the object applies to
+    /// all connections and is on at first. The switch of the object on one connection is on at first, or off
+    /// if the field has `starts_off`.
     ///
-    /// While the object's switch is off, the property is not compared, and a client for which the object
-    /// opens gets the value of the archetype (S45). When both switches are on, a connection that lacks the
-    /// current value gets it.
+    /// While the object's switch is off, the property is not compared, and a client that receives the object
+    /// for the first time gets the value of the archetype (S45). When both switches are on, a connection that
+    /// lacks the current value receives it.
     Custom = 8,
-    /// The property is sent to replay connections and to the owner.
+    /// The property is sent to replay connections and to the connection that owns the object.
     ReplayOrOwner = 9,
     /// The property is sent only to replay connections.
     ReplayOnly = 10,
-    /// Like `SimulatedOnly`, but the property is never sent to replay connections.
+    /// The property is sent in the same cases as with `SimulatedOnly`, but never to replay connections.
     SimulatedOnlyNoReplay = 11,
-    /// Like `SimulatedOrPhysics`, but the property is never sent to replay connections.
+    /// The property is sent in the same cases as with `SimulatedOrPhysics`, but never to replay connections.
     SimulatedOrPhysicsNoReplay = 12,
-    /// The property is sent to all connections except replays.
+    /// The property is sent to all connections except replay connections.
     SkipReplay = 13,
     /// The property is sent to all connections, until another condition is set for the object at run time.
     Dynamic = 14,
-    /// The property is sent to nobody. Such a property has a handle, but is neither compared nor sent (S37).
+    /// The property is sent to no connection. Such a property has a handle, but is neither compared nor sent
+    /// (S37).
     Never = 15,
 }
 
-/// The facts about one object on one connection on which conditions depend (S36).
+/// The facts about one object on one connection that decide the results of conditions (S36).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ViewFlags(u8);
 
 impl ViewFlags {
-    /// The connection has not acknowledged the object's opening.
+    /// The connection has not acknowledged the opening (the first update) of the object.
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection, after the downgrade of S204.
+    /// The object is a simulated proxy for the connection, after the role was downgraded as S204 says.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);
     /// The connection records a replay.
     pub const REPLAY: Self = Self(16);
-    /// The number of different values.
+    /// The number of different values that `ViewFlags` can have.
     pub const COUNT: usize = 32;
 
-    /// Returns these flags and those of `other`.
+    /// Returns these flags together with the flags of `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns these flags and, if `on`, those of `other`.
+    /// Returns these flags, together with the flags of `other` if `on` is true.
     #[must_use]
     pub const fn with_if(self, other: Self, on: bool) -> Self {
         if on { self.with(other) } else { self }
@@ -115,7 +119,7 @@ impl ViewFlags {
         Self((index % Self::COUNT) as u8)
     }
 
-    /// Returns a number below [`COUNT`](Self::COUNT), for tables.
+    /// Returns a number below [`COUNT`](Self::COUNT), as an index into tables.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -143,7 +147,7 @@ impl Condition {
         Self::Never,
     ];
 
-    /// Whether each comparison of an object covers a property with this condition (S39).
+    /// Returns whether each comparison of an object covers the properties with this condition (S39).
     pub(crate) const fn is_compared_each_tick(self) -> bool {
         !matches!(self, Self::InitialOnly | Self::Never)
     }
@@ -175,7 +179,7 @@ impl Condition {
         }
     }
 
-    /// Returns the name of the condition, as an attribute writes it.
+    /// Returns the name of the condition, as it is written in attributes.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

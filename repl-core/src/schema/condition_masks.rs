@@ -1,7 +1,8 @@
 //! Condition masks: the sets of handles that are compared, and the set of handles that are sent under each
 //! condition.
 //!
-//! *Invariant:* a mask contains all handles of a property or none. Conditions never split a property (S73).
+//! *Invariant:* a mask contains all handles of a property or none. Conditions apply to all handles of a
+//! property alike (S73).
 
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
@@ -10,7 +11,7 @@ use crate::schema::condition::{Condition, ViewFlags};
 use crate::schema::program::{Parent, Program};
 use crate::schema::shape::Notify;
 
-/// The conditions of one class as sets of handles.
+/// The conditions of one class, stored as sets of handles.
 #[derive(Clone, Debug)]
 pub struct ConditionMasks {
     ordinary: HandleSet,
@@ -48,46 +49,49 @@ impl ConditionMasks {
         }
     }
 
-    /// Returns the properties that every comparison covers: all except `InitialOnly`, `Never` and `push`
-    /// (S37, S39, S123).
+    /// Returns the properties that every comparison covers: all properties except those with `InitialOnly`,
+    /// `Never` or `push` (S37, S39, S123).
     #[must_use]
     pub fn ordinary(&self) -> &HandleSet {
         &self.ordinary
     }
 
-    /// Returns the properties that are compared when an object opens on a connection (S40).
+    /// Returns the properties that are compared when an object is sent to a connection for the first time
+    /// (S40).
     #[must_use]
     pub fn initial_only(&self) -> &HandleSet {
         &self.initial_only
     }
 
-    /// Returns the properties that are compared only when they are marked (S123), and at every opening. An
-    /// `InitialOnly` property is compared only at openings, even if it is marked.
+    /// Returns the properties that are compared only when they are marked (S123), and when the object is sent
+    /// to a connection for the first time. An `InitialOnly` property is compared only when the object is sent
+    /// to a connection for the first time, even if it is marked.
     #[must_use]
     pub fn push(&self) -> &HandleSet {
         &self.push
     }
 
-    /// Returns the properties that are sent to a connection only after they were switched on for that
-    /// connection.
+    /// Returns the properties that are sent to a connection only after the server has switched them on for
+    /// that connection.
     #[must_use]
     pub fn starts_off(&self) -> &HandleSet {
         &self.starts_off
     }
 
-    /// Returns the fast arrays among [`push`](Self::push). Such arrays record themselves that they were
-    /// touched (S129).
+    /// Returns the fast arrays among [`push`](Self::push). Such arrays record by themselves that they were
+    /// written to (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself
     }
 
-    /// Whether any `push` property records itself that it was touched.
+    /// Returns whether any `push` property records by itself that it was written to.
     #[must_use]
     pub fn has_marks_of_its_own(&self) -> bool {
         !self.marks_itself.is_empty()
     }
 
-    /// Returns the properties that a comparison of plain memory does not cover.
+    /// Returns the handles that must be compared by their commands, because their values are not plain
+    /// memory.
     pub(crate) fn rest(&self) -> &HandleSet {
         &self.rest
     }
@@ -121,8 +125,8 @@ impl ConditionMasks {
             .map_or(Condition::None, |parent| parent.condition)
     }
 
-    /// Returns the properties with a notify: the index, when the notify is called, and the range of handles,
-    /// whose end is exclusive.
+    /// Returns for each property with a notify: its index, when the notify is called, and the range of its
+    /// handles, whose end is exclusive.
     pub fn notifies(&self) -> impl Iterator<Item = (PropertyIndex, Notify, (u32, u32))> {
         self.parents
             .iter()
@@ -138,7 +142,8 @@ impl ConditionMasks {
     }
 }
 
-/// Returns the handles of the parents for which `keep` is true.
+/// Returns the handles of the parents (replicated fields, or elements of fixed arrays) for which `keep`
+/// returns true.
 fn handles_where(parents: &[Parent], keep: &dyn Fn(&Parent) -> bool) -> HandleSet {
     let kept = parents.iter().filter(|parent| keep(parent));
     kept.flat_map(|parent| parent.handles.0..parent.handles.1).collect()

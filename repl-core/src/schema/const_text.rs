@@ -1,15 +1,15 @@
-//! Texts of errors in constants: composed at compile time, without allocation, so that a compile error can
-//! name its cause.
+//! Error texts that constants compose at compile time, without allocation, so that a compile error can state
+//! its cause.
 //!
-//! *Invariant:* this module makes only error texts. No table and no bit depends on this module.
+//! *Invariant:* this module makes only error texts. No table and no wire form depends on this module.
 
-/// The longest text, in bytes. The rest of a longer text is dropped.
+/// The greatest length of a text, in bytes. The rest of a longer text is dropped.
 const CAPACITY: usize = 1024;
 
-/// The longest name that is compared with similar names, in bytes.
+/// The greatest length, in bytes, of a name that is compared with similar names.
 const LONGEST_NAME: usize = 63;
 
-/// A text that grows piece by piece. If a piece does not fit, that piece and all later ones are dropped.
+/// A text that is composed of pieces. If a piece does not fit, this piece and all later pieces are dropped.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     bytes: [u8; CAPACITY],
@@ -55,8 +55,8 @@ impl Text {
     }
 }
 
-/// Returns how many typing errors lead from `right` to `wrong`. `None` if there are too many for a typing
-/// error.
+/// Returns how many typing errors lead from the name `right` to the name `wrong`. Returns `None` if the two
+/// names differ too much.
 pub(crate) const fn typos(wrong: &str, right: &str) -> Option<usize> {
     let distance = distance(wrong.as_bytes(), right.as_bytes());
     let limit = if wrong.len() < 6 { 1 } else { wrong.len() / 3 };

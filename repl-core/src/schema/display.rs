@@ -1,7 +1,7 @@
 //! Prints layouts as tables, and turns handles into paths such as `items[3].count`.
 //!
-//! *Invariant:* without `#` the text depends only on the source. With `#` the text also depends on the
-//! compiler's layout.
+//! *Invariant:* text that is formatted without `#` depends only on the source. Text that is formatted with
+//! `#` also depends on the compiler's layout.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -13,20 +13,20 @@ use crate::schema::layout::{Layout, count, travels};
 use crate::schema::plan::Plan;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
-/// One handle of a level.
+/// One handle of a level, as it is printed.
 struct Entry {
     path: String,
     type_name: String,
     bits: String,
     offset: usize,
     size: usize,
-    /// The handles of an array's element.
+    /// The handles of one element, if this handle is an array or collection.
     inner: Option<Vec<Self>>,
-    /// See [`brackets`].
+    /// The text that follows the path in the paths of elements; see [`brackets`].
     brackets: &'static str,
 }
 
-/// Appends the handles that a property makes at its level, in their order.
+/// Appends the handles that a property has at its level, in their order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
     match property.kind() {
         Kind::Leaf(codec) => {
@@ -130,11 +130,11 @@ pub(crate) fn type_name(property: Formatted) -> String {
     }
 }
 
-/// Returns the generic arguments of a type, in their brackets and without paths. Empty if the type is not
-/// generic.
+/// Returns the generic arguments of a type, with their angle brackets and without module paths. Returns an
+/// empty text if the type is not generic.
 fn arguments(rust_name: &str) -> String {
     let (mut open, mut start) = (0_usize, None);
-    // The search starts at the end, because types inside functions have brackets in their paths.
+    // The search starts at the end, because types inside functions have angle brackets in their paths.
     for (at, c) in rust_name.char_indices().rev().take_while(|_| rust_name.ends_with('>')) {
         match c {
             '>' if !rust_name[..at].ends_with('-') => open += 1,
@@ -171,7 +171,7 @@ pub(crate) fn bits(codec: &Codec) -> String {
     }
 }
 
-/// Returns the words in the last column of a field: its condition, its notify, and whether it is `push`.
+/// Returns the last column of a field's row: its condition, its notify, and whether it is `push`.
 fn remarks(field: &Field) -> String {
     let mut words = Vec::new();
     if field.condition != Condition::None {
@@ -197,7 +197,7 @@ struct Row {
     remarks: String,
 }
 
-/// Appends a row for each entry of a level, and for the entries of its elements.
+/// Appends a table row for each handle of a level, and for the handles of its elements.
 fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize, into: &mut Vec<Row>) {
     for (mut entry, handle) in level.into_iter().zip(first..) {
         let handle = format!("{prefix}{handle}");
@@ -222,10 +222,10 @@ impl Layout {
         level.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// Returns the handles of the property, or the part of a property, at `path`. The path is at the object's
-    /// or item's own level, and is written as in the printed table, for example `pose.position[2]`. Returns
-    /// `None` if there is no such path, or if it is inside a `Vec`, an `Option` or a collection. O(fields on
-    /// the way).
+    /// Returns the handles of the property at `path`. `path` can also lead to a part of a property. The path
+    /// begins at the object or item, and is written as in the printed table, for example `pose.position[2]`.
+    /// Returns `None` if there is no such path, or if it is inside a `Vec`, an `Option` or a collection.
+    /// Costs O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -324,8 +324,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Returns the path in words to which handles lead, for example `items[3].count`. Visits only the types along
-/// the path.
+/// Returns the path to which a sequence of handles leads as text, for example `items[3].count`. Visits only
+/// the types along the path.
 pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };
@@ -334,7 +334,7 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     while let Some((&step, rest)) = steps.split_first() {
         let (at, Some(property)) = (steps, place) else { break };
         steps = rest;
-        // Writing to a `String` does not fail.
+        // Writing to a `String` never fails.
         let (element, skip) = match property.kind() {
             Kind::Array(array) => {
                 let element = property.element(array.element);
@@ -363,8 +363,8 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     text
 }
 
-/// Returns the leaf or array that has the `skip`th handle of a property, counted from zero. Appends the path
-/// of this leaf or array to `text`.
+/// Returns the leaf or array at the handle with index `skip` within a property, counted from zero. Appends
+/// the path of this leaf or array to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {

@@ -1,7 +1,8 @@
-//! Collections without their types: the operations that a shape offers on a collection.
+//! Collections whose types are not known: the operations that the shape of a collection offers.
 //!
-//! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
-//! the collection's own shape names. The pointer is valid as long as the borrow from which it came.
+//! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
+//! element has the element shape that is stated in the collection's shape. The pointer is valid as long as
+//! the borrow from which the pointer came.
 
 use std::any::Any;
 
@@ -10,18 +11,19 @@ use crate::ids::identity::Identity;
 use crate::ids::label::Label;
 use crate::schema::step::{ReceivedChange, Step};
 
-/// A step with pointers to elements of an unknown type.
+/// A [`Step`] of a comparison, with pointers to elements of an unknown type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
 
-/// A collection without its types. One type is a server's live collection, its shadow, and a client's
-/// replica.
+/// A collection whose type is not known. The same type is used for a server's live collection, for its
+/// shadow, and for a client's replica.
 pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
 
-    /// Returns the identities of all elements that have one, ascending. O(elements × log elements).
+    /// Returns the ids or keys of all elements that have one, in ascending order. Costs O(elements × log
+    /// elements).
     fn ids(&self) -> Vec<I>;
 
-    /// Returns the identities of all elements, or an error if an element has no identity.
+    /// Returns the ids or keys of all elements, or an error if the key of an element has no wire form.
     fn try_ids(&self) -> Result<Vec<I>, WriteError> {
         Ok(self.ids())
     }
@@ -37,10 +39,11 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// Loads the element into the processor's cache, because it will be needed soon.
+    /// Prefetches the element into the processor's cache, because it will be needed soon.
     fn preload(&self, _: &I) {}
 
-    /// Whether both have the same elements, and `is_same` is true for each. O(elements).
+    /// Returns whether both collections have the same elements, and `is_same` returns true for each pair of
+    /// elements. Costs O(elements).
     fn is_same(
         &self,
         other: &dyn Collection<I>,
@@ -53,9 +56,10 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
-    /// Whether both are the same as whole values: the same entries, or the same items in the same order.
-    /// `is_same` compares two elements. The ids of items are not compared. The shadow of a whole value is a
-    /// clone, and the items of a clone have new ids (S137). O(elements).
+    /// Returns whether both collections are equal as whole values: they have the same entries, or the same
+    /// items in the same order. `is_same` decides whether two elements are equal. The ids of items are not
+    /// compared. The reason is that the shadow of a whole value is a clone, and the items of a clone have new
+    /// ids (S137). Costs O(elements).
     fn is_same_whole(
         &self,
         other: &dyn Collection<I>,
@@ -64,76 +68,80 @@ pub(crate) trait Collection<I: Identity>: Any {
         self.is_same(other, is_same)
     }
 
-    /// Whether this shadow is up to date with `live`. The result is always false for maps, because maps do
-    /// not record changes. O(1).
+    /// Returns whether this shadow has all changes of `live`. The result is always false for maps, because
+    /// maps do not record changes. Costs O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
         false
     }
 
-    /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
-    /// have changed. Returns whether `live` must be renumbered.
+    /// Adds and removes elements so that this shadow collection has the elements of the live collection
+    /// `live`. Calls `visit` with each element that may have changed. Returns whether the items of `live`
+    /// must get the ids of the shadow.
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
-    /// Removes an element that was just added to this shadow. The element is added again when it is touched.
+    /// Removes an element that was just added to this shadow, because a value in it has no wire form. The
+    /// next comparison tries again to add the element when the live element was written to.
     fn remove_unsendable(&mut self, id: &I);
 
-    /// Gives this collection the elements of `other`. Calls `copy` with each element of `other` and the
-    /// element of this collection with the same identity.
+    /// Makes this collection have the same elements as `other`. Calls `copy` with each element of `other` and
+    /// with the element of this collection that has the same id or key.
     fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));
 
-    /// Gives the elements the ids that they have in the shadow.
+    /// Gives the items of a live collection the ids that they have in the shadow.
     fn renumber(&mut self) {}
 
-    /// Makes this a replica: elements that its user adds from now on are local.
+    /// Marks this collection as a client's replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}
 
-    /// Makes all elements local if the user of a client has assigned this collection to the field.
+    /// Makes all elements local (unknown to the server) if the user of a client has assigned this collection
+    /// to the field.
     fn own(&mut self) {}
 
-    /// Returns the element of a replica, which is new or is sent whole again. Inserts an initial element if
-    /// there is none. `None` if the identity is not valid.
+    /// Returns an element of a client's replica, which is new or is sent whole again. Inserts an element with
+    /// initial values if the collection has no such element. Returns `None` if the id or key is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// Records the change of an element of a replica. A map cannot record changes, so it runs the callback at
-    /// once if `calls_back`.
+    /// Records a change of an element of a client's replica. A map cannot record changes, so it runs the
+    /// callback at once if `calls_back` is set.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
-    /// Marks all elements for removal that are not received after this. The caller must remove those that are
-    /// returned; the collection removes the others.
+    /// Marks for removal all elements that are not received after this call. The caller must remove the
+    /// elements that are returned, and the collection itself removes the others.
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are marked for removal.
     fn marked_for_removal(&self, _: &mut dyn FnMut(I)) {}
 
     /// Calls `each` with the elements that were added or changed since the last [`conclude`](Self::conclude),
-    /// or with all.
+    /// or with all elements if the collection does not record changes.
     fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
         self.each(each);
     }
 
-    /// Whether the current update changed anything. `None` if the collection does not record changes.
+    /// Returns whether the current update changed anything in the collection. Returns `None` if the
+    /// collection does not record changes.
     fn has_received_changes(&self) -> Option<bool> {
         None
     }
 
-    /// Ends an update of a replica: calls the callbacks if the argument is true, and removes the marked
-    /// elements.
+    /// Ends an update of a client's replica: calls the callbacks if the argument is true, and removes the
+    /// elements that are marked for removal.
     fn conclude(&mut self, _: bool) {}
 
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The identity of an element that a comparison visits.
+/// The id or key of an element that a comparison visits.
 pub(crate) enum Named<'a, I> {
     Known(I),
-    /// The identity must be computed by this function, which takes time.
+    /// The id or key is not known yet, and this function computes it, which takes time.
     Asked(&'a dyn Fn() -> Result<I, WriteError>),
-    /// The element has none.
+    /// The element has a key without a wire form.
     Refused(WriteError),
 }
 
 impl<I> Named<'_, I> {
-    /// Returns the identity if it is known already.
+    /// Returns the id or key if it is known already.
     pub(crate) fn known(&self) -> Option<&I> {
         if let Self::Known(id) = self { Some(id) } else { None }
     }

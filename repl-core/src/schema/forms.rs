@@ -1,8 +1,8 @@
-//! Forms: a description of each part of a layout, as text and as a checksum. Two builds compare their forms
-//! to find the first difference (R21).
+//! Forms: a form describes one part of a layout, as text and as a checksum. Two builds compare their forms to
+//! find the first difference (R21).
 //!
-//! *Invariant:* the checksums of all forms together cover everything that the layout's checksum covers, in
-//! the order of declaration.
+//! *Invariant:* the checksums of all forms together cover everything that the checksum of the layout covers,
+//! in the order of declaration.
 
 use crate::schema::checksum::Checksum;
 use crate::schema::condition::Condition;
@@ -10,21 +10,21 @@ use crate::schema::display::{bits, brackets, type_name};
 use crate::schema::layout::Layout;
 use crate::schema::shape::{Field, Formatted, Kind};
 
-/// One part of a layout: a property, or a part of one.
+/// The description of one part of a layout: a property, or a part of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The path of the part, for example `pose.position[]`. All elements of an array or collection have one
-    /// form.
+    /// The path of the part, for example `pose.position[]`. All elements of an array or collection have the
+    /// same form.
     pub path: String,
     /// The wire form of the part, for example `u16 0..=99, 7 bits, OwnerOnly`.
     pub text: String,
-    /// The checksum of everything in the text, and of details that the text omits.
+    /// The checksum of everything in `text`, and of details that `text` omits.
     pub sum: u64,
 }
 
 impl Layout {
-    /// Returns the form of each part, in the order of declaration. Allocates, so use it for errors and not in
-    /// every tick.
+    /// Returns the form of each part of the layout, in the order of declaration. The function allocates, so
+    /// use it for errors and not in every tick.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
@@ -35,7 +35,7 @@ impl Layout {
     }
 }
 
-/// Adds a field. The condition of a field is part of the field's first form.
+/// Adds the forms of a field to `forms`. The condition of a field is part of the field's first form.
 fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
     let first = forms.len();
     add(property, path, forms);

@@ -1,7 +1,8 @@
 //! Layouts: the table of one object type, as `'static` data.
 //!
-//! *Invariant:* a layout depends only on the shape, in the order of declaration. Unreal sorts by offset (S3,
-//! S11); here nothing that is sent depends on the compiler's choice of offsets.
+//! *Invariant:* a layout depends only on the shape of the type, with fields in the order of declaration.
+//! Unreal sorts fields by offset (S3, S11). In this library nothing that is sent depends on the compiler's
+//! choice of offsets.
 
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
@@ -12,8 +13,8 @@ use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
 use std::any::TypeId;
 use std::ops::Range;
 
-/// The table of one object type. `{}` prints it for reviewers, and `{:#}` adds everything that varies by
-/// compiler.
+/// The table of one object type. The format `{}` prints the layout for reviewers, and `{:#}` adds everything
+/// that depends on the compiler.
 pub struct Layout {
     /// The type that this layout describes. Only [`Layout::of`] sets this field, together with that type's
     /// shape.
@@ -24,34 +25,34 @@ pub struct Layout {
     checksum: u64,
 }
 
-/// The sizes of the flat form of a layout.
+/// The sizes of the program that is made from a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The number of parents: one for each field. A field that is a fixed array has one parent for each
     /// element (S2, S6).
     pub parents: usize,
-    /// The number of commands: one for each leaf, array, collection and map, a return for each of the last
-    /// three, and one for the whole (S8 to S10).
+    /// The number of commands: one for each leaf, array, collection and map, a return command for each array,
+    /// collection and map, and one return command for the whole object (S8 to S10).
     pub commands: usize,
     /// The number of handles at the object's own level (S19).
     pub handles: usize,
-    /// The number of handles of all levels together.
+    /// The total number of handles of all levels.
     pub tables: usize,
 }
 
-/// The most handles of one level.
+/// The greatest number of handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The deepest nesting of arrays. A collection or map counts as two. This depth limits the length of paths
-/// and the depth of recursion.
+/// The greatest depth to which arrays can be nested. A collection or map counts as two levels. This depth
+/// limits the length of paths and the depth of recursion.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
     /// Returns the layout of the struct `T`.
     ///
     /// # Panics
-    /// At compile time, if `T` is not a struct, has two fields of the same name, or has more than 65,535
-    /// handles.
+    /// Panics at compile time if `T` is not a struct, has two fields of the same name, or has more than
+    /// 65,535 handles.
     #[must_use]
     #[track_caller]
     pub const fn of<T: Property>() -> Self {
@@ -98,13 +99,14 @@ impl Layout {
         self.shape.name
     }
 
-    /// Returns the compiler's name of the type, with its path. This name is used in texts, and never sent.
+    /// Returns the compiler's name of the type, with its path. This name appears in printed texts and is
+    /// never sent.
     #[must_use]
     pub fn rust_name(&self) -> &'static str {
         (self.shape.rust_name)()
     }
 
-    /// Returns the sizes of the flat form.
+    /// Returns the sizes of the program that is made from this layout.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
@@ -117,10 +119,10 @@ impl Layout {
         self.checksum
     }
 
-    /// Returns the property called `name`.
+    /// Returns the index of the property called `name`.
     ///
     /// # Panics
-    /// If there is no such property. In a constant this is a compile error.
+    /// Panics if there is no such property. In a constant, this panic is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex {
@@ -134,7 +136,8 @@ impl Layout {
         panic!("{}", self.no_property(name).as_str())
     }
 
-    /// Returns an error text that says that there is no property called `name`, and lists those that exist.
+    /// Returns an error text that says that there is no property called `name`, and lists the properties that
+    /// exist.
     #[cold]
     const fn no_property(&self, name: &str) -> Text {
         let (mut nearest, mut least) = ("", usize::MAX);
@@ -164,7 +167,7 @@ impl Layout {
         self.fields.get(property.index()).map_or("?", |field| field.name)
     }
 
-    /// Whether a fast array is among the replicated values, at any depth.
+    /// Returns whether the replicated values contain a fast array, at any depth.
     #[must_use]
     pub const fn has_fast_arrays(&self) -> bool {
         holds_items(self.shape.native())
@@ -177,7 +180,7 @@ impl Layout {
     }
 }
 
-/// Returns how many parents a field has: one, or for a fixed array one for each element (S2).
+/// Returns how many parents a field has: one parent, or for a fixed array one parent for each element (S2).
 pub(crate) const fn parents_of(field: &Field) -> usize {
     match field.formatted().kind() {
         Kind::FixedArray { len, .. } => len,
@@ -186,8 +189,8 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
 }
 
 /// Returns whether a property takes any bits on the wire. A property without bits has no command, because a
-/// long list of them would take time but no bits. An array whose elements take no bits is never sent (S16).
-/// An `Option` is always sent, because it says whether there is a value.
+/// long list of such values would take time but no bits. An array whose elements take no bits is never sent
+/// (S16). An `Option` is always sent, because it says whether there is a value.
 pub(crate) const fn travels(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
@@ -207,7 +210,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
     }
 }
 
-/// Whether a property is a fast array, or contains one at any depth.
+/// Returns whether a property is a fast array, or contains one at any depth.
 const fn holds_items(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(_) => false,
@@ -228,7 +231,8 @@ const fn holds_items(property: Formatted) -> bool {
     }
 }
 
-/// Returns how deep arrays are nested, at most. A collection or map counts as two.
+/// Returns the greatest depth to which arrays are nested in a property. A collection or map counts as two
+/// levels.
 const fn depth(property: Formatted) -> usize {
     match property.kind() {
         Kind::Leaf(_) => 0,
@@ -249,7 +253,7 @@ const fn depth(property: Formatted) -> usize {
     }
 }
 
-/// Returns the counts that a property adds to its level.
+/// Returns how many parents, commands and handles a property adds to its level.
 #[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
@@ -313,7 +317,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map whose elements have these counts.
+    /// Returns the counts of an array, collection or map whose elements have the counts `self`.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }
@@ -347,7 +351,7 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
 }
 
 impl Checksum {
-    /// Adds a field: its name, its type and everything that decides its bits.
+    /// Adds a field to the checksum: its name, its type and everything that decides its bits.
     #[must_use]
     pub const fn field(self, field: &Field) -> Self {
         checksum(field.formatted(), self.text(field.name))
@@ -382,12 +386,12 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Returns the minimum size of a new element of an array in bits, so that few bits cannot allocate much
-/// memory. The minimum is 8 bits, or 0 if every value has at least one bit for two bytes of its memory. The
-/// minimum depends only on the wire types, never on sizes that vary with the compiler.
+/// Returns the minimum size of a new element of an array in bits, so that a few bits from a peer cannot
+/// allocate much memory. The minimum is 8 bits, or 0 if every value has at least one bit for two bytes of its
+/// memory. The minimum depends only on the wire types, never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
-        // An option's value is stored inside the object, whether it is set or not.
+        // The value of an `Option` is stored inside the object, whether or not there is one.
         return 0;
     }
     match element.kind() {
@@ -400,7 +404,7 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
 }
 
 impl Layout {
-    /// Returns the handles of a property at the object's or item's own level, counted from one.
+    /// Returns the handles of a property at the object's or item's own level, counted from one. Costs
     /// O(properties).
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> Range<u32> {

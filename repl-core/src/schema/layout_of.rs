@@ -1,7 +1,7 @@
 //! The layout of an object type `T`, which makes property indices for `T`.
 //!
-//! *Invariant:* an index that was made by the layout of one class does not compile where another class needs
-//! one.
+//! *Invariant:* code that uses an index of one class where an index of another class is needed does not
+//! compile.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,31 +10,32 @@ use std::ops::Deref;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::layout::Layout;
 
-/// The [`Layout`] of the object type `T`. The indices that this layout returns are valid for `T` only. This
-/// type prints like the layout.
+/// The [`Layout`] of the object type `T`. The property indices that this layout returns are valid only for
+/// `T`. This type prints like the layout.
 pub struct LayoutOf<T> {
     table: &'static Layout,
     class: PhantomData<fn() -> T>,
 }
 
 impl<T> LayoutOf<T> {
-    /// Returns the layout of `T` with this table. Only generated code of the derive calls this function.
+    /// Wraps a layout as the layout of `T`. Only code that the derive generates calls this function.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(table: &'static Layout) -> Self {
         Self { table, class: PhantomData }
     }
 
-    /// Returns the layout without the type.
+    /// Returns the layout without its type parameter.
     #[must_use]
     pub const fn table(&self) -> &'static Layout {
         self.table
     }
 
-    /// Returns the property called `name`, to mark it or to set its condition at run time.
+    /// Returns the index of the property called `name`, to mark the property or to set its condition at run
+    /// time.
     ///
     /// # Panics
-    /// If there is no such property. In a constant this is a compile error.
+    /// Panics if there is no such property. In a constant, this panic is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex<T> {

@@ -1,7 +1,7 @@
-//! Prints programs for debugging: parents, and commands step by step.
+//! Prints programs for debugging: their parents, and their commands one after another.
 //!
-//! *Invariant:* without `#` the text depends only on the source. With `#` the text also depends on the
-//! compiler's layout.
+//! *Invariant:* text that is formatted without `#` depends only on the source. Text that is formatted with
+//! `#` also depends on the compiler's layout.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Returns a description of a command with inner commands, which end before `end`.
+/// Returns a description of a command that has inner commands, the last of which is before index `end`.
 fn inner(what: &str, end: u32, handles: u32, of: &str) -> String {
     format!("{what} to {end}, {handles} {} {of}", if handles == 1 { "handle" } else { "handles" })
 }

@@ -1,6 +1,7 @@
-//! Schemas: the description of types for replication. Shapes describe types, and tables are made from shapes.
+//! Schemas: a schema describes a type for replication. Shapes describe types, and tables are made from
+//! shapes.
 //!
-//! *Invariant:* schemas depend only on types. This folder reads and writes no object.
+//! *Invariant:* a schema depends only on its type. This folder reads and writes no object.
 
 pub(crate) mod attribute_check;
 pub(crate) mod attributes;

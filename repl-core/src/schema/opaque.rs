@@ -1,5 +1,5 @@
-//! Leaves with serialisers of their own. A leaf with its own serialiser has one command, whatever it
-//! contains.
+//! Leaves (values that are sent as a unit) that have their own serialisers. A leaf with its own serialiser
+//! has one command in the program, whatever the leaf contains.
 //!
 //! *Invariant:* all functions of a leaf are made for the same type, and only the shape of this type contains
 //! the leaf.
@@ -8,16 +8,16 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 
-/// A leaf whose type is known only to its own functions.
+/// A leaf whose type is known only to the functions in this struct.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
     pub(crate) checksum: u64,
-    /// The version of the wire form, for the printed table.
+    /// The version of the wire form, which appears in the printed table.
     pub(crate) version: u32,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
     pub(crate) write: unsafe fn(*const u8, &mut BitWriter) -> Result<(), WriteError>,
     pub(crate) read: unsafe fn(*mut u8, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
-    /// Reads a value and drops it, to check that the bits are valid.
+    /// Reads a value without storing it, to check that its bits are valid.
     pub(crate) validate: fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
 }

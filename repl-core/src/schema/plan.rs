@@ -1,16 +1,17 @@
-//! Plans: which memory of an object a scan compares. The compiler computes the plan of each type.
+//! Plans: a plan says which memory of an object a scan compares. The compiler computes the plan of each type.
 //!
-//! *Invariant:* a run covers only replicated values that are equal if and only if their bytes are equal.
-//! Padding is never read.
+//! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
+//! A scan never reads padding.
 
 use crate::schema::codec::Codec;
 use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
-/// The most runs. If a type has more runs, the plan overflows.
+/// The greatest number of runs (stretches of plain memory) in a plan. If a type has more runs, the plan
+/// overflows.
 const MAX_RUNS: usize = 32;
-/// The most strings that a scan compares. If a type has more runs, the plan overflows.
+/// The greatest number of strings in a plan. If a type has more strings, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
 /// A range of plain memory inside an object.
@@ -22,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// The plan of a type: how its parts are compared.
+/// The plan of a type: which parts of its memory a scan compares.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     runs: [Run; MAX_RUNS],
@@ -50,13 +51,13 @@ impl Plan {
         }
     }
 
-    /// Returns whether some properties must be compared by their commands.
+    /// Returns whether some properties must be compared by their commands in the program.
     pub(crate) const fn has_rest(&self) -> bool {
         self.rest
     }
 
-    /// Returns whether the type has more runs or strings than a plan can hold. In that case everything must
-    /// be compared by commands.
+    /// Returns whether the type has more runs or strings than a plan can hold. In that case all properties
+    /// must be compared by their commands in the program.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }
@@ -69,7 +70,7 @@ impl Plan {
         self.strings.split_at(self.string_count).0
     }
 
-    /// Adds the fields of the object itself, except those that ordinary updates do not compare.
+    /// Adds to the plan the fields of the object itself, except fields that are not compared in every tick.
     const fn with_object(self, object: Formatted, fields: &'static [Field]) -> Self {
         let mut plan = self;
         let mut i = 0;
@@ -125,7 +126,7 @@ impl Plan {
         plan
     }
 
-    /// Inserts a run at its place in the ascending order, and joins it with the runs that it touches.
+    /// Inserts a run (a stretch of plain memory) in ascending order, and joins it with the runs next to it.
     const fn with_run(self, offset: usize, len: usize) -> Self {
         let mut plan = self;
         if len == 0 {
@@ -164,8 +165,8 @@ impl Plan {
     }
 }
 
-/// Returns whether a property is a collection, or has one in a struct or fixed array. Collections record
-/// themselves that they were touched (S129).
+/// Returns whether a property is a collection, or contains a collection in a struct or fixed array.
+/// Collections record by themselves that they were written to (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
         Kind::Items(_) => true,
@@ -184,8 +185,8 @@ const fn marks_itself(property: Formatted) -> bool {
     }
 }
 
-/// Returns whether every leaf of plain data takes bits on the wire. The bytes of a leaf without bits are not
-/// compared.
+/// Returns whether every leaf of plain data takes bits on the wire. The bytes of a leaf without bits are
+/// never compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => travels(property),
@@ -203,8 +204,8 @@ const fn all_travel(property: Formatted) -> bool {
     }
 }
 
-/// A trait that gives each property type its plan as a constant of its own, so that the scan is compiled for
-/// that type.
+/// A trait that gives each property type its plan as its own constant, so that the scan is compiled for that
+/// type.
 pub(crate) trait Planned: Property {
     const PLAN: Plan = Plan::of(Self::SHAPE);
 }

@@ -1,7 +1,9 @@
-//! Programs: the flat form of a layout. Objects are compared, written and read by their program.
+//! Programs: a program is a layout as a flat list of commands. Objects are compared, written and read with
+//! the program of their type.
 //!
-//! *Invariant:* commands are in the order of declaration. The commands of an array's element are between the
-//! array and its return, with offsets from the start of the element and handles from one (S9, S19).
+//! *Invariant:* commands are in the order of declaration. The commands for an element of an array are between
+//! the array command and its return command. They have offsets from the start of the element, and handles
+//! from one (S9, S19).
 
 use std::borrow::Cow;
 
@@ -14,27 +16,28 @@ use crate::schema::condition::Condition;
 use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
 use crate::schema::shape::{ArrayShape, CollectionShape, Formatted, Kind, Notify};
 
-/// The flat form of a layout.
+/// A layout as a flat list of commands.
 #[derive(Clone)]
 pub struct Program {
     layout: &'static Layout,
     commands: Cow<'static, [Command]>,
     parents: Cow<'static, [Parent]>,
-    /// The command of each handle, level by level. The object's own level comes first (S22).
+    /// The index of the command of each handle, level by level. The table of the object's own level comes
+    /// first (S22).
     tables: Cow<'static, [u32]>,
 }
 
-/// One step of a program.
+/// One command of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Command {
-    /// The offset in bytes from the start of the object or element.
+    /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle of the command at its level, counted from one. Zero for a return.
+    /// The handle of the command at its level, counted from one. The handle is zero for a return command.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }
 
-/// The kind of value to which a command belongs.
+/// The kind of a command, which depends on its value.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -48,44 +51,45 @@ pub(crate) enum CommandKind {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
-    /// The size of the value in bytes, if two values are equal if and only if their bytes are equal. Zero for
-    /// all other types.
+    /// The size of the value in bytes, if two values of the type are equal if and only if their bytes are
+    /// equal. The size is zero for all other types.
     pub(crate) bytes: u32,
-    /// The direct form, if the value's wire form equals its memory, as for most values.
+    /// The direct form of the codec, if the wire form of the value equals its form in memory, as for most
+    /// types.
     pub(crate) direct: Option<Direct>,
 }
 
-/// The command of an array of variable length. The commands of its element and a return follow.
+/// The command of an array of variable length. The commands for an element and a return command follow it.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayCommand {
     pub(crate) shape: &'static ArrayShape,
-    /// The index after the array's return.
+    /// The index after the return command of the array.
     pub(crate) end: u32,
-    /// The index at which the element's handle table begins.
+    /// The index at which the handle table of an element begins.
     pub(crate) table: u32,
     /// The number of handles of one element.
     pub(crate) handles: u32,
-    /// The most elements that are sent.
+    /// The greatest number of elements that are sent.
     pub(crate) max_len: u32,
     /// The minimum size of a new element in bits.
     pub(crate) least_bits: u32,
 }
 
-/// The command of a collection. The commands of an element and a return follow.
+/// The command of a fast array or a map. The commands for an element and a return command follow it.
 pub(crate) struct CollectionCommand<I: Identity> {
     pub(crate) shape: &'static CollectionShape<I>,
-    /// The index of the element's first command.
+    /// The index of the first command of an element.
     pub(crate) first: u32,
-    /// The index after the collection's return.
+    /// The index after the return command of the collection.
     pub(crate) end: u32,
-    /// The index at which the element's handle table begins.
+    /// The index at which the handle table of an element begins.
     pub(crate) table: u32,
     /// The number of handles of one element.
     pub(crate) handles: u32,
-    /// The most elements that a server sends.
+    /// The greatest number of elements that a server sends.
     pub(crate) max_len: u32,
     /// Whether changes of elements are reported: to callbacks of the elements, to callbacks of a fast array
-    /// around the collection, or to a notify.
+    /// that contains the collection, or to a notify.
     pub(crate) watched: bool,
 }
 
@@ -97,9 +101,10 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// The identities of elements of collections, with their commands.
+/// An [`Identity`] of elements whose collections have commands in a program.
 pub(crate) trait Collected: Identity {
-    /// Returns the command of a collection with such identities.
+    /// Returns the collection command in `kind`, if the elements of the collection have identities of this
+    /// type.
     fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>>;
 }
 
@@ -122,11 +127,11 @@ pub struct Parent {
     pub(crate) condition: Condition,
     pub(crate) notify: Notify,
     pub(crate) push: bool,
-    /// Whether a custom condition begins switched off for each connection.
+    /// Whether the property has a custom condition that is switched off at first for each connection.
     pub(crate) starts_off: bool,
-    /// The range of the parent's commands; the end is exclusive (S7).
+    /// The range of the parent's commands, whose end is exclusive (S7).
     pub(crate) commands: (u32, u32),
-    /// The range of the parent's handles; the end is exclusive.
+    /// The range of the parent's handles, whose end is exclusive.
     pub(crate) handles: (u32, u32),
 }
 
@@ -151,7 +156,8 @@ pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usi
 }
 
 impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
-    /// Flattens `layout`. The lengths of the tables are the counts of the layout.
+    /// Makes the tables of the program from `layout`. The lengths of the tables are the counts that the
+    /// layout states.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
         let mut made = Self {
@@ -177,8 +183,8 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
 }
 
 impl Program {
-    /// Flattens `layout` at run time. This is used for generic types, because the lengths of their tables
-    /// cannot be constants.
+    /// Makes the program of `layout` at run time. This is used for generic types, because the lengths of
+    /// their tables cannot be constants.
     #[must_use]
     pub fn build(layout: &'static Layout) -> Self {
         let counts = layout.counts;
@@ -200,7 +206,7 @@ impl Program {
         self.layout
     }
 
-    /// Returns the number of handles of the object's own level.
+    /// Returns the number of handles at the object's own level.
     #[must_use]
     pub fn handles(&self) -> u32 {
         self.layout.counts.handles as u32
@@ -215,8 +221,8 @@ impl Program {
         &self.parents
     }
 
-    /// Returns the handle table of the object's own level: the index of each command, in the order of
-    /// handles.
+    /// Returns the handle table of the object's own level: for each handle in ascending order, the index of
+    /// its command.
     #[inline]
     pub(crate) fn own_table(&self) -> &[u32] {
         self.table(0, self.handles())
@@ -228,7 +234,7 @@ impl Program {
         self.tables.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
     }
 
-    /// Returns the command of `handle`, counted from one, in a handle table.
+    /// Returns the command of `handle` in a handle table. `handle` is counted from one.
     #[inline]
     pub(crate) fn command(&self, table: &[u32], handle: u32) -> Option<&Command> {
         let at = *table.get(handle.wrapping_sub(1) as usize)?;
@@ -241,7 +247,7 @@ impl Program {
         table.iter().filter_map(move |&at| commands.get(at as usize))
     }
 
-    /// Returns the collections of one kind, at any depth.
+    /// Returns the commands of the collections of one kind, at any depth.
     pub(crate) fn collections<I: Collected>(&self) -> impl Iterator<Item = &CollectionCommand<I>> {
         self.commands.iter().filter_map(|command| I::command(&command.kind))
     }
@@ -250,17 +256,17 @@ impl Program {
         self.command(self.own_table(), handle).map(|command| &command.kind)
     }
 
-    /// Returns whether the property of `handle` at the object's own level is an array.
+    /// Returns whether the property at `handle` at the object's own level is an array.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Returns whether the property of `handle` at the object's own level is a collection of this kind.
+    /// Returns whether the property at `handle` at the object's own level is a collection of this kind.
     pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
         self.kind(handle).is_some_and(|kind| I::command(kind).is_some())
     }
 
-    /// Returns whether a scan of plain memory and strings covers the property of `handle`.
+    /// Returns whether a scan of plain memory and strings covers the property at `handle`.
     pub(crate) fn is_plain(&self, handle: u32) -> bool {
         match self.kind(handle) {
             Some(CommandKind::Leaf(leaf)) => {
@@ -271,18 +277,19 @@ impl Program {
     }
 }
 
-/// The position of [`flatten`] in the tables that it fills.
+/// The position at which [`flatten`] writes next to the tables.
 struct Cursor<'a> {
     commands: &'a mut [Command],
     tables: &'a mut [u32],
     command: usize,
-    /// The first table entry that no level has reserved.
+    /// The index of the first table entry that is not reserved for a level.
     free: usize,
-    /// Whether the property that is being flattened has a notify, or is inside a collection with callbacks.
+    /// Whether the property whose commands are being written has a notify, or is inside a collection with
+    /// callbacks.
     watched: bool,
 }
 
-/// The level that is being filled.
+/// The level whose handle table is being filled.
 #[derive(Clone, Copy)]
 struct Level {
     table: usize,
@@ -325,7 +332,7 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     cursor.commands[cursor.command] = BLANK;
 }
 
-/// Appends the commands of a property at `offset`.
+/// Appends the commands of a property that begins at `offset`.
 const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
     let mut level = level;
     match property.kind() {
@@ -392,7 +399,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
     level
 }
 
-/// Returns the command of a collection, without its end.
+/// Returns the command of a collection, whose field `end` is not set yet.
 const fn collection<I: Identity>(
     property: Formatted,
     shape: &'static CollectionShape<I>,
@@ -404,14 +411,16 @@ const fn collection<I: Identity>(
     CollectionCommand { shape, first, end: 0, table, handles, max_len, watched }
 }
 
-/// Reserves a handle table for an element. Returns the start of the table and the number of handles.
+/// Reserves a handle table for the elements of an array or collection. Returns the start of the table and the
+/// number of handles of an element.
 const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     let (table, handles) = (cursor.free, count(element).handles);
     cursor.free += handles;
     (table as u32, handles as u32)
 }
 
-/// Appends the commands of an element and a return. Returns the index after these commands.
+/// Appends the commands for an element of an array or collection, and a return command. Returns the index
+/// after these commands.
 const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
     emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
     cursor.commands[cursor.command] = BLANK;
@@ -428,8 +437,8 @@ const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Curso
     Level { table: level.table, handles: level.handles + 1 }
 }
 
-/// Makes the program of a type without generic parameters, over static tables of exact length. `$layout` is a
-/// constant.
+/// Makes the program of a type without generic parameters, which uses static tables of exact length.
+/// `$layout` must be a constant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! static_program {

@@ -12,9 +12,9 @@ use crate::schema::shape::Shape;
 /// trait by hand.
 ///
 /// # Safety
-/// `SHAPE` describes `Self`: each field that it names is at the stated offset, and has a type with the stated
-/// shape. If the shape is marked as bitwise, two values are the same if and only if their bytes are the same,
-/// and no byte of a value is padding.
+/// `SHAPE` describes `Self`: each field in `SHAPE` is at the stated offset in `Self`, and has a type with the
+/// stated shape. If the shape is marked as bitwise, two values are the same if and only if their bytes are
+/// the same, and no byte of a value is padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -23,13 +23,13 @@ use crate::schema::shape::Shape;
     note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
 )]
 pub unsafe trait Property: Sized + 'static {
-    /// The shape of the type: its parts, and how each is written.
+    /// The shape of the type: its parts, and how each part is written.
     const SHAPE: &'static Shape;
 
-    /// The callbacks that a client calls on values of maps of this type, if it has any.
+    /// The callbacks that a client calls on values of this type in maps, if it has any.
     #[doc(hidden)]
     const CALLBACKS: Option<ValueCallbacks<Self>> = None;
 
-    /// Returns the value that a field has before the first one is read.
+    /// Returns the value that a field has before the first value is read.
     fn initial() -> Self;
 }

@@ -1,25 +1,27 @@
-//! Quantisation: floats in few bits. Numbers are written in steps, unit quaternions by their smallest three
-//! components, unit vectors as points on an octahedron.
+//! Quantisation: floats are written in few bits. Numbers are written in steps, unit quaternions by their
+//! smallest three components, unit vectors as points on an octahedron.
 //!
-//! How to add a form:
+//! How to add a form of quantisation:
 //!
 //! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. The compiler then reports the
-//!    matches without a default arm: the rest of `codec`, `object/leaf` (reads and writes the bits of the
-//!    form), `Formatted::kind` in `shape` (which types become the form), and `type_name` in `display`.
-//! 2. The compiler does not report these places: `Codec::formatted`; `attributes` and `attribute_check`,
-//!    which check the attribute of the form; the sizes in bytes that `identical` in `object/leaf` compares;
-//!    and `types/foreign`, which says which forms fit the types of other crates.
+//!    `match` expressions without a default arm: the rest of `codec`, `object/leaf` (reads and writes the
+//!    bits of the form), `Formatted::kind` in `shape` (which types become the form), and `type_name` in
+//!    `display`.
+//! 2. The following places need the form too, but the compiler does not report them: `Codec::formatted`;
+//!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
+//!    `identical` in `object/leaf` compares; and `types/foreign`, which states which forms can be used for
+//!    the types of other crates.
 //! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
-//!    The compiler then reports `expand/field` and `numbers` in `check`. It does not report
-//!    `saturates_something` in `check`: whether the form has bounds.
+//!    The compiler then reports `expand/field` and `numbers` in `check`. The compiler does not report
+//!    `saturates_something` in `check`, which decides whether the form has bounds.
 //! 4. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
 //!    `repl-derive/attributes.md`.
 //!
-//! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
-//! bits and values.
+//! All arithmetic for quantisation uses operations that IEEE 754 defines to the last bit, so every platform
+//! computes the same bits and values.
 //!
-//! *Invariant:* a decoded value encodes to the same bits again. [`Quantizer`] states for which numbers this
-//! invariant holds.
+//! *Invariant:* if a decoded value is encoded again, the bits are the same. [`Quantizer`] states for which
+//! numbers this invariant holds.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -28,18 +30,19 @@ use std::ops::RangeInclusive;
 use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
-/// The largest distance of a bound from zero, in steps. An `f64` has 53 bits; the remaining five are spare
-/// for rounding errors.
+/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision, of
+/// which this leaves five for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
-/// How far the length of a unit vector may be from one.
+/// How far the length of a unit vector may differ from one.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
-/// A decoded value differs from the encoded one by at most half a step, plus rounding errors, which are below
-/// 2⁻⁵⁰ of the bound that is farther from zero. Decoded values encode to the same step again: always as
-/// `f64`, and as `f32` if neither bound is more than 2²² steps from zero.
+/// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
+/// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
+/// same step. For `f64` this always holds, and for `f32` it holds if neither bound is more than 2²² steps
+/// from zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -50,15 +53,15 @@ pub(crate) struct Quantizer {
 }
 
 impl Quantizer {
-    /// Returns a quantizer for numbers from `min` to `max` in steps of `step`. A number up to half a step
-    /// outside counts as the bound. A number farther outside is set to the nearest bound with `saturate`, and
-    /// otherwise refused. If the range is not a whole number of steps, the greatest decoded number is the
-    /// step nearest to `max`.
+    /// Returns a quantizer for numbers from `min` to `max` in steps of `step`. A number that is at most half
+    /// a step outside the range is encoded as the nearest bound. A number farther outside is encoded as the
+    /// nearest bound if `saturate` is set, and is refused otherwise. If the length of the range is not a
+    /// whole number of steps, the greatest decoded number is the step nearest to `max`.
     ///
     /// # Panics
-    /// At compile time if the function is used in a constant: if an argument or the range is not finite,
-    /// `min` is not below `max`, `step` is not above zero or more than twice the range, or a bound is more
-    /// than 2⁴⁸ steps from zero.
+    /// Panics if an argument or the range is not finite, `min` is not below `max`, `step` is not above zero
+    /// or more than twice the range, or a bound is more than 2⁴⁸ steps from zero. In a constant, this panic
+    /// is a compile error.
     pub(crate) const fn new(min: f64, max: f64, step: f64, saturate: bool) -> Self {
         assert!(min.is_finite() && max.is_finite(), "the bounds of a quantised range must be finite numbers");
         assert!(min < max, "the lower bound of a quantised range must be below the upper one");
@@ -76,39 +79,39 @@ impl Quantizer {
         Self { min, max, step, steps, saturate }
     }
 
-    /// Returns the least number, the greatest number, and the step.
+    /// Returns the least number of the range, the greatest number, and the size of a step.
     pub(crate) const fn parameters(&self) -> (f64, f64, f64) {
         (self.min, self.max, self.step)
     }
 
-    /// Returns the same quantizer, which sets numbers outside the range to its bounds.
+    /// Returns the same quantizer, changed so that it encodes numbers outside the range as the nearest bound.
     pub(crate) const fn saturating(self) -> Self {
         Self { saturate: true, ..self }
     }
 
-    /// Adds to `sum` everything that decides which number has which bits.
+    /// Adds to the checksum `sum` everything on which the bits of a number depend.
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
         // Zero and minus zero count as the same bound.
         let min = self.min + 0.0;
         sum.number(min.to_bits()).number(self.step.to_bits()).number(self.steps)
     }
 
-    /// Returns the width of a number on the wire, 1 to 50 bits.
+    /// Returns how many bits a number takes on the wire, 1 to 50.
     pub(crate) const fn bits(&self) -> u32 {
         width_bits(self.steps.saturating_add(1))
     }
 
-    /// Returns the step nearest to `value`, counted from the least number.
+    /// Returns the number of the step nearest to `value`, counted from the least number of the range.
     ///
     /// # Errors
-    /// [`WriteError::NotFinite`] for NaN and infinities, even if it saturates; [`WriteError::OutOfRange`] for
-    /// a number outside the range, unless it saturates.
+    /// Returns [`WriteError::NotFinite`] for NaN and infinities, even if the quantizer saturates, and
+    /// [`WriteError::OutOfRange`] for a number outside the range, unless the quantizer saturates.
     #[inline]
     pub(crate) fn encode(&self, value: f64) -> Result<u64, WriteError> {
         if !value.is_finite() {
             return Err(WriteError::NotFinite);
         }
-        // A call of `round` is slow on many machines. The cast drops the fraction and saturates.
+        // A call of `round` is slow on many machines. The cast below drops the fraction and saturates.
         let position = (value - self.min) / self.step + 0.5;
         let step = position as u64;
         if position >= 0.0 && step <= self.steps {
@@ -120,10 +123,10 @@ impl Quantizer {
         }
     }
 
-    /// Returns the number that is `step` steps above the least one.
+    /// Returns the number that is `step` steps above the least number of the range.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the range has fewer steps.
+    /// Returns [`ReadError::OutOfRange`] if the range has fewer steps.
     #[inline]
     pub(crate) fn decode(&self, step: u64) -> Result<f64, ReadError> {
         if step > self.steps {
@@ -133,24 +136,24 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. Zero is one of these numbers, and negation needs no
+/// Whole numbers from −n to n that represent −1 to 1. So zero has an exact form, and negation needs no
 /// rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
-    /// The number n, at most 2²³.
+    /// The greatest whole number n of the lattice, which is at most 2²³.
     half: i32,
     bits: u32,
 }
 
 impl Lattice {
-    /// Makes a lattice of all codes of `bits` bits except one. `bits` is in [`SMALLEST_THREE_BITS`] or
+    /// Makes a lattice that uses all codes of `bits` bits except one. `bits` is in [`SMALLEST_THREE_BITS`] or
     /// [`UNIT_VECTOR_BITS`].
     fn new(bits: u32) -> Self {
         debug_assert!((2..=24).contains(&bits), "a component of {bits} bits");
         Self { half: (1_i32.wrapping_shl(bits.wrapping_sub(1))).wrapping_sub(1), bits }
     }
 
-    /// Returns the nearest point, for values from −1 to 1.
+    /// Returns the lattice point nearest to `value`, which is from −1 to 1.
     fn point(self, value: f64) -> i32 {
         let scaled = value * f64::from(self.half);
         ((scaled + 0.5_f64.copysign(scaled)) as i32).clamp(self.half.wrapping_neg(), self.half)
@@ -160,12 +163,12 @@ impl Lattice {
         f64::from(point) / f64::from(self.half)
     }
 
-    /// Appends a point to `packed`, in its lowest bits.
+    /// Writes a lattice point to the lowest bits of `packed`, and moves the earlier bits up.
     fn push(self, packed: u64, point: i32) -> u64 {
         packed.wrapping_shl(self.bits) | u64::from(point.wrapping_add(self.half).cast_unsigned())
     }
 
-    /// Removes the point that was pushed last from `packed`, and returns it.
+    /// Removes the lattice point that was pushed last from `packed`, and returns it.
     fn pop(self, packed: &mut u64) -> Result<i32, ReadError> {
         let code = (*packed & 1_u64.wrapping_shl(self.bits).wrapping_sub(1)) as i32;
         *packed = packed.wrapping_shr(self.bits);
@@ -187,24 +190,25 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     }
 }
 
-/// How many bits a component may take with `smallest_three`.
+/// The numbers of bits that a component may take with `smallest_three`.
 pub const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take with `unit_vector`.
+/// The numbers of bits that a coordinate may take with `unit_vector`.
 pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
-/// Encodes a unit quaternion in 2 + 3 × `bits` bits: which component is largest, and the three others. `bits`
-/// is in [`SMALLEST_THREE_BITS`]. A quaternion and its negative are the same rotation and have the same form.
+/// Encodes a unit quaternion in 2 + 3 × `bits` bits: the index of the largest component, and the three other
+/// components. `bits` is in [`SMALLEST_THREE_BITS`]. A quaternion and its negative are the same rotation and
+/// have the same form.
 ///
 /// # Errors
-/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length differs from
-/// one by more than 0.001.
+/// Returns [`WriteError::NotFinite`] for NaN and infinities, and [`WriteError::OutOfRange`] if the length of
+/// the quaternion differs from one by more than 0.001.
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
-    // If components are almost equal, another one may be the largest after three are rounded. A second
-    // encoding of the decoded value corrects this. Then the omitted component is restored to within half a
-    // step of its point, and remains the largest. The second encoding also corrects values halfway between
-    // two points.
+    // If components are almost equal, another component may be the largest after three components were
+    // rounded. A second encoding of the decoded value corrects this. After the second encoding, the omitted
+    // component is restored to within half a step of its point, and remains the largest. The second encoding
+    // also corrects values halfway between two points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -218,7 +222,7 @@ pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u
 
 fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     let lattice = Lattice::new(bits);
-    // No component except the largest exceeds √½.
+    // No component except the largest is greater than √½.
     let points = quaternion.map(|component| lattice.point(component / FRAC_1_SQRT_2));
     let sizes = quaternion.map(|component| unclamped_size(lattice, component));
     let (largest, _) =
@@ -236,17 +240,17 @@ fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     packed << 2 | largest as u64
 }
 
-/// Returns the distance of a component's nearest point from zero. The point may be beyond the end of the
-/// lattice.
+/// Returns the absolute value of the lattice point nearest to a component. The result may be beyond the end
+/// of the lattice.
 fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }
 
-/// Returns the quaternion that [`encode_smallest_three`] encoded, with length one. The largest component of
-/// the quaternion is above zero.
+/// Returns the quaternion that [`encode_smallest_three`] encoded, scaled to the length one. The largest
+/// component of the quaternion is above zero.
 ///
 /// # Errors
-/// [`ReadError::OutOfRange`] if no quaternion has these bits.
+/// Returns [`ReadError::OutOfRange`] if no quaternion has these bits.
 pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], ReadError> {
     let lattice = Lattice::new(bits);
     let (largest, mut packed) = ((packed & 3) as usize, packed >> 2);
@@ -257,8 +261,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
         rest -= value * value;
         *component = value as f32;
     }
-    // The largest of four components is at least a half. The restored component may be a little less if the
-    // others were rounded up, and even zero with few bits.
+    // The largest of four components of a unit quaternion is at least ½. The restored component may be a
+    // little less than ½ if the other components were rounded up, and with few bits it may even be zero.
     if packed != 0 || rest < -1e-9 {
         return Err(ReadError::OutOfRange);
     }
@@ -272,8 +276,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
 /// an octahedron, whose lower half is folded out around the upper half to form a square.
 ///
 /// # Errors
-/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length differs from
-/// one by more than 0.001.
+/// Returns [`WriteError::NotFinite`] for NaN and infinities, and [`WriteError::OutOfRange`] if the length of
+/// the vector differs from one by more than 0.001.
 pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, WriteError> {
     let lattice = Lattice::new(bits);
     let [x, y, z] = normalise(vector)?;
@@ -281,7 +285,8 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // Two points on an edge of the square may have the same direction, and so do its four corners.
+    // Two points on an edge of the square may stand for the same direction. All four corners stand for the
+    // same direction.
     if u.abs() == lattice.half {
         v = v.abs();
     }
@@ -291,10 +296,10 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     Ok(lattice.push(lattice.push(0, u), v))
 }
 
-/// Returns the vector that [`encode_unit_vector`] encoded, with length one.
+/// Returns the vector that [`encode_unit_vector`] encoded, scaled to the length one.
 ///
 /// # Errors
-/// [`ReadError::OutOfRange`] if no vector has these bits.
+/// Returns [`ReadError::OutOfRange`] if no vector has these bits.
 pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], ReadError> {
     let lattice = Lattice::new(bits);
     let mut packed = packed;
@@ -310,8 +315,8 @@ pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], Rea
     Ok([x, y, z].map(|component| (component / length) as f32))
 }
 
-/// Mirrors a point of the square at the nearest side of the diamond, which is the upper half. Mirroring twice
-/// returns the same point.
+/// Mirrors a point of the square at the nearest side of the diamond that stands for the upper half of the
+/// octahedron. Mirroring twice returns the same point.
 fn fold(u: f64, v: f64) -> (f64, f64) {
     let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };
     ((1.0 - v.abs()) * sign(u), (1.0 - u.abs()) * sign(v))
@@ -340,7 +345,7 @@ mod tests {
         u32::from(*range.start())..=u32::from(*range.end())
     }
 
-    /// Unit vectors, many of them with components that are equal, nearly equal, or zero.
+    /// Generates unit vectors, many of which have components that are equal, nearly equal, or zero.
     fn unit<const N: usize>() -> impl Strategy<Value = [f32; N]> {
         let component = prop_oneof![
             -1.0..1.0_f64,

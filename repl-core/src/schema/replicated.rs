@@ -9,15 +9,15 @@ use crate::schema::program::Program;
 use crate::schema::property::Property;
 use crate::schema::value::NetSerialize;
 
-/// Every object is `Send`, so that a server can move to another thread between uses. The name of the trait
-/// appears in the error for an object that is not.
+/// Requires that an object is `Send`, so that a server can move to another thread between uses. The name of
+/// the trait appears in the compile error for an object that is not `Send`.
 #[doc(hidden)]
 pub trait EveryFieldIsSend: Send {}
 
 impl<T: Send> EveryFieldIsSend for T {}
 
-/// Every object is `Sync`, so that several threads can read one server or client. The name of the trait
-/// appears in the error for an object that is not.
+/// Requires that an object is `Sync`, so that several threads can read one server or client. The name of the
+/// trait appears in the compile error for an object that is not `Sync`.
 #[doc(hidden)]
 pub trait EveryFieldIsSync: Sync {}
 
@@ -32,8 +32,8 @@ impl<T: Sync> EveryFieldIsSync for T {}
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use them as fields of an object"
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
-    /// The table of the type: handles, paths, types, conditions, widths. The layout prints as a table for
-    /// reviewers.
+    /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. The
+    /// layout prints as a table for reviewers.
     const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
@@ -41,13 +41,13 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     #[doc(hidden)]
     type CallbackPolicy: ObjectCallbackPolicy<Self>;
 
-    /// Returns the program of the type, which is the flat form of its table. Objects are compared, written
-    /// and read with the program. For types without generic parameters the program is static. For generic
-    /// types each call makes a new program (about 2 µs for 25 commands).
+    /// Returns the program of the type, which is the layout of the type as a flat list of commands. Objects
+    /// are compared, written and read with the program. For types without generic parameters the tables of
+    /// the program are static. For generic types each call makes a new program (about 2 µs for 25 commands).
     fn program() -> Program;
 
-    /// Calls the notify method of the replicated field `field`, an index in the order of declaration. `old`
-    /// has the values from before the update.
+    /// Calls the notify method of the replicated field `field`. `field` is an index in the order of
+    /// declaration. `old` has the values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

@@ -1,8 +1,8 @@
-//! Shapes: the description of a type for replication, as a `'static` tree of plain data. A shape says where
+//! Shapes: a shape describes a type for replication, as a `'static` tree of plain data. A shape says where
 //! each replicated value is in memory and how it is written.
 //!
-//! *Invariant:* only implementations of [`Property`](crate::Property) make shapes, so a shape always
-//! describes its type.
+//! *Invariant:* only implementations of [`Property`](crate::Property) make shapes, so the shape of a type
+//! always matches the type.
 
 use std::any::type_name;
 
@@ -16,15 +16,16 @@ use crate::schema::erased::Collection;
 /// The shape of one type.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The type's name on the wire. The name is never that of `type_name`, which compilers may change.
+    /// The name of the type on the wire. The name is never taken from `type_name`, which compilers may
+    /// change.
     pub(crate) name: &'static str,
-    /// A function that returns the compiler's name of the type. The generic arguments of the type are
-    /// printed.
+    /// A function that returns the compiler's name of the type. The printed layout uses it for the generic
+    /// arguments of the type.
     pub(crate) rust_name: fn() -> &'static str,
-    /// The size of the type in bytes. The size is also the distance between elements of an array.
+    /// The size of the type in bytes. The size is also the distance between two elements of an array.
     pub(crate) size: usize,
-    /// Whether two values are the same if and only if their bytes are the same, and no byte of a value is
-    /// padding.
+    /// Whether two values of the type are the same if and only if their bytes are the same, and no byte of a
+    /// value is padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
 }
@@ -32,18 +33,19 @@ pub struct Shape {
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A value that is always sent whole. The value has one command.
+    /// A value that is always sent whole. The value has one command in the program.
     Leaf(Codec),
     /// A struct. The struct is flattened: it has the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
-    /// An array `[T; N]`. A fixed array has the commands of `T`, N times.
+    /// An array `[T; N]`. A fixed array has the commands of `T` N times in the program.
     FixedArray { element: &'static Shape, len: usize },
-    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. The property has one command with
-    /// inner commands.
+    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. The property has one command in the
+    /// program, and inner commands for an element.
     Array(&'static ArrayShape),
-    /// A collection of items with ids. The property has one command with inner commands.
+    /// A fast array: a collection of items with ids. The property has one command in the program, and inner
+    /// commands for an item.
     Items(&'static CollectionShape<ItemId>),
-    /// A map or set. The property has one command with inner commands.
+    /// A map or set. The property has one command in the program, and inner commands for a value.
     Entries(&'static MapShape),
 }
 
@@ -52,52 +54,55 @@ pub(crate) struct ArrayShape {
     pub(crate) element: &'static Shape,
     /// Whether the array is an `Option`, which is an array of at most one element.
     pub(crate) optional: bool,
-    /// The most elements that the array may have on the wire.
+    /// The greatest number of elements that the array may have on the wire.
     pub(crate) max_len: u32,
-    /// A function that takes a pointer to the array. The function returns a pointer to the first element, and
-    /// the length.
+    /// A function that takes a pointer to an array. The function returns a pointer to the first element, and
+    /// the length of the array.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// A function that shortens the array, or lengthens it with initial values. The function returns a
-    /// pointer to the first element.
+    /// A function that changes the length of an array. It fills a longer array with initial values. The
+    /// function returns a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
-/// A collection: how to access its elements without knowing their type.
+/// Describes how to access the elements of a collection without knowing their type.
 pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
-    /// The most elements that a server sends, unless an attribute sets another limit.
+    /// The greatest number of elements that a server sends, unless an attribute sets another limit.
     pub(crate) max_len: u32,
-    /// Whether elements have callbacks.
+    /// Whether the elements have callbacks.
     pub(crate) has_callbacks: bool,
-    /// The part of the shape that only this kind of collection has.
+    /// The part of the shape that depends on whether the collection is a fast array or a map.
     pub(crate) form: I::Form,
-    /// Converts a pointer to the collection.
+    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, for
+    /// reading.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
-    /// A function that turns a pointer to the collection into a pointer to its trait, for writing.
+    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, for
+    /// writing.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
-    /// Calls a function with an initial element, which it may use as a temporary copy.
+    /// A function that calls another function with an element that has initial values. The other function may
+    /// use this element as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
-/// A map, or a set, which is a map without values.
+/// Describes a map, or a set, which is a map without values.
 pub(crate) struct MapShape {
-    /// How to access its entries.
+    /// How to access the entries of the map.
     pub(crate) elements: CollectionShape<KeyBits>,
-    /// The shape of keys. Attributes apply to values only.
+    /// The shape of the keys. Attributes of the field do not apply to keys, but only to values.
     pub(crate) key: &'static Shape,
     /// Whether the type is a set.
     pub(crate) is_set: bool,
 }
 
-/// When a property's notify is called on a client (S49).
+/// Says when a client calls the notify of a property (S49).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
-    /// Never: the property names no method.
+    /// The client never calls a notify, because the property names no method.
     #[default]
     None,
-    /// The method is called when an update changed the client's value.
+    /// The client calls the notify when an update changed its value.
     OnChanged,
-    /// The method is called whenever a value is received, and may be called twice for one value (R5).
+    /// The client calls the notify whenever it receives a value, and may call it twice for one value (R5).
     Always,
 }
 
@@ -145,7 +150,7 @@ impl Field {
         Self { max_len: Some(max_len), ..self }
     }
 
-    /// Sends the field only to connections for which `condition` holds.
+    /// Sends the field only to connections that `condition` allows.
     #[must_use]
     pub const fn condition(self, condition: Condition) -> Self {
         Self { condition, ..self }
@@ -157,20 +162,20 @@ impl Field {
         Self { notify, ..self }
     }
 
-    /// Compares the field only when it is marked as dirty (S123).
+    /// Compares the field only when the server's code marks it as changed (S123).
     #[must_use]
     pub const fn push(self) -> Self {
         Self { push: true, ..self }
     }
 
-    /// Lets a custom condition begin switched off for each connection.
+    /// Makes a custom condition begin switched off for each connection.
     #[must_use]
     pub const fn starts_off(self) -> Self {
         Self { starts_off: true, ..self }
     }
 }
 
-/// A shape together with the attributes of its field. Tables are made from these.
+/// A shape together with the attributes of its field. Layouts and programs are made from these.
 #[derive(Clone, Copy)]
 pub(crate) struct Formatted {
     pub(crate) shape: &'static Shape,
@@ -189,7 +194,8 @@ impl Formatted {
                 Kind::Leaf(Codec::unit_vector(bits))
             }
             (_, Kind::Leaf(codec)) => Kind::Leaf(codec.formatted(self.format, self.max_len)),
-            // The formats are named, so that the compiler asks what a new format does here.
+            // All formats are listed by name, so that the compiler reports this place when a new format is
+            // added.
             (
                 Format::Native
                 | Format::Bits { .. }
@@ -212,8 +218,8 @@ impl Formatted {
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
     }
 
-    /// Returns the elements of an array, collection or map, and their greatest number. `None` for anything
-    /// else.
+    /// Returns the elements of an array, collection or map, and the greatest number of elements. Returns
+    /// `None` for any other property.
     pub(crate) const fn elements(self) -> Option<(Self, u32)> {
         match self.shape.kind {
             Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => None,
@@ -225,8 +231,8 @@ impl Formatted {
         }
     }
 
-    /// Returns a field inside a struct or tuple, with the attributes that apply to it. The field's own
-    /// attribute takes precedence.
+    /// Returns a field inside a struct or tuple, with the attributes that apply to it. If the field has its
+    /// own attribute, that attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
         match field.format {
             Format::Native => Self { shape: field.shape, format: self.format, max_len: field.max_len },
@@ -234,7 +240,7 @@ impl Formatted {
         }
     }
 
-    /// Returns the most elements of an array.
+    /// Returns the greatest number of elements that an array may have.
     pub(crate) const fn array_len(self, array: &ArrayShape) -> u32 {
         match self.max_len {
             Some(max_len) if !array.optional => max_len,
@@ -242,7 +248,7 @@ impl Formatted {
         }
     }
 
-    /// Returns the most elements of a collection that a server sends.
+    /// Returns the greatest number of elements of a collection that a server sends.
     pub(crate) const fn collection_len<I: Identity>(self, collection: &CollectionShape<I>) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
@@ -252,7 +258,7 @@ impl Formatted {
 }
 
 impl Field {
-    /// Returns the field's shape with its attributes.
+    /// Returns the shape of the field together with the attributes of the field.
     pub(crate) const fn formatted(&self) -> Formatted {
         Formatted { shape: self.shape, format: self.format, max_len: self.max_len }
     }
@@ -263,7 +269,7 @@ impl Shape {
         matches!(self.kind, Kind::Leaf(Codec::F32))
     }
 
-    /// Returns the shape without attributes.
+    /// Returns the shape as it is without attributes.
     pub(crate) const fn native(&'static self) -> Formatted {
         Formatted { shape: self, format: Format::Native, max_len: None }
     }

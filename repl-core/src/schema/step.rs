@@ -1,47 +1,47 @@
-//! Steps and received changes. A step is a change of an element of a live collection, which a shadow follows.
-//! A received change is the effect of an update on an element of a client's replica.
+//! Steps and received changes. A step says what happened to one element of a live collection since the shadow
+//! was last updated. A received change says what an update did on an element of a client's replica.
 //!
-//! *Invariant:* neither of the two depends on the type of the collection.
+//! *Invariant:* steps and received changes do not depend on the type of the collection.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::label::Label;
 
-/// The change of an element since the shadow last followed its collection. `L` is the live element, and `S`
-/// the element of the shadow.
+/// The change of an element since the shadow was last updated from its live collection. `L` is the live
+/// element, and `S` the element of the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
-    /// The element is new. The shadow has an initial element for it.
+    /// The element is new. The shadow already has an element with initial values for it.
     Added {
         /// The live element.
         live: L,
         /// The element of the shadow.
         shadow: S,
     },
-    /// The element was touched, and may have changed.
+    /// The element was written to, and may have changed.
     Touched {
         /// The live element.
         live: L,
         /// The element of the shadow.
         shadow: S,
-        /// Whether the element has another label. The shadow has this label already.
+        /// Whether the element has another label (position) than before. The shadow has this label already.
         moved: bool,
     },
     /// The element was removed from the live collection and from the shadow.
     Removed,
 }
 
-/// The effect of an update on an element of a replica.
+/// What an update did to an element of a client's replica.
 #[derive(Clone, Debug)]
 pub enum ReceivedChange<'a> {
-    /// The element was added, and has its values.
+    /// The element was added, and its properties have been set.
     Added,
-    /// The element stays, although the update removes all elements that it does not name.
+    /// The element remains, although the update removes all elements that it does not list.
     Spared,
-    /// The properties with these handles changed.
+    /// The properties of the element with these handles changed.
     Changed(&'a HandleSet),
-    /// The element has this label now.
+    /// The element now has this label (position).
     Moved(Label),
-    /// The element is removed.
+    /// The element was removed.
     Removed,
 }
 

@@ -1,6 +1,6 @@
 //! [`NetSerialize`]: the trait of values with their own serialisers.
 //!
-//! *Invariant:* a value that was read writes the same bits again.
+//! *Invariant:* if a value that was read is written again, the bits are the same.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
@@ -37,65 +37,66 @@ use crate::schema::checksum::Checksum;
 /// leaf!(Heading);
 /// ```
 pub trait NetSerialize: Sized + 'static {
-    /// The type's name in checksums, layouts and errors.
+    /// The name of the type in checksums, layouts and errors.
     const WIRE_NAME: &'static str;
 
-    /// The version of the bits that [`write`](Self::write) writes. 1 by default. Increase the version when
-    /// the bits change: two builds with different versions refuse each other before any state is sent (R21).
+    /// The version of the bits that [`write`](Self::write) writes. The default version is 1. Increase the
+    /// version when the bits change, because two builds with different versions refuse each other before any
+    /// state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
-    /// A checksum of everything that decides which bits are written. By default the checksum covers the name
-    /// and the version.
+    /// A checksum of everything that decides which bits the serialiser writes. By default the checksum covers
+    /// the name and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
     /// Writes the value.
     ///
     /// # Errors
-    /// If the value has no wire form. A value without a wire form is never sent: the property keeps the last
-    /// value that had a wire form.
+    /// Returns an error if the value has no wire form. A value without a wire form is never sent. Instead the
+    /// property on clients keeps the last value that had a wire form.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value. The bytes may come from an attacker: refuse bits that [`write`](Self::write) cannot
-    /// have written, and never panic.
+    /// Reads a value. The bytes may come from an attacker, so the function must refuse bits that
+    /// [`write`](Self::write) cannot have written, and must never panic.
     ///
     /// A reference reads as null while the client does not have its object, even if `write` wrote another
-    /// reference. Accept null wherever you accept a reference, because otherwise the packet is refused and
-    /// the connection ends. The number of bits that are read must not depend on whether the client has the
-    /// object.
+    /// reference. An implementation must accept null wherever it accepts a reference, because otherwise the
+    /// packet is refused and the connection ends. The number of bits that are read must not depend on whether
+    /// the client has the object.
     ///
     /// Clients read a value twice: first to validate it and then to apply it. Clients read the value again
     /// when an object to which it refers appears or disappears. If only a later read refuses the value, the
     /// property keeps its old value.
     ///
     /// # Errors
-    /// If the bits are not a value of this type. In this case the whole packet is refused.
+    /// Returns an error if the bits are not a value of this type. In this case the whole packet is refused.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
 
-    /// Returns whether two values are the same, so that nothing must be sent. By default this compares the
-    /// bits of both values, and is false if one of them has no wire form. Override this method if the
-    /// comparison of bits is slow.
+    /// Returns whether two values are the same, so that the value need not be sent. By default the function
+    /// compares the bits of both values, and returns false if one of them has no wire form. Override this
+    /// method if the comparison of bits is slow.
     fn identical(&self, other: &Self) -> bool {
         same_bits(|writer| self.write(writer), |writer| other.write(writer))
     }
 }
 
-/// Returns the checksum of a wire form that is identified by its name and version alone.
+/// Returns the checksum of a wire form that has only a name and a version.
 pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
     Checksum::new().text(name).number(version as u64).finish()
 }
 
-/// Values of the constants that a module of `with = module` does not define.
+/// Default values of the constants that a module of `with = module` does not define.
 pub mod unsaid {
-    /// The empty name. A module without a name is refused at compile time.
+    /// The default name, which is empty. A module without a name is refused at compile time.
     pub const NAME: &str = "";
-    /// The first version.
+    /// The default version.
     pub const VERSION: u32 = 1;
 }
 
-/// Refuses a module without a name.
+/// Panics if a `with` module has no name.
 ///
 /// # Panics
-/// If `name` is empty. The function is called in a constant, so this is a compile error.
+/// Panics if `name` is empty. The function is called in a constant, so the panic is a compile error.
 #[track_caller]
 pub const fn assert_named(name: &str) {
     assert!(
@@ -104,7 +105,7 @@ pub const fn assert_named(name: &str) {
     );
 }
 
-/// Returns whether two values write the same bits. False if one of the values has no wire form.
+/// Returns whether two values write the same bits. Returns false if one of the values has no wire form.
 pub(crate) fn same_bits(
     one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
     other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
@@ -113,29 +114,29 @@ pub(crate) fn same_bits(
     one(&mut ours).is_ok() && other(&mut theirs).is_ok() && ours == theirs
 }
 
-/// A serialiser for values of another type `T`. `with = module` makes it from the module's functions `write`
-/// and `read` and its constants `NAME` and `VERSION`.
+/// A serialiser for values of another type `T`. `with = module` makes this serialiser from the module's
+/// functions `write` and `read` and its constants `NAME` and `VERSION`.
 pub trait With<T>: 'static {
-    /// Identifies the serialiser in checksums and layouts: the module's `NAME`.
+    /// Identifies the serialiser in checksums and layouts: this is the `NAME` of the module.
     const WIRE_NAME: &'static str;
 
-    /// The version of the wire form, as in [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, or 1 if it
-    /// has none.
+    /// The version of the wire form, as in [`NetSerialize::WIRE_VERSION`]. This is the `VERSION` of the
+    /// module, or 1 if the module has no `VERSION`.
     const WIRE_VERSION: u32;
 
     /// A checksum of everything that is written around the module's values, if the field contains several of
-    /// them. Zero if the field is a single value of the module.
+    /// them. The checksum is zero if the field is a single value of the module.
     const AROUND: u64 = 0;
 
     /// Writes a value, like [`NetSerialize::write`].
     ///
     /// # Errors
-    /// When the value has no wire form.
+    /// Returns an error if the value has no wire form.
     fn write(value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// Reads a value, like [`NetSerialize::read`].
     ///
     /// # Errors
-    /// When the bits are not a valid value.
+    /// Returns an error if the bits are not a valid value.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<T, ReadError>;
 }

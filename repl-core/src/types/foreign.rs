@@ -1,9 +1,10 @@
-//! Types of other crates as fields. The types of a crate need the feature with the name of the crate.
+//! Types of other crates as fields. The types of another crate need the feature that has the name of that
+//! crate.
 //!
 //! *Invariant:* a foreign type is written as the numbers of which it consists in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
 
-/// The vectors and quaternions of `glam`, as arrays of their components.
+/// The vectors and quaternions of `glam`, replicated as arrays of their components.
 #[cfg(feature = "glam")]
 mod glam_types {
     use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
@@ -23,8 +24,8 @@ mod glam_types {
                     && align_of::<glam::$type>() >= align_of::<[$component; $len]>()
             );
 
-            // SAFETY: the type is its components, one after the other, without padding. The assertion above
-            // and glam's own `AsRef<[component; len]>` show it.
+            // SAFETY: a value of the type consists of its components, one after the other, without padding.
+            // The assertion above and glam's own `AsRef<[component; len]>` show this.
             unsafe impl Property for glam::$type {
                 const SHAPE: &'static Shape =
                     &Shape::fixed_array::<Self>(stringify!($type), <$component as Property>::SHAPE, $len);
@@ -52,7 +53,7 @@ mod glam_types {
 }
 
 /// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
-/// integer. On arrival, a value with unnamed bits is refused.
+/// integer. A client refuses a value in which bits without names are set.
 ///
 /// ```
 /// bitflags::bitflags! {
@@ -117,7 +118,7 @@ mod tests {
     }
 }
 
-/// Ids of items with `serde`.
+/// Serialises ids of items with `serde`.
 #[cfg(feature = "serde")]
 mod serde_forms {
     use serde::de::{Error, Unexpected};
@@ -132,7 +133,7 @@ mod serde_forms {
         }
     }
 
-    /// Deserialises an id from its [number](ItemId::number). Zero is an error.
+    /// Deserialises an id from its [number](ItemId::number). The number zero is an error.
     impl<'de> Deserialize<'de> for ItemId {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             let number = u32::deserialize(deserializer)?;

@@ -1,6 +1,6 @@
 //! The maps and sets of the standard library and of `indexmap` as fields.
 //!
-//! *Invariant:* entries are accessed through [`Map`] alone.
+//! *Invariant:* the entries of a map are accessed only through [`Map`].
 #![expect(unsafe_code, reason = "types state their own shapes")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -16,7 +16,7 @@ use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 use crate::types::std::net_serialize_by_shape;
 
-/// The value of each element of a set, if the set is treated as a map.
+/// The value that each element of a set has when the set is treated as a map.
 static NOTHING: () = ();
 
 /// Returns a mutable `()`. A `()` contains nothing, so any number of such references may exist.
@@ -25,12 +25,12 @@ fn nothing_mut<'a>() -> &'a mut () {
     Box::leak(Box::new(()))
 }
 
-/// Implements [`Property`] and [`Map`] for a type. The parts in braces are those in which maps and sets
-/// differ.
+/// Implements [`Property`] and [`Map`] for a type. The macro's arguments in braces are the parts in which
+/// maps and sets differ.
 macro_rules! entries {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, $value:ty, $is_set:literal, { $($own:tt)* }) => {
-        // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,
-        // and is not marked as bitwise.
+        // SAFETY: the shape accesses entries only through `Map`, with functions that were made for this type,
+        // and the shape is not marked as bitwise.
         unsafe impl<$($generics)*> Property for $type {
             const SHAPE: &'static Shape = &Shape::map::<Self>($name);
             fn initial() -> Self {

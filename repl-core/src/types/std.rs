@@ -1,6 +1,7 @@
 //! Types of the standard library as fields: numbers, text, references, arrays, options and tuples.
 //!
-//! *Invariant:* each shape describes its type in memory. How a field's type is spelt does not matter.
+//! *Invariant:* each shape describes how its type is stored in memory. How a field's type is spelt does not
+//! matter.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 
 use std::ops::Deref;
@@ -16,8 +17,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// Makes a type with a hand-written [`NetSerialize`] usable as a field: one command, compared and sent as a
-/// unit (S13). The type must be `Clone` and `Default`.
+/// Makes a type with a hand-written [`NetSerialize`] usable as a field: the type has one command in the
+/// program, and is compared and sent as a unit (S13). The type must be `Clone` and `Default`.
 #[macro_export]
 macro_rules! leaf {
     ($type:ty) => {
@@ -32,10 +33,12 @@ macro_rules! leaf {
     };
 }
 
-/// Implements [`Property`] and [`NetSerialize`] for a standard type that is one leaf.
+/// Implements [`Property`] and [`NetSerialize`] for a standard type that is one leaf (a value that is sent as
+/// a unit).
 macro_rules! leaf_of_std {
     ($($type:ty, $name:literal, $bitwise:literal, $codec:expr;)*) => {$(
-        // SAFETY: the codec is the one for this type in memory, and only plain data is marked as bitwise.
+        // SAFETY: the codec matches how this type is stored in memory, and only plain data is marked as
+        // bitwise.
         unsafe impl Property for $type {
             const SHAPE: &'static Shape = &Shape::leaf::<Self>($name, $bitwise, $codec);
             fn initial() -> Self {
@@ -46,7 +49,7 @@ macro_rules! leaf_of_std {
     )*};
 }
 
-/// Implements [`NetSerialize`] according to the type's own shape.
+/// Implements [`NetSerialize`] with the shape of the type.
 macro_rules! net_serialize_by_shape {
     ([$($generics:tt)*] $type:ty, $name:expr) => {
         impl<$($generics)*> NetSerialize for $type {
@@ -92,7 +95,7 @@ leaf_of_std! {
 }
 
 /// Shared text: objects with the same text can share one copy.
-// SAFETY: the codec is the one for text in an `Arc`.
+// SAFETY: the codec was made for text in an `Arc`.
 unsafe impl Property for Arc<str> {
     const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
     fn initial() -> Self {
@@ -124,7 +127,7 @@ unsafe impl<T: Property, const N: usize> Property for [T; N] {
 }
 net_serialize_by_shape!([T: Property, const N: usize] [T; N], "[;]");
 
-// SAFETY: the functions are those of a `Vec<T>`.
+// SAFETY: the functions in the shape were made for a `Vec<T>`.
 unsafe impl<T: Property> Property for Vec<T> {
     const SHAPE: &'static Shape = &Shape::array::<Self>(
         "Vec",
@@ -136,7 +139,7 @@ unsafe impl<T: Property> Property for Vec<T> {
 }
 net_serialize_by_shape!([T: Property] Vec<T>, "Vec");
 
-// SAFETY: the functions are those of an `Option<T>`.
+// SAFETY: the functions in the shape were made for an `Option<T>`.
 unsafe impl<T: Property> Property for Option<T> {
     const SHAPE: &'static Shape = &Shape::array::<Self>(
         "Option",
@@ -148,10 +151,12 @@ unsafe impl<T: Property> Property for Option<T> {
 }
 net_serialize_by_shape!([T: Property] Option<T>, "Option");
 
-/// Implements both traits for a tuple, as a struct whose fields are named by number.
+/// Implements [`Property`] and [`NetSerialize`] for a tuple, which is treated as a struct whose fields are
+/// named by number.
 macro_rules! tuple {
     ($($type:ident $index:tt),*) => {
-        // SAFETY: each element lies at its offset and has its own type's shape.
+        // SAFETY: each element of the tuple lies at the stated offset, and its stated shape is that of its
+        // type.
         unsafe impl<$($type: Property),*> Property for ($($type,)*) {
             const SHAPE: &'static Shape = &Shape::structure::<Self>(
                 "()",

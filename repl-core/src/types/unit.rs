@@ -1,6 +1,7 @@
-//! The traits that generated code requires of the fields of values, and of fields marked `atomic`.
+//! The traits that generated code requires of the types of two kinds of fields: fields of values that are
+//! sent as a unit, and fields with the attribute `atomic`.
 //!
-//! *Invariant:* each requirement is one trait, so that an unsuitable type is reported once.
+//! *Invariant:* each requirement is one trait, so that the compiler reports an unsuitable type only once.
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
@@ -10,8 +11,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// The trait that generated code requires of a field of a value. The trait has no supertrait, so that an
-/// unsuitable type is reported once.
+/// The trait that generated code requires of the type of a field in a value that is sent as a unit. The trait
+/// has no supertrait, so that the compiler reports an unsuitable type only once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -23,16 +24,16 @@ pub trait Value: Sized {
     /// The type's shape.
     const TABLE: &'static Shape;
 
-    /// Writes the value in the wire form that `field` defines.
+    /// Writes the value in the wire form that the attributes of `field` define.
     ///
     /// # Errors
-    /// When a part of the value has no wire form.
+    /// Returns an error if a part of the value has no wire form.
     fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value in the wire form that `field` defines.
+    /// Reads a value in the wire form that the attributes of `field` define.
     ///
     /// # Errors
-    /// If the bits are not a value of this type.
+    /// Returns an error if the bits are not a value of this type.
     fn read_as(
         field: &Field,
         reader: &mut BitReader<'_>,
@@ -42,7 +43,7 @@ pub trait Value: Sized {
     /// Returns whether the replicated parts of two values are the same.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// Returns an initial value.
+    /// Returns the initial value of the type.
     fn fresh() -> Self;
 }
 

@@ -1,6 +1,7 @@
 //! Standard types that are sent as a unit: times, non-zero numbers, addresses, boxes, queues.
 //!
-//! *Invariant:* each value has one form, and bits that no value writes are refused.
+//! *Invariant:* each value has exactly one wire form, and bits that are not the form of any value are
+//! refused.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 
 use std::collections::VecDeque;
@@ -20,11 +21,11 @@ use crate::schema::value::NetSerialize;
 
 /// The order of the Exp-Golomb code for seconds.
 const SECONDS_ORDER: u32 = 6;
-/// From this number on, seconds are written in 64 bits.
+/// Numbers of seconds from this number on are written in 64 bits.
 const LONG_SECONDS: u64 = 1 << 32;
 const NANOS_A_SECOND: u64 = 1_000_000_000;
 
-/// Implements [`Property`] for a type that has one command.
+/// Implements [`Property`] for a type that has one command in the program.
 macro_rules! unit {
     ([$($generics:tt)*] $type:ty, $initial:expr) => {
         // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
@@ -38,7 +39,7 @@ macro_rules! unit {
     };
 }
 
-/// Implements [`Property`] and [`NetSerialize`] for types that have one command.
+/// Implements [`Property`] and [`NetSerialize`] for types that have one command in the program.
 macro_rules! units {
     ($($type:ty, $name:literal, $initial:expr, $write:expr, $read:expr;)*) => {$(
         unit!([] $type, $initial);
@@ -78,7 +79,8 @@ units! {
     SocketAddr, "SocketAddr", Self::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)), write_socket, read_socket;
 }
 
-/// Non-zero numbers, written as the number in its full width. Zero is refused on arrival.
+/// Implements the traits for non-zero numbers, which are written as the number in its full width. A client
+/// refuses a zero.
 macro_rules! non_zero {
     ($($number:ty, $name:literal;)*) => {$(
         unit!([] NonZero<$number>, const {
@@ -123,7 +125,7 @@ non_zero! {
 
 unit!([T: Property + NetSerialize + Clone] Box<T>, Self::new(T::initial()));
 
-/// A box is written in the form of its content, always whole.
+/// A box is always sent whole, and is written in the form of its content.
 impl<T: NetSerialize> NetSerialize for Box<T> {
     const WIRE_NAME: &'static str = T::WIRE_NAME;
     const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
@@ -144,8 +146,8 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
 unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 
 /// A queue is written as the number of its elements, then each element whole. The queue is always sent whole:
-/// each change moves its front, so nearly every element would differ from the earlier element at the same
-/// index.
+/// after an element is removed from the front, nearly every element differs from the element that was at the
+/// same index before.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
@@ -168,7 +170,7 @@ impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     }
 }
 
-/// The 128 bits of a UUID.
+/// Implements the traits for UUIDs, which are written as 128 bits.
 #[cfg(feature = "uuid")]
 mod uuid_types {
     use super::*;
@@ -226,7 +228,8 @@ fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError>
     Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
 }
 
-/// The flow and the scope are usually zero. If both are zero, they take one bit together.
+/// The flow information and the scope of an IPv6 address are usually zero. If both are zero, they take one
+/// bit on the wire together.
 fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
     write_wide(socket.ip().to_bits(), writer);
     writer.write_bits(socket.port().into(), 16);

@@ -1,8 +1,8 @@
-//! Finds out whether the functions of a `with` module apply to the field itself or to each value in the
+//! Finds out whether the functions of a `with` module apply to a field itself or to each value inside the
 //! field.
 //!
-//! *Invariant:* the form of a map does not depend on its order in memory. A value that is read allocates
-//! memory only for elements that take at least eight bits each.
+//! *Invariant:* the wire form of a map does not depend on the order of its entries in memory. Reading a value
+//! allocates memory only for elements that take at least eight bits each.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::BuildHasher;
@@ -19,20 +19,21 @@ use crate::schema::map::{HashKey, SortKey};
 use crate::schema::property::Property;
 use crate::schema::shape::Field;
 
-/// The functions take the field itself.
+/// The functions of the `with` module apply to the field itself.
 pub enum Itself {}
 
-/// The functions take the values in an `Option`, a `Vec`, an array or a map, or values deeper inside.
+/// The functions of the `with` module apply to the values in an `Option`, a `Vec`, an array or a map, or to
+/// values deeper inside.
 pub struct Within<D>(PhantomData<D>);
 
-/// No depth. This trait only improves error messages: the compiler then reports the trait itself, and not the
-/// bounds of one implementation.
+/// The functions of the `with` module do not fit the field at any depth. This type only improves error
+/// messages: because of it the compiler reports the trait itself, and not the bounds of one implementation.
 pub enum Nowhere {}
 
 /// A trait that no type implements.
 pub trait Unreachable {}
 
-/// The function `write` of a `with` module, for a field of type `Field`. `Depth` is always inferred.
+/// The function `write` of a `with` module, for a field of type `Field`. The compiler always infers `Depth`.
 #[diagnostic::on_unimplemented(
     message = "the module's `write` does not fit a field of type `{Field}`",
     label = "`write` has another signature",
@@ -40,18 +41,18 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// A checksum of everything that is written around the module's values. Zero if nothing is written around
-    /// the values.
+    /// A checksum of everything that is written around the module's values. The checksum is zero if nothing
+    /// is written around the values.
     const AROUND: u64;
 
     /// Writes the field.
     ///
     /// # Errors
-    /// When a value has no wire form.
+    /// Returns an error if a value has no wire form.
     fn write_field(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
 }
 
-/// The function `read` of a `with` module, for a field of type `Field`. `Depth` is always inferred.
+/// The function `read` of a `with` module, for a field of type `Field`. The compiler always infers `Depth`.
 #[diagnostic::on_unimplemented(
     message = "the module's `read` does not fit a field of type `{Field}`",
     label = "`read` has another signature",
@@ -62,7 +63,7 @@ pub trait ReadsField<Field, Depth> {
     /// Reads a field.
     ///
     /// # Errors
-    /// When the bits are not a valid field.
+    /// Returns an error if the bits are not a valid field.
     fn read_field(
         &self,
         reader: &mut BitReader<'_>,
@@ -70,16 +71,17 @@ pub trait ReadsField<Field, Depth> {
     ) -> Result<Field, ReadError>;
 }
 
-/// Returns the checksum of everything that is written around the values of a module with this `write`.
+/// Returns the checksum of everything that is written around the values of a `with` module that has this
+/// function `write`.
 #[must_use]
 pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> u64 {
     W::AROUND
 }
 
-/// Writes `field` with the module's function.
+/// Writes `field` with the function `write` of a `with` module.
 ///
 /// # Errors
-/// When a value has no wire form.
+/// Returns an error if a value has no wire form.
 pub fn write_with<F, D>(
     write: impl WritesField<F, D>,
     field: &F,
@@ -88,10 +90,10 @@ pub fn write_with<F, D>(
     write.write_field(field, writer)
 }
 
-/// Reads a field with the module's function.
+/// Reads a field with the function `read` of a `with` module.
 ///
 /// # Errors
-/// When the bits are not a valid field.
+/// Returns an error if the bits are not a valid field.
 pub fn read_with<F, D>(
     read: impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,
@@ -172,8 +174,8 @@ impl<F, D, R: ReadsField<F, D>, const N: usize> ReadsField<[F; N], Within<D>> fo
     }
 }
 
-/// Implements both traits for collections without keys. A collection is written as its length, and then each
-/// value with its padding.
+/// Implements [`WritesField`] and [`ReadsField`] for collections without keys. A collection is written as its
+/// length, and then each value with its padding.
 macro_rules! sequences {
     ($($sequence:ident)*) => {$(
         impl<F, D, W: WritesField<F, D>> WritesField<$sequence<F>, Within<D>> for W {
@@ -201,8 +203,9 @@ macro_rules! sequences {
 
 sequences!(Vec VecDeque);
 
-/// Implements both traits for maps. A map is written as the number of entries, and then each entry: its key,
-/// its value, and padding. Entries are in the order of the keys' wire forms.
+/// Implements [`WritesField`] and [`ReadsField`] for maps. A map is written as the number of entries, and
+/// then each entry: its key, its value, and padding. Entries are written in the order of the wire forms of
+/// their keys.
 macro_rules! maps {
     ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
         impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {
@@ -235,7 +238,8 @@ maps! {
     [] BTreeMap<K, F>, SortKey;
 }
 
-/// Reads a value and its padding. `start` is the bit at which the value began, or its key if it has one.
+/// Reads a value and its padding. `start` is the bit at which the value began, or at which its key began if
+/// it has a key.
 fn read_padded<F, D>(
     read: &impl ReadsField<F, D>,
     start: usize,
@@ -267,7 +271,7 @@ fn write_entries<'a, K: Property, F: 'a, D>(
     Ok(())
 }
 
-/// Reads the entries of a map. The keys must ascend, so that a map has only one form.
+/// Reads the entries of a map. The keys must ascend, so that each map has only one wire form.
 fn read_entries<K: Property, F, D>(
     read: &impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,

@@ -1,26 +1,27 @@
-//! The positions that validation stores for applying: the end of each update, and the end of each key and
-//! each value that user code reads.
+//! The positions in the input that validation stores for the apply pass: the end of each update, and the end
+//! of each key and each value that user code reads.
 //!
-//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. So applying knows where
-//! to continue, whatever user code returns when it reads a value again.
+//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. So the apply pass knows
+//! where to continue, even if user code reads a value differently the second time.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 
-/// Updates that were validated, in order. Use one for many packets, so that a packet allocates nothing.
+/// The positions that were stored for validated updates, in the order of the updates. Use the same `Checked`
+/// for many packets, so that a packet does not allocate memory.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The positions at which keys ended, and values that user code reads.
+    /// The positions at which keys of maps ended, and at which values ended that user code reads.
     ends: Vec<u32>,
     updates: Vec<Span>,
-    /// The next update to take.
+    /// The index of the next update to take.
     next: usize,
     asked: bool,
     /// Whether a key of the update that is being validated refers to an object.
     refers: bool,
 }
 
-/// One update: the position of its end, and the number of `ends` up to this position.
+/// One validated update: the position of its end, and the number of `ends` up to this position.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     bits: u32,
@@ -28,14 +29,14 @@ struct Span {
     refers: bool,
 }
 
-/// A position in a [`Checked`].
+/// A position in a [`Checked`], to which [`Checked::truncate`] can return.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMark {
     ends: usize,
     updates: usize,
 }
 
-/// The bits of one validated update, to be applied.
+/// The bits of one validated update, which is about to be applied.
 #[derive(Clone, Debug)]
 pub struct CheckedUpdate<'c, 'b> {
     pub(crate) reader: BitReader<'b>,
@@ -44,29 +45,29 @@ pub struct CheckedUpdate<'c, 'b> {
     pub(crate) ends: Ends<'c>,
 }
 
-/// The ends of the values in one update, in the order in which they are read.
+/// The positions in the input at which the values of one update end, in the order in which they are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'c> {
     positions: std::slice::Iter<'c, u32>,
-    /// Whether keys refer to objects.
+    /// Whether any key in the update refers to an object.
     pub(crate) refers: bool,
 }
 
 impl Checked {
-    /// Returns an empty one.
+    /// Returns a `Checked` without updates.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Removes everything and keeps the memory.
+    /// Removes all stored positions and keeps the memory.
     pub fn clear(&mut self) {
         self.ends.clear();
         self.updates.clear();
         (self.next, self.asked, self.refers) = (0, false, false);
     }
 
-    /// Returns the current end, for [`truncate`](Self::truncate).
+    /// Returns the current end of the stored positions, for [`truncate`](Self::truncate).
     #[must_use]
     pub fn mark(&self) -> CheckedMark {
         CheckedMark { ends: self.ends.len(), updates: self.updates.len() }
@@ -79,14 +80,15 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Whether user code resolved a reference while it read a value. In this case the result of the read may
-    /// depend on which objects existed.
+    /// Returns whether user code resolved a reference while it read a value. In this case the result of the
+    /// read may depend on which objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked
     }
 
-    /// Takes the next update. `reader` must be where that update began, and is moved past it.
+    /// Returns the next validated update. `reader` must be at the position at which this update began, and is
+    /// moved past it.
     pub fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> CheckedUpdate<'_, 'b> {
         let before =
             self.next.checked_sub(1).and_then(|last| self.updates.get(last)).copied().unwrap_or_default();
@@ -100,13 +102,14 @@ impl Checked {
             ends: Ends { positions: ends.iter(), refers: span.refers },
         };
         let left = end.saturating_sub(reader.position());
-        // Validation has read as far.
+        // Validation has read these bits already, so they are there.
         let skipped = reader.skip_bits(left);
         debug_assert!(skipped.is_ok(), "an update that was not validated");
         update
     }
 
-    /// Records that a value ended at `position`, and whether it `asked` for a reference.
+    /// Records that a value ended at `position`, and whether user code resolved a reference while it read the
+    /// value (`asked`).
     pub(crate) fn value(&mut self, position: usize, asked: bool) {
         self.ends.push(position as u32);
         self.asked |= asked;
@@ -125,7 +128,7 @@ impl Checked {
 }
 
 impl CheckedUpdate<'_, '_> {
-    /// Whether any key of a map in the update refers to an object.
+    /// Returns whether any key of a map in the update refers to an object.
     #[must_use]
     pub fn refers(&self) -> bool {
         self.ends.refers
@@ -133,7 +136,7 @@ impl CheckedUpdate<'_, '_> {
 }
 
 impl Ends<'_> {
-    /// Returns the bits of the next value, and moves `reader` past them.
+    /// Returns the bits of the next value that user code reads, and moves `reader` past them.
     pub(crate) fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
         let end = *self.positions.next().ok_or(ReadError::End)? as usize;
         reader.take(end.checked_sub(reader.position()).ok_or(ReadError::End)?)

@@ -1,7 +1,8 @@
-//! Encoding: writes the values that a changelist names, from the shadow, in the order of their handles.
+//! Encoding: writes the values of the properties in a changelist, from the shadow, in the order of their
+//! handles.
 //!
-//! *Invariant:* the bits depend only on the shadow and the list, so one encoding serves all connections that
-//! need it (S90).
+//! *Invariant:* the bits depend only on the shadow and the changelist, so one encoding serves all connections
+//! that need it (S90).
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Writes the values that `changes` lists, without the handles of the object's own level.
+/// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(
     shadow: Level<'_>,
     changes: &Changelist,
@@ -27,7 +28,8 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Writes the value in a slot. The changes inside the property are in `nested`, under `handle`.
+/// Writes the value in a slot. The changes inside the property are in `nested`, and are found there by
+/// `handle`.
 #[inline]
 fn write_slot(
     slot: Option<Slot<'_>>,
@@ -47,9 +49,9 @@ fn write_slot(
     }
 }
 
-/// Writes an array: its count, where its new elements begin, which old elements changed, and the values of
-/// both.
-// This function is not inlined, so that the code for leaves, which most properties are, stays short.
+/// Writes the changes of an array: its length, the index of its first new element, the changed handles of
+/// older elements, and the values of both.
+// This function is not inlined, so that the code for leaves stays short. Most properties are leaves.
 #[inline(never)]
 fn write_array(
     array: Array<'_>,
@@ -105,8 +107,8 @@ fn write_edits(
     Ok(())
 }
 
-/// Writes stretches: the start of each, counted from the first handle where it can be, its length, and, if
-/// another stretch can follow, whether one does.
+/// Writes stretches of handles. For each stretch, writes its start, counted from the first handle at which it
+/// can begin, and its length. If another stretch can follow, also writes whether one does.
 fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {
@@ -115,7 +117,7 @@ fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &m
         }
         writer.write_below((range.start - next).into(), (limit - next).into());
         writer.write_exp_golomb(u64::from(range.end - range.start - 1), 0);
-        // Stretches do not touch.
+        // There is at least one handle between two stretches.
         next = range.end + 1;
     }
     if next < limit {
@@ -123,7 +125,7 @@ fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &m
     }
 }
 
-/// Writes a bit for each handle below `limit`.
+/// Writes a bit for each handle below `limit`, which is set if the handle is in one of the ranges.
 fn write_mask(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {
@@ -144,18 +146,18 @@ fn write_run(bit: bool, count: u32, writer: &mut BitWriter) {
     }
 }
 
-/// Returns the most bits that a range takes.
+/// Returns the greatest number of bits that a range takes.
 fn range_bits(len: u32, limit: u32) -> u64 {
     u64::from(1 + width_bits(limit.into()) + 2 * len.ilog2() + 1)
 }
 
-/// Writes the elements from `first` on whole, without handles.
+/// Writes the elements from index `first` on whole, without handles.
 fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
     let elements = (first..array.len()).filter_map(|index| array.element(index));
     count::write_elements(elements, array.least_bits(), writer, write_whole)
 }
 
-/// Writes a whole level, without handles.
+/// Writes all values of a level, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
     for slot in level.slots() {
         match slot {
@@ -171,7 +173,7 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
     Ok(())
 }
 
-/// Writes the labels of one update, each relative to the label before.
+/// Writes the labels of one update, each relative to the previous label.
 struct Labels<'a, I: Identity> {
     elements: Elements<'a, I>,
     previous: &'a Label,
@@ -190,7 +192,7 @@ impl<'a, I: Identity> Labels<'a, I> {
         }
     }
 
-    /// Writes whether an element has moved, and if so its label.
+    /// Writes whether an element has another label, and if so, the new label.
     fn write_if(&mut self, moved: bool, id: &I, writer: &mut BitWriter) {
         if self.elements.is_ordered() {
             writer.write_flag(moved);
@@ -201,8 +203,8 @@ impl<'a, I: Identity> Labels<'a, I> {
     }
 }
 
-/// Writes the changes of a collection: which elements are removed, and then, by their identities, the
-/// elements that are new and those that changed (R5).
+/// Writes the changes of a collection: which elements are removed, and then the new and the changed elements,
+/// each with its id or key (R5).
 #[inline(never)]
 fn write_elements<I: Identity>(
     elements: Elements<'_, I>,
@@ -227,7 +229,7 @@ fn write_elements<I: Identity>(
             Listed::Changed(change) => (&change.id, change),
             Listed::Added(id, element) => {
                 let start = list.id(id, writer);
-                // The elements of a set cannot change.
+                // The elements of a set have no properties that could change.
                 if !I::IS_KEY || elements.handles() > 0 {
                     writer.write_flag(true);
                 }
@@ -257,7 +259,7 @@ fn write_elements<I: Identity>(
     Ok(())
 }
 
-/// An element in the list of an update.
+/// A new or changed element in the list that an update contains.
 enum Listed<'a, I> {
     Added(&'a I, Level<'a>),
     Changed(&'a ElementChange<I>),
@@ -272,7 +274,7 @@ impl<'a, I> Listed<'a, I> {
     }
 }
 
-/// Returns the new and the changed elements in ascending order.
+/// Returns the new and the changed elements in ascending order of their ids or keys.
 fn ascending<'a, I: Ord>(
     added: &'a [(I, Level<'a>)],
     changed: &'a [ElementChange<I>],
@@ -291,15 +293,16 @@ fn ascending<'a, I: Ord>(
     })
 }
 
-/// Writes which of the receiver's elements are removed: those listed, all except those listed, or all except
-/// the new ones.
+/// Writes which elements the receiver removes: the listed elements, all elements except the listed ones, or
+/// all elements except the new ones.
 fn write_removals<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
     added: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
-    // In a sweep, a receiver keeps each entry that the update has, but an item only if it is sent whole.
+    // In a sweep, the receiver keeps each map entry that is in the update, but it keeps an item of a fast
+    // array only if the item is sent whole.
     let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let changed: Vec<&I> = changed.map(|change| &change.id).collect();
     let all_here = elements.collection.len() == added.len() + changed.len();

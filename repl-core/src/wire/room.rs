@@ -1,19 +1,21 @@
-//! How many elements one update may add to a collection, and how many a client may hold.
+//! Limits how many elements one update may add to a collection, and how many elements of a collection a
+//! client may hold.
 //!
-//! *Invariant:* a server that follows the protocol stays below these limits, however many of its packets are
-//! lost.
+//! *Invariant:* a server that follows the protocol never exceeds these limits, however many of its packets
+//! are lost.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
-/// The most elements that a client holds of one collection or map. A client may have more items than a server
-/// may have: items whose removal was lost remain beside newer items, however small the limit of the property
-/// is.
+/// The greatest number of elements that a client holds of one collection or map. A client may have more items
+/// than the server has, because items whose removal was lost remain beside newer items. This holds however
+/// small the `max_len` of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
-/// Refuses a further whole item or entry, after `whole` others in one update, if a server never sends so
-/// many, or if a client that has `held` of them would have too many.
+/// Returns an error if one more whole item or entry is too much. `whole` is the number of whole items or
+/// entries that were read so far in this update, and `max_len` is the greatest number that a server sends.
+/// `held` is the number that the client holds.
 pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
     if whole >= max_len {
         return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });

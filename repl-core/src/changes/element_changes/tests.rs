@@ -1,4 +1,4 @@
-//! Tests of the changes of elements against naive models: for ids of items and for keys of entries.
+//! Tests of [`ElementChanges`] against naive models, for ids of items and for keys of entries.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// The change of one element in a list.
+/// The change of one element, as the naive model stores it.
 #[derive(Clone, Debug, PartialEq)]
 enum Said {
     Removed,
@@ -20,10 +20,10 @@ enum Said {
     Changed(u32),
 }
 
-/// A list as a map: the naive model of [`ElementChanges`].
+/// The naive model of [`ElementChanges`]: a map from elements to their changes.
 type Model = BTreeMap<u8, Said>;
 
-/// Identities that stand for small numbers.
+/// Ids or keys that stand for small numbers.
 trait Numbered: Identity {
     fn of(number: u8) -> Self;
     fn number(&self) -> u8;

@@ -1,13 +1,13 @@
 //! Labels: the position of an item in an ordered array, stated without naming another item (R13).
 //!
-//! A label is a fraction between 0 and 1, written as digits in base 256. Between any two labels there is room
-//! for another label, which may need more digits. The choice of each new label decides how soon more digits
-//! are needed. The choice of a label uses that people continue to write where they last inserted (see
-//! [`Hint`]). So the labels of a run follow each other closely, and the first label of a run leaves room on
-//! both sides.
+//! A label is a fraction between 0 and 1, written in base 256, so that each digit is a byte. Between any two
+//! labels there is room for another label, which may need more digits. The choice of each new label decides
+//! how soon more digits are needed. People usually continue to insert where they last inserted, and the
+//! choice of a label makes use of this (see [`Hint`]). Items that are inserted one after another form a run.
+//! So the labels of a run follow each other closely, and the first label of a run leaves room on both sides.
 //!
-//! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last is not zero, so comparing bytes
-//! compares the fractions.
+//! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last digit is not zero, so the order
+//! of the bytes is the order of the fractions.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,33 +16,37 @@ use std::ops::Range;
 
 mod wire;
 
-/// Digits that are stored inline in the label.
+/// The number of digits that a label stores without an allocation.
 const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
-/// The labels of a run keep their number of digits only if at least this many numbers are free between the
-/// neighbours. With fewer free numbers the run adds a digit. With recorded typing, values from 16 to 64 were
-/// measured to be equally good.
+/// The labels of a run (items inserted one after another) keep their number of digits only if at least this
+/// many free numbers lie between the two neighbouring labels. With fewer free numbers the labels of the run
+/// get one more digit. Measurements with recorded typing found values from 16 to 64 equally good.
 const ROOM_FOR_RUN: u64 = 32;
-/// The first item of a run leaves a small part of the gap before it: one part in this many. More items are
-/// likely to follow after the first item.
+/// The first item of a run leaves only a small part of the gap before itself: one part in this many. The gap
+/// after the first item is larger, because more items are likely to follow there.
 const PART_BEFORE: u64 = 4;
-/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). With insertions at the
-/// worst indices, 2 was measured to be better than 8 or 32, because the labels need fewer digits.
+/// The number of free numbers in the narrowest gap between labels that are [spread](Label::spread). In
+/// measurements with insertions at the worst indices, 2 was better than 8 or 32, because labels needed fewer
+/// digits.
 const ROOM_WHEN_SPREAD: u64 = 2;
 
-/// A label with more digits than this is long. With insertions at the worst indices, a limit of 8 relabelled
-/// many items, and with a limit of 16 labels stayed long. The labels of a run have at most 6 digits.
+/// A label with more digits than this is long. In measurements with insertions at the worst indices, a limit
+/// of 8 caused many items to be relabelled, and with a limit of 16 labels stayed long. The labels of a run
+/// have at most 6 digits.
 const LONG: usize = 12;
 
-/// The position of a new label between its neighbours.
+/// Where a new label lies between the labels of its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// The label is close after the label of the item before it, for a run that goes forward.
+    /// The new label lies close after the label of the item before it. Used for a run of items in which each
+    /// item is inserted after the last.
     Before,
-    /// The label is close before the label of the item after it, for a run that goes backward.
+    /// The new label lies close before the label of the item after it. Used for a run of items in which each
+    /// item is inserted before the last.
     After,
-    /// The label has room on both sides.
+    /// The new label has room on both sides.
     Neither,
 }
 
@@ -58,21 +62,21 @@ impl Lean {
     }
 }
 
-/// Describes where items are being inserted.
+/// Describes where items are being inserted into an ordered array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The position of the new label.
+    /// Where the new label lies between its neighbours.
     pub lean: Lean,
-    /// The number of items in the run that the new item continues.
+    /// The number of items in the run (items inserted one after another) that the new item continues.
     pub run: u32,
 }
 
 impl Hint {
-    /// Nothing is known.
+    /// The hint for the case that nothing is known about earlier insertions.
     pub const NONE: Self = Self { lean: Lean::Neither, run: 0 };
 
-    /// Returns how many free numbers between the neighbours are enough to keep the number of digits. The
-    /// estimate assumes that the run will become twice as long as it is now, or at least [`ROOM_FOR_RUN`]
+    /// Returns how many free numbers between the neighbouring labels are enough to keep the number of digits.
+    /// The estimate assumes that the run will become twice as long as it is now, or at least [`ROOM_FOR_RUN`]
     /// items longer.
     fn room(self) -> u64 {
         match self.lean {
@@ -82,11 +86,11 @@ impl Hint {
     }
 }
 
-/// The position of an item, as a fraction. Labels are ordered by their digits. Items with equal labels are
-/// ordered by their ids.
+/// The position of an item in an ordered array, as a fraction. Labels are ordered by their digits. Items with
+/// equal labels are ordered by their ids.
 ///
-/// The default label has no digits and sorts before all others. No item has this label. The first label of an
-/// update is written relative to the default label.
+/// The default label has no digits and sorts before all others. No item has the default label. The first
+/// label of an update is written relative to the default label.
 #[derive(Clone)]
 pub struct Label(Digits);
 
@@ -97,13 +101,13 @@ enum Digits {
 }
 
 impl Label {
-    /// The most digits that a label has.
+    /// The greatest number of digits of a label.
     pub const MAX_BYTES: usize = 32;
 
     /// The label without digits.
     pub const START: Self = Self(Digits::Inline(0, [0; INLINE]));
 
-    /// Makes a label of these digits, without the zeros at the end. Digits after the first
+    /// Makes a label of these digits, and leaves out the zeros at the end. Digits after the first
     /// [`MAX_BYTES`](Self::MAX_BYTES) are dropped.
     fn new(digits: &[u8]) -> Self {
         let digits = digits.get(..MAX).unwrap_or(digits);
@@ -119,7 +123,7 @@ impl Label {
         }
     }
 
-    /// Returns the digits, highest first.
+    /// Returns the digits of the label, highest first.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             Digits::Inline(len, digits) => digits.get(..usize::from(*len)).unwrap_or(digits),
@@ -127,9 +131,9 @@ impl Label {
         }
     }
 
-    /// Returns a short label between `before` and `after`. `None` stands for an end of the array. Returns
-    /// `None` if the label would need more than [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not
-    /// less than `after`.
+    /// Returns a short label between the labels `before` and `after`. If `before` or `after` is `None`, it
+    /// stands for that end of the array. Returns `None` if the label would need more than
+    /// [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not less than `after`.
     pub fn between(before: Option<&Self>, after: Option<&Self>, hint: Hint) -> Option<Self> {
         let gap = Gap::find(before, after, hint.room())?;
         let (offset, otherwise) = match hint.lean {
@@ -137,8 +141,8 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in zero makes a shorter label. After such a number, the next label of the run
-        // would not be its successor.
+        // A number that ends in the digit zero makes a shorter label. After such a number, the next label of
+        // the run would not be its successor.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
             return Some(gap.number(otherwise).label());
@@ -146,11 +150,11 @@ impl Label {
         Some(digits.label())
     }
 
-    /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. Use it
-    /// for items that are inserted together: each label after the first takes one bit on the wire. Returns
-    /// `None` in the same cases as [`between`](Self::between).
+    /// Returns `count` labels between `before` and `after` in ascending order, each of which is the successor
+    /// of the previous label. Use it for items that are inserted together: each label after the first takes
+    /// one bit on the wire. Returns `None` in the same cases as [`between`](Self::between).
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
-        // Every 256th number ends in zero and is left out.
+        // Every 256th number ends in the digit zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
         let gap = Gap::find(before, after, numbers.checked_add(hint.room())?)?;
         let spare = gap.free.checked_sub(numbers)?;
@@ -164,11 +168,11 @@ impl Label {
         Some(labels)
     }
 
-    /// Returns `count` labels between `before` and `after`, in order, with room between any two. Use it for
-    /// items that are in the array already and whose labels have become too long. About half of the room is
-    /// close to the items at the indices `hot`, and a gap twice as far away is half as wide: the next
-    /// insertions are likely close to these items. Returns `None` if the labels would have more than
-    /// `max_bytes` digits. O(count).
+    /// Returns `count` labels between `before` and `after`in ascending order, with room between any two of
+    /// them. Use this function for items that are already in the array and whose labels have become too long.
+    /// About half of the room is close to the items at the indices `hot`, because the next insertions are
+    /// likely there. A gap twice as far away from them is half as wide. Returns `None` if the labels would
+    /// have more than `max_bytes` digits. Costs O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,
@@ -202,14 +206,14 @@ impl Label {
         self.as_bytes().len() > LONG
     }
 
-    /// Returns the next label with the same number of digits, if there is one.
+    /// Returns the next higher label with the same number of digits, or `None` if there is none.
     fn successor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.add(1) && (!number.ends_in_zero() || number.add(1));
         found.then(|| number.label())
     }
 
-    /// Returns the label whose [successor](Self::successor) this is, if there is one.
+    /// Returns the label whose [successor](Self::successor) is this label, or `None` if there is none.
     fn predecessor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.subtract_one() && (!number.ends_in_zero() || number.subtract_one());
@@ -257,7 +261,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// Labels in order, each the successor of the last.
+/// Labels in ascending order, each of which is the successor of the previous label.
 #[derive(Clone, Debug)]
 pub struct Labels {
     next: Number,
@@ -265,7 +269,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Skips a number that ends in zero: its label would be one digit shorter.
+    /// Skips a number that ends in the digit zero, because its label would be one digit shorter.
     fn skip_short(&mut self) {
         if self.next.ends_in_zero() {
             self.next.add(1);
@@ -293,20 +297,20 @@ impl ExactSizeIterator for Labels {}
 
 /// The numbers with a given count of digits that lie strictly between two labels.
 struct Gap {
-    /// The number before the first free one.
+    /// The number before the first free number of the gap.
     low: Number,
     free: u64,
 }
 
 impl Gap {
-    /// Finds the gap with the fewest digits that leaves at least `room` numbers free. With the most digits,
-    /// one free number is enough.
+    /// Finds the gap with the fewest digits in which at least `room` numbers are free. With the greatest
+    /// number of digits, one free number is enough.
     fn find(before: Option<&Label>, after: Option<&Label>, room: u64) -> Option<Self> {
         let low = before.map_or(&[][..], Label::as_bytes);
         let high = after.map_or(&[][..], Label::as_bytes);
         let digit = |digits: &[u8], at: usize| u64::from(digits.get(at).copied().unwrap_or(0));
-        // The distance between the two labels, counted in the digits so far. Without `after` the upper end is
-        // 1.
+        // The distance between the two labels, counted in units of the last digit visited so far. If `after`
+        // is `None`, the upper end is 1.
         let mut apart = u64::from(after.is_none());
         for at in 0..MAX {
             apart = apart.checked_mul(256)?.checked_add(digit(high, at))?.checked_sub(digit(low, at))?;
@@ -319,7 +323,7 @@ impl Gap {
         None
     }
 
-    /// Returns the free number at `offset`, counted from 1.
+    /// Returns the free number at `offset` within the gap, counted from 1.
     fn number(&self, offset: u64) -> Number {
         let mut number = self.low.clone();
         let fits = number.add(offset);
@@ -328,7 +332,7 @@ impl Gap {
     }
 }
 
-/// A number with a given count of digits, including zeros at the end.
+/// A number with a given count of digits, which may end in zeros.
 #[derive(Clone, Debug)]
 struct Number {
     len: usize,
@@ -340,7 +344,7 @@ impl Number {
         Self::with_len(label.as_bytes(), label.as_bytes().len())
     }
 
-    /// Makes a number of the first `len` of `digits`, filled up with zeros.
+    /// Makes a number of the first `len` digits of `digits`, filled up with zeros at the end.
     fn with_len(digits: &[u8], len: usize) -> Self {
         let mut number = Self { len, digits: [0; MAX] };
         number.used().zip(digits).for_each(|(digit, &given)| *digit = given);
@@ -351,7 +355,7 @@ impl Number {
         self.digits.iter_mut().take(self.len)
     }
 
-    /// Adds a number to the last digit, and carries. Returns false if the sum needs more digits.
+    /// Adds a number to the last digit, and carries. Returns false if the sum would need more digits.
     fn add(&mut self, addend: u64) -> bool {
         let mut rest = u128::from(addend);
         for digit in self.used().rev() {

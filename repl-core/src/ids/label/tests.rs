@@ -16,7 +16,7 @@ fn any_label() -> impl Strategy<Value = Label> {
     })
 }
 
-/// A label, and one that equals it up to some digit.
+/// Generates a label, and another label that equals the first one up to some digit.
 fn two_labels() -> impl Strategy<Value = (Label, Label)> {
     (any_label(), any_label(), 0..=MAX, 0..4_u8).prop_map(|(a, b, shared, how)| match how {
         0 => (a.clone(), a.successor().unwrap_or(a)),
@@ -54,7 +54,8 @@ proptest! {
         let after = (open != 1 && !high.as_bytes().is_empty()).then_some(&high);
         match Label::between(before, after, hint) {
             Some(found) => prop_assert!(is_canonical(&found) && is_between(&found, before, after)),
-            // Only neighbours with all their digits leave no room.
+            // There is no label between two labels only if they are equal or one of them has the greatest
+            // number of digits.
             None => prop_assert!(low == high || low.as_bytes().len().max(high.as_bytes().len()) == MAX),
         }
         let hot = (hot.0 % (count + 1), hot.1 % (count + 1));
@@ -128,8 +129,9 @@ fn a_run_steps_over_numbers_that_end_in_zero() {
     assert_eq!(labels, [label(&[7, 255]), label(&[8, 1]), label(&[8, 2])]);
 }
 
-/// Inserts `count` items, each after the last one if `forward`, else before it. Returns the length of the
-/// longest label and the bits of all labels, each written relative to the last.
+/// Inserts `count` items, each after the last inserted item if `forward` is set, and otherwise before it.
+/// Returns the length of the longest label and the bits of all labels, each written relative to the previous
+/// label.
 fn typed(count: u32, forward: bool) -> (usize, usize) {
     let (mut low, mut high) = (Some(label(&[9])), Some(label(&[10])));
     let (mut longest, mut writer, mut previous) = (0, BitWriter::new(), Label::START);

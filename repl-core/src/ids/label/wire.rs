@@ -1,23 +1,23 @@
-//! Labels on the wire: each is written as its difference from the label before it.
+//! Labels on the wire: each label is written as its difference from the label before it.
 //!
-//! *Invariant:* relative to a given label, each label has exactly one form. Reading a label takes at most
+//! *Invariant:* relative to a given label, each label has exactly one form. Reading a label allocates at most
 //! [`Label::MAX_BYTES`] bytes.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::Label;
 use crate::bits::{BitReader, BitWriter, ReadError};
 
-/// The order of the codes for counts of digits. Small counts have the shortest forms.
+/// The order of the Exp-Golomb codes for counts of digits. Small counts have the shortest forms.
 const ORDER: u32 = 1;
 
 impl Label {
     /// Writes this label relative to `previous`. For the first label of an update, `previous` is
     /// [`Label::START`].
     ///
-    /// The first bit is set if this label is the successor of `previous`. If it is not set, a second bit is
-    /// set if this label is the predecessor. If the label is neither of the two, these follow: the number of
-    /// digits of `previous` to drop and the number of new digits, both in an Exp-Golomb code of order 1, and
-    /// then the new digits in 8 bits each.
+    /// The first bit is set if this label is the successor of `previous`. If the first bit is not set, a
+    /// second bit is set if this label is the predecessor of `previous`. If neither bit is set, these follow:
+    /// the number of digits of `previous` to drop and the number of new digits, both in an Exp-Golomb code of
+    /// order 1, and then the new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {
@@ -40,8 +40,8 @@ impl Label {
     /// Reads a label that [`write`](Self::write) wrote relative to the same `previous`.
     ///
     /// # Errors
-    /// [`ReadError::TooLong`] if the label has too many digits; [`ReadError::OutOfRange`] if it has no digits
-    /// or is not in its shortest form; [`ReadError::End`] if the input ends.
+    /// Returns [`ReadError::TooLong`] if the label has too many digits, [`ReadError::OutOfRange`] if it has
+    /// no digits or is not in its shortest form, and [`ReadError::End`] if the input ends within the label.
     pub fn read(previous: &Self, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if reader.read_flag()? {
             return previous.successor().ok_or(ReadError::OutOfRange);
@@ -74,7 +74,7 @@ impl Label {
         Ok(label)
     }
 
-    /// Returns how many digits at the start are the same.
+    /// Returns how many digits at the start are the same in both labels.
     fn shared(&self, other: &Self) -> usize {
         self.as_bytes().iter().zip(other.as_bytes()).take_while(|(a, b)| a == b).count()
     }

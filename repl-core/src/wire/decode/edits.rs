@@ -1,27 +1,27 @@
-//! The changed handles of an array's old elements. The handles are read one by one, together with their
-//! values.
+//! The changed handles of the older elements of an array, as they are read from an update. The handles are
+//! read one by one, together with their values.
 //!
-//! *Invariant:* a list allocates no memory, however long it claims to be.
+//! *Invariant:* reading a list of handles allocates no memory, whatever length the list claims.
 
 use std::ops::Range;
 
 use crate::bits::{BitReader, ReadError};
 
-/// The changed handles of an array's old elements.
+/// The changed handles of the older elements of an array.
 #[derive(Default)]
 pub(super) enum Edits<'b> {
     #[default]
     None,
-    /// One bit for each handle: `bits` are still to be read, and `word` has the bits of the handles from
-    /// `first` on.
+    /// The list is a mask with one bit for each handle. `bits` has the bits that are still to be read, and
+    /// `word` has the bits of the handles from `first` on.
     Mask { bits: BitReader<'b>, first: u32, word: u64 },
-    /// Stretches of elements: `list` is not read yet, and `range` is the rest of the stretch that was read
-    /// last.
+    /// The list consists of stretches of handles. `list` has the stretches that are not read yet, and `range`
+    /// is the rest of the stretch that was read last.
     Ranges { list: RangeList<'b>, range: Range<u32> },
 }
 
 impl<'b> Edits<'b> {
-    /// Reads a list of some of the first `limit` handles, and moves `reader` past it.
+    /// Begins to read a list of handles below `limit`, and moves `reader` past it.
     pub(super) fn read(limit: u32, reader: &mut BitReader<'b>) -> Result<Self, ReadError> {
         if limit == 0 || !reader.read_flag()? {
             return Ok(Self::None);
@@ -34,7 +34,7 @@ impl<'b> Edits<'b> {
             return Ok(Self::Ranges { list, range: 0..0 });
         }
         let mut edits = Self::Mask { bits: reader.take(limit as usize)?.reader(), first: 0, word: 0 };
-        // An empty list has a shorter form.
+        // An array without changed handles has a shorter form.
         let Some(first) = edits.next()? else { return Err(ReadError::OutOfRange) };
         if let Self::Mask { first: base, word, .. } = &mut edits {
             *word |= 1_u64.wrapping_shl(first.wrapping_sub(*base));
@@ -76,7 +76,7 @@ impl<'b> Edits<'b> {
 #[derive(Clone)]
 pub(super) struct RangeList<'b> {
     reader: BitReader<'b>,
-    /// The first handle at which the next stretch may begin.
+    /// The lowest handle at which the next stretch may begin.
     next: u32,
     limit: u32,
     more: bool,

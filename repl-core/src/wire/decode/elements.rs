@@ -1,7 +1,7 @@
-//! Decoding collections: elements that are removed, added or changed, by their identities.
+//! Decodes collections: which elements are removed, added or changed, each with its id or key.
 //!
-//! *Invariant:* identities ascend in every list, so none occurs twice. No element is both removed and added
-//! or changed by one update.
+//! *Invariant:* the ids or keys of every list ascend, so no element occurs twice in a list. No element is
+//! both removed and added or changed by one update.
 
 use std::collections::BTreeSet;
 
@@ -18,15 +18,15 @@ use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 use crate::wire::decode::{Observer, Walk};
 use crate::wire::room::check_room;
 
-/// The removed elements of an update. During validation they are compared with the elements that the update
-/// adds and changes.
+/// The list of the elements that an update removes. Validation compares these elements with the elements that
+/// the update adds and changes.
 struct RemovedList<'b, I: Identity> {
     list: Option<(I::Reader, BitReader<'b>)>,
     next: Option<I>,
 }
 
 impl<I: Identity> RemovedList<'_, I> {
-    /// Whether `id` was removed. The caller must ask for ids in ascending order.
+    /// Returns whether the update removes the element `id`. The caller must pass ids in ascending order.
     fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
         let Some((list, reader)) = &mut self.list else { return Ok(false) };
         while self.next.as_ref().is_none_or(|next| next < id) {
@@ -42,12 +42,12 @@ impl<I: Identity> RemovedList<'_, I> {
 
 /// The state while the elements of a collection are read.
 struct Progress<I> {
-    /// Elements that are removed at the end unless the update has them. Elements that a collection marks
-    /// itself are not in this list.
+    /// Elements that are removed at the end of the update unless the update contains them. Elements that the
+    /// collection itself marks for removal are not in this set.
     swept: BTreeSet<I>,
-    /// How many whole elements were read that count against the limit.
+    /// The number of whole elements that were read so far and that count against the limit of an update.
     whole: u32,
-    /// The last label.
+    /// The label that was read last.
     label: Label,
 }
 
@@ -77,7 +77,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
             }
             progress.swept.remove(&id);
             let depth = self.path.enter(id.steps());
-            // The elements of a set cannot change.
+            // The elements of a set have no properties that could change.
             if I::IS_KEY && command.handles == 0 || self.flag()? {
                 self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
             } else {
@@ -146,7 +146,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let is_listed = removals == Removals::Listed;
         let list = || I::read_list(&command.shape.form);
-        // Only validation checks that none of the removed elements is added or changed too.
+        // Only validation checks that none of the removed elements is also added or changed.
         removed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
         let mut ids = list();
         while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {
@@ -160,7 +160,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(removed)
     }
 
-    /// Reads the next label, if elements have labels.
+    /// Reads the next label, if the elements of the collection have labels.
     fn label<I: Identity>(
         &mut self,
         command: &CollectionCommand<I>,
@@ -173,8 +173,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(Some(progress.label.clone()))
     }
 
-    /// Reads a whole element, which may be new. The size of the element counts from `start`, where its
-    /// identity began, or from the end of its label.
+    /// Reads a whole element, which may be new. The size of the element is counted from `start`, the bit at
+    /// which its key began, or from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: &[u32],
@@ -205,7 +205,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Removes an element.
+    /// Removes an element from the collection.
     fn remove<I: Identity, T: ElementTarget<I>>(&mut self, id: &I, target: &mut T) {
         target.receive(id, ReceivedChange::Removed, self.observer.calls_back());
         if I::IS_KEY {
@@ -222,19 +222,19 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         self.path.leave(depth);
     }
 
-    /// Removes the swept elements that the update does not contain, and reports to the observer the elements
-    /// that the collection has marked.
+    /// Removes the elements in `swept` that the update does not contain, and reports to the observer the
+    /// elements that the collection has marked for removal.
     fn end_elements<I: Identity, T: ElementTarget<I>>(&mut self, progress: Progress<I>, target: &mut T) {
         progress.swept.iter().for_each(|id| self.remove(id, target));
         target.marked_for_removal(&mut |id| self.forget(&id));
     }
 }
 
-/// Reads an element.
+/// Reads one element of a collection.
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: &'i [u32],
-    /// The changed properties. `None` if the element is sent whole.
+    /// The handles of the changed properties. The value is `None` if the element is sent whole.
     handles: Option<&'i HandleSet>,
 }
 

@@ -1,8 +1,9 @@
 //! Decoding: the reverse of [`encode`](crate::wire::encode). Each update is read twice: first to validate it,
 //! then to apply it.
 //!
-//! *Invariant:* only validated updates are applied (R20), and applying them cannot fail. Both passes read the
-//! same bits in the same way, and the first pass records where values end that user code reads.
+//! *Invariant:* an update is applied only after it was validated (R20), and applying cannot fail. Both passes
+//! read the same bits in the same way, and the first pass records where those values end that user code
+//! reads.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::ops::Range;
@@ -27,30 +28,32 @@ pub(crate) use pass::{Applying, Validating};
 pub(crate) use recipient::{Hide, Recipient};
 pub(crate) use target::Validation;
 
-/// Receives the content of an update. A path has the handles from the object's own level down. Below that
-/// level they are element handles, counted from zero.
+/// Is told what an update contains while the update is read. A path consists of the handles that lead from
+/// the object's own level to a value. Below the object's own level, these are element handles, which are
+/// counted from zero.
 pub trait Observer {
-    /// The property at `handle` of the object's own level was read, and took `bits` bits.
+    /// Called after the property at `handle` of the object's own level was read. The property took `bits`
+    /// bits.
     fn property(&mut self, handle: u32, bits: usize);
 
-    /// A leaf was read that refers to no object.
+    /// Called after a leaf (a value that is sent as a unit) was read that refers to no object.
     fn plain(&mut self, path: &[u32]);
 
-    /// A leaf was read that refers to the objects `guids`. From `bits` the leaf can be read again when one of
-    /// these objects appears or disappears (S117).
+    /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read
+    /// again when one of these objects appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Everything below `path` that begins with one of these steps is gone. The steps are element handles
-    /// past an array's end, the id of an item, or the end of a key.
+    /// Called when everything whose path consists of `path` and then one of these steps no longer exists. The
+    /// steps are element handles past the end of an array, the id of an item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
-    /// Whether the callbacks of values in maps are called while the update is read.
+    /// Returns whether the callbacks of values in maps are called while the update is read.
     fn calls_back(&self) -> bool {
         true
     }
 }
 
-/// Ignores all reports, and prevents callbacks.
+/// Ignores all calls, and prevents callbacks.
 impl Observer for () {
     fn property(&mut self, _: u32, _: usize) {}
     fn plain(&mut self, _: &[u32]) {}
@@ -71,14 +74,14 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) path: Path,
 }
 
-/// The handles from the object's own level down to the current value. These handles are used for errors, and
-/// to find a leaf again.
+/// The handles from the object's own level down to the current value. The path is used in errors, and to find
+/// a leaf again later.
 pub(crate) struct Path {
     /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],
     len: usize,
-    /// All steps of the path, if there are more than fit into `steps`. The steps of a map's key are as many
-    /// as the key is long.
+    /// All steps of the path, if there are more than fit into `steps`. The longer the key of a map entry is,
+    /// the more steps it has.
     long: Vec<u32>,
 }
 
@@ -107,14 +110,14 @@ impl Path {
         self.leave(self.len.saturating_sub(1));
     }
 
-    /// Appends the steps of a key. Returns how many steps there were before.
+    /// Appends the steps of an id or key to the path. Returns how many steps the path had before.
     fn enter(&mut self, steps: impl Iterator<Item = u32>) -> usize {
         let depth = self.len;
         steps.for_each(|step| self.push(step));
         depth
     }
 
-    /// Drops all steps except the first `depth`.
+    /// Drops all steps of the path except the first `depth`.
     fn leave(&mut self, depth: usize) {
         self.len = depth;
         self.long.truncate(if depth > self.steps.len() { depth } else { 0 });
@@ -122,7 +125,7 @@ impl Path {
 }
 
 impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
-    /// Reads the values of `handles` into `target`.
+    /// Reads the values of `handles` from the update into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
         let table = self.program.own_table();
         for handle in handles.iter() {
@@ -197,7 +200,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         self.new_elements(inner, handle, array, tail..len, target)
     }
 
-    /// Changes the length of the array at `handle` to `len`. Returns the length before.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, len);
         if len < old_len {
@@ -206,7 +209,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         old_len
     }
 
-    /// Reads the new elements in `range` of the array at `handle`.
+    /// Reads the new elements at the indices `range` of the array at `handle`.
     fn new_elements<T: Target>(
         &mut self,
         table: &[u32],
@@ -227,7 +230,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads a whole new element.
+    /// Reads all values of a new element.
     fn whole<T: Target>(&mut self, table: &[u32], first: u32, target: &mut T) -> Result<(), P::Stop> {
         for (at, handle) in (0..table.len() as u32).zip(1..) {
             self.path.push(first.saturating_add(at));

@@ -1,7 +1,7 @@
-//! The two passes over an update: one validates it, the other applies it.
+//! The two passes over an update: the first pass validates the update, and the second applies it.
 //!
-//! *Invariant:* the pass that applies cannot stop early. This pass only runs on updates that the other pass
-//! has read to their end.
+//! *Invariant:* the apply pass cannot stop early. The apply pass runs only on updates that validation has
+//! read to their end.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use crate::ids::identity::{KeyPass, ReadKey};
 use crate::ids::key::KeyBits;
 use crate::wire::checked::{Checked, Ends};
 
-/// One of the two passes.
+/// One of the two passes over an update: validation or applying.
 pub(crate) trait Pass: KeyPass {
     /// The error that stops the pass before the end.
     type Stop;
@@ -18,17 +18,17 @@ pub(crate) trait Pass: KeyPass {
     /// Whether this is the pass that validates.
     const VALIDATES: bool;
 
-    /// Stops if a value could not be read.
+    /// Stops the pass if a value could not be read.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Self::Stop>;
 
-    /// Reads a value with user code. `read` returns whether that code resolved a reference.
+    /// Reads a value with user code. `read` returns whether the user code resolved a reference.
     fn opaque(
         &mut self,
         reader: &mut BitReader<'_>,
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Whether keys of the update refer to objects. Only the pass that applies the update knows it.
+    /// Returns whether keys of the update refer to objects. Only the pass that applies the update knows this.
     fn keys_refer(&self) -> bool {
         false
     }
@@ -77,7 +77,7 @@ impl Pass for Applying<'_> {
 
     const VALIDATES: bool = false;
 
-    /// Both passes read the same bits in the same way, so everything was read before without an error.
+    /// Validation has read the same bits in the same way before, so reading them causes no error.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Infallible> {
         debug_assert!(read.is_ok(), "an update that was validated");
         Ok(read.unwrap_or_default())
@@ -89,7 +89,7 @@ impl Pass for Applying<'_> {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Infallible> {
         let value = Self::check(self.0.take(reader))?;
-        // If user code now refuses bits that it accepted before, the value does not change.
+        // If a hand-written serialiser now refuses bits that it accepted before, the value does not change.
         read(&mut value.reader()).ok();
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! The destination of decoded values: an object or a part of one. If the object was lent to its user,
-//! elements that the user removed are restored with the values of the server when an update changes them.
+//! The destination of decoded values: an object or a part of one. If the user has borrowed the object and has
+//! removed elements, these are restored with the values of the server when an update changes them.
 //!
-//! *Invariant:* the lent object is written before the copy of the values that the server sent. Nothing that a
-//! user did makes an update fail (S49): values that have no place any more are skipped.
+//! *Invariant:* an update is written first to the object that the user has borrowed, and then to the copy of
+//! the values that the server sent. Nothing that a user did makes an update fail (S49): values for elements
+//! that no longer exist are skipped.
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
@@ -15,13 +16,13 @@ use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 
-/// An object or a part of one, to be written.
+/// An object or a part of one, into which values are read.
 pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
-    /// The same part as the server sent it, if the object was lent.
+    /// The same part with the values that the server sent, if the user has borrowed the object.
     base: Option<Level<'a>>,
-    /// The objects that exist, if this object was lent. Entries whose keys refer to other objects are only in
-    /// the copy of the values that the server sent.
+    /// The objects that exist, if the user has borrowed this object. Map entries whose keys refer to objects
+    /// that do not exist are only in the copy of the values that the server sent.
     seen: Option<&'a dyn Objects>,
 }
 
@@ -30,7 +31,7 @@ impl<'a> Recipient<'a> {
         Self { live, base: None, seen: None }
     }
 
-    /// Makes one for an object that was lent.
+    /// Makes a recipient for an object that the user has borrowed.
     pub(crate) fn lent(live: LevelMut<'a>, base: Level<'a>, objects: &'a dyn Objects) -> Self {
         Self { live, base: Some(base), seen: Some(objects) }
     }
@@ -55,7 +56,7 @@ impl<'a> Recipient<'a> {
     }
 }
 
-/// Removes the entries whose keys refer to an object that does not exist.
+/// Removes the map entries whose keys refer to an object that does not exist.
 pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
 impl VisitCollections for Hide<'_> {
@@ -69,8 +70,8 @@ impl VisitCollections for Hide<'_> {
     }
 }
 
-/// Makes the collections in a new part of an object replicas. In a lent object, hides the entries that its
-/// user must not see.
+/// Marks the collections in a new part of an object as replicas of a client. If the user has borrowed the
+/// object, hides the map entries whose keys refer to objects that do not exist.
 fn make_replica(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
     BecomeReplica.visit(part);
     seen.into_iter().for_each(|objects| Hide(objects).visit(part));
@@ -122,7 +123,7 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection to be written. The fields have the same meaning as in [`Recipient`].
+/// A collection into which elements are read. The fields have the same meaning as in [`Recipient`].
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     base: Option<Elements<'a, I>>,
@@ -130,7 +131,7 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// Returns the collection, if an element with this identity may be in it.
+    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user.
     fn place_of(&mut self, id: &I) -> Option<&mut ElementsMut<'a, I>> {
         let seen = self.seen;
         let is_seen =

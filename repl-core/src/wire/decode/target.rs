@@ -1,6 +1,6 @@
 //! The target of decoding: an object, or nothing while an update is validated.
 //!
-//! *Invariant:* all targets read the same bits for the same command.
+//! *Invariant:* for the same command of the program, every target reads the same number of bits.
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
@@ -13,17 +13,17 @@ use crate::schema::step::ReceivedChange;
 
 /// Where decoded values go.
 pub(crate) trait Target {
-    /// The target for an element of an array.
+    /// The type of the target for an element of an array.
     type Element<'e>: Target
     where
         Self: 'e;
 
-    /// The target for the elements of a collection.
+    /// The type of the target for the elements of a collection.
     type Elements<'e, I: Collected>: ElementTarget<I>
     where
         Self: 'e;
 
-    /// Reads the leaf at `handle`.
+    /// Reads a value into the leaf at `handle`.
     fn leaf(
         &mut self,
         handle: u32,
@@ -32,38 +32,39 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Changes the length of the array at `handle` to `len`. Returns the length before.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
 
-    /// Returns the element `index` of the array at `handle`.
+    /// Returns the target for the element at `index` of the array at `handle`.
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
-    /// Returns the elements of the collection at `handle`.
+    /// Returns the target for the elements of the collection at `handle`.
     fn elements<I: Collected>(&mut self, handle: u32) -> Self::Elements<'_, I>;
 }
 
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
-    /// Called first when an update changes the collection. If the user of a client has assigned this
-    /// collection to the field, all its elements are local from now on.
+    /// This function is called first when an update changes the collection. If the user of a client has
+    /// assigned this collection to the field, all its elements become local (unknown to the server).
     fn own(&mut self) {}
 
-    /// Returns how many elements the collection has, if that limits how many may be added.
+    /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
+    /// be added.
     fn held(&self) -> usize {
         0
     }
 
-    /// Marks all elements for removal that are not received after this. Returns the elements that the
-    /// collection does not mark itself.
+    /// Marks for removal all elements that are not received after this call. Returns the elements that the
+    /// caller must remove, because the collection cannot mark them.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
 
-    /// Reads a whole element with `read`. Adds the element if it does not exist. Returns whether the element
-    /// is new.
+    /// Reads a whole element with `read`. Adds the element to the collection if it does not exist. Returns
+    /// whether the element is new.
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop>;
 
-    /// Reads the properties `handles` of an element with `read`. `None` if there is no such element.
+    /// Reads the properties `handles` of an element with `read`. Returns `None` if there is no such element.
     fn change<R: ReadElement>(
         &mut self,
         id: &I,
@@ -79,7 +80,7 @@ pub(crate) trait ElementTarget<I> {
     fn marked_for_removal(&self, _: &mut dyn FnMut(I)) {}
 }
 
-/// Reads an element into any target.
+/// Reads one element of a collection into any target.
 pub(crate) trait ReadElement {
     /// The error that stops reading before the end.
     type Stop;
@@ -87,8 +88,9 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// The target of validation, which changes nothing. This target contains the current value, whose arrays and
-/// collections the update refers to. If there is no value, the bits are read and dropped.
+/// The target of the validation pass, which changes nothing. This target contains the current value, because
+/// the update may refer to existing elements of its arrays and collections. If there is no value, the bits
+/// are only read.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {
@@ -131,7 +133,8 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// The target of validation for the elements of a collection. It knows these elements, and changes nothing.
+/// The target of the validation pass for the elements of a collection. This target has access to the existing
+/// elements, and changes nothing.
 pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
