@@ -1,9 +1,10 @@
-//! How a shadow follows a live array: the shadow gets the same items, and reports which items were touched.
+//! How a shadow is updated from a live array: the shadow gets the same items, and reports which items were
+//! written to.
 //!
 //! A shadow is the server's copy of an array, with the values that the server compared last.
 //!
-//! *Invariant:* a shadow that followed an array up to a revision has all changes up to that revision, and no
-//! later ones.
+//! *Invariant:* a shadow that was updated from an array at some revision has all changes up to that revision,
+//! and no later changes.
 
 use std::num::NonZeroU64;
 
@@ -12,49 +13,50 @@ use repl_core::{ItemId, Step};
 use crate::item::FastArrayItem;
 use crate::marks::{Entry, Log};
 
-/// The revision up to which a shadow has followed an array.
+/// The revision of a live array from which a shadow was last updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FollowedRevision {
     lineage: NonZeroU64,
     revision: u64,
 }
 
-/// A function that is called with each touched or removed item.
+/// A function that is called with each item that was written to or removed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
 
-/// An array of either kind that can follow another one of the same type.
+/// An array of either kind that can be updated from another array of the same type.
 pub(crate) trait Following: Sized {
     type Item: FastArrayItem;
 
     fn log(&self) -> &Log;
 
-    /// Returns how far this shadow has followed its array. `None` if the shadow has not followed any array
-    /// yet.
+    /// Returns the revision of the live array from which this shadow was last updated. Returns The value is
+    /// `None` if the shadow has not been updated from any array yet.
     fn followed(&mut self) -> &mut Option<FollowedRevision>;
 
-    /// Applies one entry of the log of `live` to this shadow. Does nothing if a later entry makes `entry`
-    /// obsolete.
+    /// Applies one entry of the log of `live` to this shadow. Does nothing if the log has a later entry for
+    /// the same item.
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, Self::Item>);
 
-    /// Compares all items with those of `live`, and visits each. O(n).
+    /// Makes this shadow have the items of `live` without using the log, and calls `visit` with each item.
+    /// Costs O(n).
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// Returns the first of the new ids that the items of `live` must get. Returns `None` if the items can
-    /// keep their ids. The items get new ids if `live` has replaced the array that this shadow followed, and
-    /// both arrays have used some of the same ids. O(n).
+    /// Returns the first of the new ids that the items of the live array `live` must get. Returns `None` if
+    /// the items can keep their ids. The items get new ids if `live` has replaced the array from which this
+    /// shadow was updated before, and both arrays have used some of the same ids. Costs O(n).
     fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
 
     /// Removes all items from this shadow and adds the items of `live`, with consecutive ids from `first` on.
-    /// O(n).
+    /// Costs O(n).
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, Self::Item>);
 
     /// Makes new items of this array get the ids that they would get in `live`.
     fn continue_as(&mut self, live: &Self);
 
-    /// Gives this shadow the items of `live`. Reads only the log of `live` if the log reaches back far
-    /// enough, otherwise all items. Returns whether `live` must be renumbered, which means that its items get
-    /// other ids: an array that has replaced another one has new items, even if their ids are the same
-    /// (S137).
+    /// Makes this shadow have the items of the live array `live`. Reads only the log of `live` if the log
+    /// reaches back to the last update of this shadow, and otherwise all items. Returns whether the items of
+    /// `live` must get other ids. This is necessary if `live` has replaced another array, because its items
+    /// are new items even if they have the same ids (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
         let (log, mut lineage) = (live.log(), live.log().lineage());
@@ -81,7 +83,7 @@ pub(crate) trait Following: Sized {
 }
 
 impl FollowedRevision {
-    /// Returns whether the array with this log has not changed since the shadow followed it.
+    /// Returns whether the array with this log has not changed since the shadow was last updated from it.
     pub(crate) fn is_up_to_date(self, log: &Log) -> bool {
         log.is_at(self.lineage, self.revision)
     }

@@ -1,13 +1,13 @@
 //! Checks of the indices and ranges that users pass to an array.
 //!
-//! *Invariant:* an index or a range outside the array panics before anything changes.
+//! *Invariant:* if an index or a range is outside the array, the function panics before anything changes.
 
 use std::ops::{Bound, Range, RangeBounds};
 
 /// Returns the range with its start and its end as numbers.
 ///
 /// # Panics
-/// If the range ends before it starts, or beyond `len`.
+/// Panics if the range ends before it starts, or if it ends after `len`.
 #[track_caller]
 pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
     let start = match range.start_bound() {
@@ -24,7 +24,7 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
     start..end
 }
 
-/// Panics, because there is no item at `index`.
+/// Panics with the message that there is no item at `index`.
 #[cold]
 #[track_caller]
 pub(crate) fn no_item(index: usize, len: usize) -> ! {

@@ -1,7 +1,7 @@
 //! Fast arrays for `repl`: arrays that send only the items that changed.
 //!
-//! Each item has an id. So the cost of a delta depends on the number of changed items, and not on the length
-//! of the array.
+//! Each item has an id. So the cost of an update depends on the number of changed items, and not on the
+//! length of the array.
 //!
 //! ```
 //! use repl_fastarray::FastArray;
@@ -30,29 +30,32 @@
 //! # What this crate does not do
 //!
 //! This crate stores items and marks the items that are written to. The crate does not compare, encode or
-//! send items, and does not know which items a client lacks. `repl-core` and `repl-net` do that, through the
-//! trait [`Keyed`](repl_core::Keyed).
+//! send items, and does not know which items a client lacks. `repl-core` and `repl-net` do these things,
+//! through the trait [`Keyed`](repl_core::Keyed).
 //!
 //! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
 //! serialized as a number.
 //!
 //! # The three types to know
 //!
-//! - [`FastArray`] is the array. [`OrderedFastArray`] is for items whose order matters.
-//! - [`ItemMut`] is a mutable reference to an item that marks the item at the first write.
+//! - [`FastArray`] is the array without an order on clients. [`OrderedFastArray`] is for items whose order
+//!   matters.
+//! - [`ItemMut`] is a mutable reference to an item that marks the item as changed at the first write.
 //! - [`ItemCallbacks`] is the trait with the functions that a client calls when items arrive, change or are
 //!   removed.
 //!
 //! # Guarantees
 //!
-//! - Every write to an item through the array is sent. No call that marks the item is needed (S138 to S142).
+//! - Every write to an item through the array is sent. Users need not call a function to mark the item (S138
+//!   to S142).
 //! - An item keeps its id wherever it moves, and no other item gets that id. A clone is a new item (S137).
 //! - Clients remove exactly the items that the server removed (S172, S173).
 //! - Callbacks run for each item that is added to, changed in or removed from an array that itself remains,
-//!   and for nothing else (S178, S179). [`ItemCallbacks`] lists the cases in which none runs.
-//! - Items that a client adds itself remain, and are never confused with items of the server (S183).
+//!   and for no other item (S178, S179). [`ItemCallbacks`] lists the cases in which no callback runs.
+//! - Items that a client's own code adds to an array remain there, and are never confused with items of the
+//!   server (S183).
 //! - The items of an ordered array have the same order on clients as on the server: after every update if no
-//!   packet is lost, otherwise once everything has arrived (R13).
+//!   packet is lost, otherwise once all updates have arrived (R13).
 //!
 //! Not guaranteed: the order of the items of a [`FastArray`] on clients (S180).
 //!

@@ -1,7 +1,8 @@
-//! Implements for fast arrays how a shadow follows a live array, so that the shadow gets the same items.
+//! Implements for fast arrays how a shadow is updated from a live array, so that the shadow has the same
+//! items.
 //!
-//! *Invariant:* an item that was removed from a shadow may stay stored for a while as a tombstone. Lookups do
-//! not find it.
+//! *Invariant:* an item that was removed from a shadow may stay stored for a while as a tombstone. Lookups by
+//! id do not find tombstones.
 
 use std::mem::needs_drop;
 
@@ -74,7 +75,8 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 }
 
 impl<T: FastArrayItem> FastArray<T> {
-    /// Updates the shadow of the item at index `at` of `live`. Returns the index of the shadow item.
+    /// Updates the shadow of the item at index `at` of the live array `live`. Returns the index of the shadow
+    /// item.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
         let (id, live) = (live.item_ids.ids[at], &live.items[at]);
         // An item of a shadow is usually at the same index as in the live array.
@@ -90,9 +92,10 @@ impl<T: FastArrayItem> FastArray<T> {
         at
     }
 
-    /// Removes the item `id` from a shadow. Items that may own memory are taken out immediately. Other items
-    /// become tombstones, and are taken out later together. Finding an item in a large array takes
-    /// longer than the rest of the work, and finding many at a time is faster.
+    /// Removes the item `id` from a shadow. Items that may own memory are removed from the storage
+    /// immediately. Other items become tombstones, and are removed from the storage later together. This is
+    /// faster, because most of the time is spent on finding items in a large array, and finding many items at
+    /// a time is faster.
     fn remove_from_shadow(&mut self, id: ItemId) {
         if self.item_ids.add_tombstone(id) || needs_drop::<T>() {
             self.take_out_tombstones();
@@ -109,8 +112,8 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// Removes the item `id`, which this shadow has just appended. The shadow adds the item again when the
-    /// live item is touched again.
+    /// Removes the item `id`, which this shadow has just appended and which cannot be sent. The shadow adds
+    /// the item again when the live item is written to again.
     pub(super) fn remove_unsendable(&mut self, id: ItemId) {
         if let Some(at) = self.item_ids.position(id) {
             self.items.swap_remove(at);
@@ -119,14 +122,16 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// Appends an initial item with an id that no other item has. Returns its index.
+    /// Appends an item with initial values and with an id that no other item has. Returns the index of the
+    /// item.
     pub(super) fn append_initial(&mut self, id: ItemId) -> usize {
         self.push_as(id, T::initial());
         self.items.len() - 1
     }
 
-    /// Copies the items of `other` into this array: `copy` copies the values. Also copies how far `other` has
-    /// followed its array. Local items are neither copied nor removed (S183).
+    /// Makes this array have the items of `other`. `copy` copies the values of an item. Also copies the
+    /// revision of the live array from which `other` was last updated. Local items are neither copied nor
+    /// removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_tombstones();
         for at in (0..self.items.len()).rev() {
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
     use crate::array::item_ids::MAX_TOMBSTONES;
 
-    /// Returns the steps that a shadow reports when it follows `live`.
+    /// Returns the steps that a shadow reports when it is updated from `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
         let mut steps = Vec::new();
         KeyedShadow::follow(shadow, live, &mut |id, step| {

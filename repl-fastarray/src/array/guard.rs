@@ -1,4 +1,5 @@
-//! Methods that return mutable items of a fast array, mostly as guards that mark an item at the first write.
+//! Methods that return mutable items of a fast array. Most of them return guards, which mark an item at the
+//! first write.
 //!
 //! *Invariant:* only methods with `unmarked` in their names return `&mut T` without marking the item.
 
@@ -14,7 +15,7 @@ use crate::indices::no_item;
 use crate::marks::{ItemMut, Log, Mark};
 
 /// An iterator over the items of a fast array. The iterator returns guards, which mark the items that are
-/// written to. Made by [`FastArray::iter_mut`].
+/// written to. [`FastArray::iter_mut`] returns this iterator.
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
     ids: &'a [ItemId],
@@ -55,7 +56,7 @@ impl<T: fmt::Debug> fmt::Debug for IterMut<'_, T> {
 }
 
 impl<T> FastArray<T> {
-    /// Returns a guard of the item at `index`, which marks the item at the first write. O(1).
+    /// Returns a guard for the item at `index`, which marks the item at the first write. Costs O(1).
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         let item = self.items.get_mut(index)?;
@@ -65,33 +66,33 @@ impl<T> FastArray<T> {
         Some(ItemMut::new(item, index, Mark { id, position: index, len, log }))
     }
 
-    /// Returns a guard of the item `id`. Costs the same as [`index_of`](Self::index_of).
+    /// Returns a guard for the item `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
         let index = self.item_ids.position(id)?;
         self.get_mut(index)
     }
 
-    /// Returns a guard of the first item.
+    /// Returns a guard for the first item.
     #[must_use]
     pub fn first_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(0)
     }
 
-    /// Returns a guard of the last item.
+    /// Returns a guard for the last item.
     #[must_use]
     pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.items.len().checked_sub(1)?)
     }
 
-    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returned. Returns `None` if
+    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returns. Returns `None` if
     /// there is no such item.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.get_mut_by_id(id).map(|mut item| edit(&mut item))
     }
 
-    /// Returns guards of all items: `for mut item in array.iter_mut()`. Only items that are written to are
-    /// marked, so writing to 3 of 10,000 items sends 3 items.
+    /// Returns guards for all items, as in `for mut item in array.iter_mut()`. Only items that are written to
+    /// are marked, so writing to 3 of 10,000 items sends 3 items.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
@@ -101,11 +102,11 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
-    /// are sent. Call it after a write that did not mark the item.
+    /// Marks the item at `index`, so that the server compares the item with the state of the clients and
+    /// sends the differences. Call this method after a write that did not mark the item.
     ///
     /// # Panics
-    /// If `index` is not less than the length.
+    /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
         if index >= self.len() {
@@ -114,22 +115,22 @@ impl<T> FastArray<T> {
         self.item_ids.touch(index);
     }
 
-    /// Marks all items. O(n), and the comparison that follows is O(n) too.
+    /// Marks all items. Costs O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         for index in 0..self.items.len() {
             self.item_ids.touch(index);
         }
     }
 
-    /// Returns the item at `index` and does not mark it. A write through the reference is sent at the latest
-    /// when the item is marked (S141, S142).
+    /// Returns a mutable reference to the item at `index` without marking the item. A write through the
+    /// reference is sent at the latest when the item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
-    /// Returns all items as a slice and marks none. A write through the slice is sent at the latest when its
-    /// item is marked (S141, S142).
+    /// Returns all items as a mutable slice without marking any item. A write through the slice is sent at
+    /// the latest when the written item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items

@@ -2,7 +2,7 @@
 //! all ids.
 //!
 //! *Invariant:* the index has an entry for each id of the array, and no other entries. The position of each
-//! id is at most `drift` away from the position in its entry.
+//! id is at most `drift` away from the position that is stored in the index.
 
 use repl_core::ItemId;
 
@@ -11,28 +11,28 @@ use crate::ids::IdTable;
 /// The greatest `drift` of an index. Searching this many ids is faster than building a new index.
 pub(crate) const MAX_DRIFT: usize = 256;
 
-/// The position of each id, either exact or wrong by at most `drift`.
+/// A table of the position of each id. A stored position is exact, or wrong by at most `drift`.
 pub(crate) struct Index {
     indices: IdTable<u32>,
     drift: usize,
 }
 
 impl Index {
-    /// Builds the index of `ids`. O(n).
+    /// Builds the index of the ids `ids`. Costs O(n).
     pub(crate) fn of(ids: &[ItemId]) -> Self {
         let mut indices = IdTable::with_capacity(ids.len());
         ids.iter().zip(0..).for_each(|(&id, at)| indices.set(id, at));
         Self { indices, drift: 0 }
     }
 
-    /// Returns the position of `id` in `ids`, the list to which this index belongs. O(drift).
+    /// Returns the position of `id` in `ids`, the list for which this index was built. Costs O(drift).
     pub(crate) fn position(&self, id: ItemId, ids: &[ItemId]) -> Option<usize> {
         let index = self.indices.get(id)? as usize;
-        // If no item has moved, the entry is exact, and the ids need not be read.
+        // If no item has moved, the stored position is exact, and `ids` need not be read.
         if self.drift == 0 { Some(index) } else { near(id, index, self.drift, ids) }
     }
 
-    /// Loads the entry of `id` into the cache, because a lookup follows soon.
+    /// Prefetches the entry of `id` into the processor's cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         self.indices.preload(id);
     }
@@ -46,8 +46,8 @@ impl Index {
         self.indices.remove(id);
     }
 
-    /// Records that all ids after some position have moved by `distance`. Returns false if the index is now
-    /// so inexact that a new one is better.
+    /// Records that all ids after some position have moved by `distance` positions. Returns false if the
+    /// index is now so inexact that building a new index is better.
     #[must_use]
     pub(crate) fn shifted(&mut self, distance: usize) -> bool {
         self.drift = self.drift.saturating_add(distance);
@@ -55,7 +55,7 @@ impl Index {
     }
 }
 
-/// Returns the position of `id` in `ids` if it is at most `drift` away from `index`. O(drift).
+/// Returns the position of `id` in `ids` if it is at most `drift` away from `index`. Costs O(drift).
 pub(crate) fn near(id: ItemId, index: usize, drift: usize, ids: &[ItemId]) -> Option<usize> {
     if ids.get(index) == Some(&id) {
         return Some(index);

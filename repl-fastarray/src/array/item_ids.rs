@@ -1,7 +1,7 @@
 //! The ids of a fast array's items, in the order of the items, with the log of their changes.
 //!
 //! *Invariant:* no id occurs twice, and the id at an index belongs to the item at the same index. On a
-//! shadow, a removed item may stay stored for a while as a tombstone. Lookups do not find tombstones.
+//! shadow, a removed item may stay stored for a while as a tombstone. Lookups by id do not find tombstones.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,24 +16,25 @@ use crate::marks::Log;
 /// Up to this many ids, a linear search is as fast as the index.
 const LINEAR_SEARCH_IDS: usize = 32;
 
-/// A shadow takes its tombstones out when there are this many, or a quarter of all items if that is less.
+/// A shadow removes its tombstones from the storage when it has this many, or when they are a quarter of all
+/// items if this is less.
 pub(crate) const MAX_TOMBSTONES: usize = 32;
 
 /// The ids of an array's items, and the data that the array stores about its items.
 pub(crate) struct ItemIds {
     pub(crate) ids: Vec<ItemId>,
-    /// Finds positions of ids. The first lookup builds the index, small changes update it, and large changes
-    /// drop it.
+    /// The index, which finds the position of an id. The first lookup builds the index, small changes update
+    /// it, and large changes drop it.
     index: OnceLock<Index>,
     pub(crate) log: Log,
     counter: IdCounter,
-    /// On a shadow: the ids of items that count as removed, but are still in `ids`. At most
-    /// [`MAX_TOMBSTONES`].
+    /// In a shadow, this has the ids of items that count as removed, but are still in `ids`. There are at
+    /// most [`MAX_TOMBSTONES`].
     pub(crate) tombstones: Vec<ItemId>,
 }
 
 impl ItemIds {
-    /// Returns an empty list. The first item gets the id `next`.
+    /// Returns an empty list of ids. The first item gets the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
         Self {
             ids: Vec::new(),
@@ -44,7 +45,7 @@ impl ItemIds {
         }
     }
 
-    /// Returns the id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_for_copies(&self) -> ItemId {
         self.counter.next_for_copies()
     }
@@ -54,7 +55,7 @@ impl ItemIds {
         self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
-    /// Gives all items local ids. New items get local ids, too.
+    /// Renames all items so that they have local ids. New items get local ids, too.
     pub(crate) fn rename_locally(&mut self) {
         let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
         self.ids.iter_mut().for_each(|id| *id = counter.fresh(|_| false));
@@ -63,7 +64,7 @@ impl ItemIds {
         self.log.scattered();
     }
 
-    /// Gives the items consecutive ids from `first` on, in their order.
+    /// Renames the items in their order, with consecutive ids from `first` on.
     pub(crate) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
         for id in &mut self.ids {
@@ -74,8 +75,8 @@ impl ItemIds {
         self.index.take();
     }
 
-    /// Returns the first of the new ids that the items of `successor` must get. `successor` has replaced the
-    /// array that this shadow followed. See [`IdCounter::first_for_successor`].
+    /// Returns the first of the new ids that the items of the array `successor` must get. `successor` has
+    /// replaced the array from which this shadow was updated before. See [`IdCounter::first_for_successor`].
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
         self.counter.first_for_successor(&successor.counter, least, len, |each| {
@@ -83,18 +84,19 @@ impl ItemIds {
         })
     }
 
-    /// Makes new items get the ids after the `len` ids that begin with `first`.
+    /// Makes new items get the ids that follow the `len` consecutive ids from `first` on.
     pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
         self.counter.follow(&IdCounter::after(first, len));
     }
 
-    /// On a shadow that has followed `live`: makes new items get the ids that they would get in `live`.
+    /// Is called on a shadow that was updated from `live`. Makes new items of the shadow get the ids that
+    /// they would get in `live`.
     pub(crate) fn follow(&mut self, live: &Self) {
         self.counter.follow(&live.counter);
     }
 
-    /// On a shadow: sets whether items of the live array may be missing, because a value in them has no wire
-    /// form.
+    /// Is called on a shadow. Sets whether items of the live array may be missing in the shadow, because a
+    /// value in them has no wire form.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
         self.counter.set_gaps(has_gaps);
     }
@@ -104,7 +106,7 @@ impl ItemIds {
         self.counter = other.counter;
     }
 
-    /// Returns an id that no item has.
+    /// Returns a new id, which no item has.
     pub(crate) fn fresh(&mut self) -> ItemId {
         let mut counter = self.counter;
         let id = counter.fresh(|id| self.position(id).is_some());
@@ -112,7 +114,8 @@ impl ItemIds {
         id
     }
 
-    /// Returns the position of `id`. O(1), but O(n) for the first lookup after many items have moved.
+    /// Returns the position of the item `id`. Costs O(1), but O(n) for the first lookup after many items have
+    /// moved.
     pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
         if self.is_tombstone(id) {
             return None;
@@ -124,31 +127,30 @@ impl ItemIds {
         }
     }
 
-    /// Returns the position of `id`. Tries `index` first.
+    /// Returns the position of the item `id`. Tries the position `index` first.
     pub(crate) fn position_from(&self, id: ItemId, index: usize) -> Option<usize> {
         if self.ids.get(index) == Some(&id) && !self.is_tombstone(id) {
-            // The caller usually looks up the same item again soon, so its index entry is loaded.
+            // The caller usually looks up the same item again soon, so its index entry is prefetched.
             self.preload(id);
             return Some(index);
         }
         self.position(id)
     }
 
-    /// Loads the index entry of `id` into the cache, because a lookup follows soon.
+    /// Prefetches the index entry of `id` into the processor's cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         if let Some(index) = self.index.get() {
             index.preload(id);
         }
     }
 
-    /// Prepares the cache for a `swap_remove` of the item at `at`.
+    /// Prefetches the memory that a `swap_remove` of the item at `at` needs.
     pub(crate) fn preload_removal(&self, at: usize) {
         self.ids.get(at).into_iter().for_each(preload);
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Returns the position of the item `id`, which was at `index` when the log recorded a change of the
-    /// item.
+    /// Returns the position of the item `id`. The item was at `index` when the log recorded a change of it.
     pub(crate) fn locate(&self, id: ItemId, index: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
@@ -158,7 +160,7 @@ impl ItemIds {
         }
     }
 
-    /// Records in the log that the item at `at` was touched.
+    /// Records in the log that the item at index `at` was written to.
     pub(crate) fn touch(&mut self, at: usize) {
         self.log.touch(self.ids[at], at, self.ids.len());
     }
@@ -195,8 +197,8 @@ impl ItemIds {
         self.take_out(self.ids[at], at);
     }
 
-    /// Removes `id`, which is at `at`, and moves the last id into its place. `id` is a parameter so that this
-    /// function does not wait for a read of `ids[at]`.
+    /// Removes `id`, which is at index `at`, and moves the last id to this index. The caller passes `id`, so
+    /// that this function does not wait for a read of `ids[at]`.
     pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
         self.ids.swap_remove(at);
         if let Some(&moved) = self.ids.get(at) {
@@ -208,13 +210,14 @@ impl ItemIds {
         self.removed(id, at);
     }
 
-    /// Returns whether this shadow had the item `id`. The item was removed from `live` after the shadow had
-    /// followed it.
+    /// Returns whether this shadow had the item `id`. The item may have been added to `live` and removed
+    /// again since the shadow was last updated.
     pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
         self.counter.had(id, &live.counter).unwrap_or_else(|| self.position(id).is_some())
     }
 
-    /// Makes the item `id` of a shadow a tombstone. Returns whether the tombstones must be taken out now.
+    /// Makes the item `id` of a shadow a tombstone. Returns whether the tombstones must now be removed from
+    /// the storage.
     #[must_use]
     pub(crate) fn add_tombstone(&mut self, id: ItemId) -> bool {
         self.tombstones.push(id);
@@ -222,12 +225,13 @@ impl ItemIds {
     }
 
     pub(crate) fn is_tombstone(&self, id: ItemId) -> bool {
-        // The search does not stop at the first match. Without a branch, the processor compares several ids
-        // at a time, and there are no branches to mispredict.
+        // The search goes through all ids, even after a match. Without a branch for each id, the processor
+        // compares several ids at a time and mispredicts no branches.
         self.tombstones.iter().fold(false, |found, &tombstones| found | (tombstones == id))
     }
 
-    /// Loads the index entries of all tombstones into the cache, because they are about to be taken out.
+    /// Prefetches the index entries of all tombstones into the processor's cache, because they will soon be
+    /// removed from the storage.
     pub(crate) fn preload_tombstones(&self) {
         let last = self.ids.iter().rev().take(self.tombstones.len());
         self.tombstones.iter().chain(last).for_each(|&id| self.preload(id));
@@ -238,7 +242,7 @@ impl ItemIds {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.is_tombstone(id))
     }
 
-    /// Removes a range of ids. The other ids keep their order.
+    /// Removes the ids at the positions `range`. The other ids keep their order.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         if range.len() > MAX_DRIFT {
             self.index.take();
@@ -257,7 +261,7 @@ impl ItemIds {
         self.log.remove(id, at, self.ids.len());
     }
 
-    /// Records that all ids after some position have moved by up to `distance`.
+    /// Records that all ids after some position have moved by at most `distance` positions.
     pub(crate) fn shifted(&mut self, distance: usize) {
         self.log.shifted(distance);
         if self.index.get_mut().is_some_and(|index| !index.shifted(distance)) {
@@ -277,7 +281,7 @@ impl ItemIds {
         }
     }
 
-    /// Calls `reorder` with all ids, to change their order.
+    /// Calls `reorder` with the list of all ids, so that `reorder` changes their order.
     pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
         reorder(&mut self.ids);
         self.index.take();

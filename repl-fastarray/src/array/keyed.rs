@@ -1,7 +1,7 @@
 //! The traits through which `repl-core` uses a fast array.
 //!
-//! *Invariant:* `repl-core` reaches items only by id. Writes of `repl-core` to a replica or a shadow do not
-//! mark items.
+//! *Invariant:* `repl-core` accesses items only by their ids. When `repl-core` writes to a replica or a
+//! shadow, it does not mark items.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, Property, ReceivedChange, Step};
@@ -12,8 +12,8 @@ use crate::item::{FastArrayItem, ItemCallbackPolicy};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
-// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this very
-// type, and the shape is not marked as bitwise.
+// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this type, and
+// the shape is not marked as bitwise.
 unsafe impl<T: FastArrayItem> Property for FastArray<T> {
     const SHAPE: &'static Shape = &Shape::keyed::<Self>("FastArray");
 
@@ -91,7 +91,8 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
             ReceivedChange::Spared => self.receive_sparing(id),
             ReceivedChange::Changed(handles) => self.receive_change(id, handles),
             ReceivedChange::Removed => self.receive_removal(id),
-            // `received_whole` has already recorded a new item. A fast array has no order, so nothing moves.
+            // `received_whole` has already recorded that the item is new. A `FastArray` has no order on
+            // clients, so no item moves.
             ReceivedChange::Added | ReceivedChange::Moved(_) => {}
         }
     }

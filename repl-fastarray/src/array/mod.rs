@@ -48,7 +48,7 @@ use item_ids::ItemIds;
 /// ```
 ///
 /// **Clients have the same items in another order** (S180). A client appends new items, and moves its last
-/// item to the place of a removed one. If the order matters, use an
+/// item to the index of a removed item. If the order matters, use an
 /// [`OrderedFastArray`](crate::OrderedFastArray), or sort on the client by a value that is in the items.
 ///
 /// # Ways to write
@@ -92,52 +92,56 @@ use item_ids::ItemIds;
 ///
 /// Ids count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by their ids.
 ///
-/// **An array that is assigned over another has new items**, however it was made (`From`, `collect`,
-/// `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No old item turns
-/// into a new one. A field never uses an id twice. So if an id of the new array was already used in the
-/// field, the server gives all items of the new array other ids at the next tick. From then on `ids` and
-/// [`id`](Self::id) return the new ids. The ids of an array that is not replaced never change.
+/// **An array that is assigned over another has only new items**, however the array was made (`From`,
+/// `collect`, `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No item of
+/// the old array becomes an item of the new array. An id is never used for two items of the same field. So if
+/// an id of the new array was already used in the field, the server gives all items of the new array other
+/// ids at the next tick. From then on `ids` and [`id`](Self::id) return the new ids. The ids of an array that
+/// is not replaced never change.
 ///
-/// - To remember items of an array that replaces another, read their ids after the tick. Or write
-///   `array.clear(); array.extend(items);`. This costs as much as an assignment, and the new items have their
-///   final ids immediately.
-/// - To filter, write [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()` sends all
-///   items again.
-/// - An array that is taken out and put back before the next tick is still the same array.
-/// - An item that is taken out and put back is a new item. To change the values of an item, write to it.
+/// - To remember items of an array that replaces another array, read their ids after the tick. As an
+///   alternative, write `array.clear(); array.extend(items);`. These two calls cost as much as an assignment,
+///   and the new items have their final ids immediately.
+/// - To remove some items, write [`retain`](Self::retain). `array =
+///   array.iter().filter(…).cloned().collect()` sends all items again.
+/// - An array that is taken out of its field and put back before the next tick is still the same array.
+/// - An item that is taken out of its array and put back is a new item. To change the values of an item,
+///   write to it.
 ///
-/// On a client, items that the client adds itself get ids from a separate range ([`ItemId::is_local`]). These
-/// items remain until the client removes them, and are never confused with items of the server (S183).
+/// On a client, items that the client's own code adds get ids from a separate range ([`ItemId::is_local`]).
+/// These items remain until the client's own code removes them, and are never confused with items of the
+/// server (S183).
 ///
 /// # Limits
 ///
 /// An array on the server may have any length. But an array is sent only while it has at most
 /// [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576, or as many as the attribute `max_len` of its
-/// field says. While it is longer, clients keep the items they have, and the server reports
+/// field says. While the array is longer, clients keep the items that they have, and the server reports
 /// `ServerEvent::ValueRefused`. The array is also not sent if it makes its object larger than
 /// `ServerConfig::max_object_bytes`.
 ///
 /// # Cost
 ///
-/// Methods cost what the `Vec` methods of the same names cost, unless their documentation says otherwise.
+/// A method costs as much as the `Vec` method of the same name, unless their documentation says otherwise.
 /// Each item needs 4 bytes of memory for its id, and 16 to 32 bytes more once an item is looked up by id.
 pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
-    /// On a shadow: the state of the live array that it last followed.
+    /// In a shadow, this is the revision of the live array from which the shadow was last updated.
     followed: Option<FollowedRevision>,
-    /// On a replica: the results of the update that is being received.
+    /// In a client's replica, this has the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
 }
 
 impl<T> FastArray<T> {
-    /// Returns an empty array. Allocates nothing.
+    /// Returns an empty array. The function allocates no memory.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. For tests of the end of the id range.
+    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use this
+    /// function.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -156,7 +160,7 @@ impl<T> FastArray<T> {
         self.items.is_empty()
     }
 
-    /// Returns how many items fit without allocating again.
+    /// Returns how many items fit into the array without another allocation.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.items.capacity()
@@ -180,15 +184,15 @@ impl<T> FastArray<T> {
         &self.item_ids.ids
     }
 
-    /// Returns the id of the item at `index` (S138). The id stays with the item wherever it moves in this
-    /// array, and no other item gets it.
+    /// Returns the id of the item at `index` (S138). The item keeps this id wherever it moves in the array,
+    /// and no other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.item_ids.ids.get(index).copied()
     }
 
-    /// Returns the index of the item `id`. O(1). O(n) for the first lookup, and for the first one after a
-    /// sort, a rotation, or several hundred insertions and removals in the middle.
+    /// Returns the index of the item `id`. Costs O(1). Costs The first lookup, and the first lookup after a
+    /// sort, a rotation, or several hundred insertions and removals in the middle, cost O(n).
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {
         self.item_ids.position(id)
@@ -200,17 +204,18 @@ impl<T> FastArray<T> {
         self.items.get(self.item_ids.position(id)?)
     }
 
-    /// Appends a new item and returns its id. An item that was in an array before is a new item, too.
+    /// Appends a new item and returns its id. An item that was removed from an array before is a new item,
+    /// too.
     pub fn push(&mut self, item: T) -> ItemId {
         let id = self.item_ids.fresh();
         self.push_as(id, item);
         id
     }
 
-    /// Inserts a new item before the one at `index`, and returns its id.
+    /// Inserts a new item before the item at `index`, and returns its id.
     ///
     /// # Panics
-    /// If `index` is greater than the length.
+    /// Panics if `index` is greater than the length.
     #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.item_ids.fresh();
@@ -223,7 +228,7 @@ impl<T> FastArray<T> {
     /// put back is a new item.
     ///
     /// # Panics
-    /// If `index` is not less than the length.
+    /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let item = self.items.remove(index);
@@ -231,10 +236,10 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Removes the item at `index`, returns it, and moves the last item into its place. O(1).
+    /// Removes the item at `index`, returns it, and moves the last item into its place. Costs O(1).
     ///
     /// # Panics
-    /// If `index` is not less than the length.
+    /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn swap_remove(&mut self, index: usize) -> T {
         let item = self.items.swap_remove(index);
@@ -242,7 +247,7 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Removes the item `id` and returns it. The other items keep their order. O(n).
+    /// Removes the item `id` and returns it. The other items keep their order. Costs O(n).
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         let index = self.item_ids.position(id)?;
         Some(self.remove(index))
@@ -260,7 +265,7 @@ impl<T> FastArray<T> {
         self.truncate(0);
     }
 
-    /// Removes the items from index `len` on.
+    /// Removes all items after the first `len` items.
     pub fn truncate(&mut self, len: usize) {
         if len < self.items.len() {
             self.item_ids.remove_range(len..self.items.len());
@@ -272,7 +277,7 @@ impl<T> FastArray<T> {
     /// is not used.
     ///
     /// # Panics
-    /// If the range ends before it starts, or after the end of the array.
+    /// Panics if the range ends before it starts, or if it ends after the end of the array.
     #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let range = bounds(range, self.len());
@@ -299,13 +304,13 @@ impl<T> FastArray<T> {
     /// Tries to reserve memory for `additional` more items.
     ///
     /// # Errors
-    /// If the memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(additional)?;
         self.item_ids.ids.try_reserve(additional)
     }
 
-    /// Returns the id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.item_ids.next_for_copies()
     }
@@ -317,9 +322,9 @@ impl<T> FastArray<T> {
     }
 }
 
-/// The state of `retain_mut`. Items before `kept` stay, items from `kept` to `seen` are to be removed, and
-/// the rest are not checked yet. Dropping this value removes the items, even if the user's code panics, so
-/// that `items` and `item_ids` match.
+/// The progress of `retain_mut`. Items before `kept` remain, items from `kept` to `seen` will be removed, and
+/// the later items are not checked yet. When this value is dropped, it removes these items, even if the
+/// user's code panics, so that `items` and `item_ids` match.
 struct RetainGuard<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,

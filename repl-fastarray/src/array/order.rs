@@ -1,6 +1,7 @@
-//! Methods that change the order of an array: sorting, swapping and rotating.
+//! Methods that change the order of a fast array: sorting, swapping and rotating.
 //!
-//! *Invariant:* none of these methods marks an item (S145). Ids move with their items, and nothing is sent.
+//! *Invariant:* a method that changes only the order marks no item (S145). The ids move with their items, and
+//! nothing is sent.
 
 use std::cmp::Ordering;
 
@@ -8,25 +9,25 @@ use super::FastArray;
 
 impl<T> FastArray<T> {
     /// Sorts the items by `compare`. Equal items keep their order. Ids stay with their items, and nothing is
-    /// sent. O(n log n).
+    /// sent. Costs O(n log n).
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Sorts the items by `compare`. Equal items may change their order. O(n log n).
+    /// Sorts the items by `compare`. Equal items may change their order. Costs O(n log n).
     pub fn sort_unstable_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_unstable_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Swaps two items. Each keeps its id. To exchange the values of two items and not their positions, swap
-    /// the values behind their [guards](Self::get_mut).
+    /// Swaps two items. Both items keep their ids. To exchange the values of two items and not their
+    /// positions, swap the values behind their [guards](Self::get_mut).
     ///
     /// # Panics
-    /// If one of the two indices is not less than the length.
+    /// Panics if one of the two indices is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let len = self.len();
@@ -44,7 +45,7 @@ impl<T> FastArray<T> {
     /// Rotates the items to the left, so that the item at `mid` comes first.
     ///
     /// # Panics
-    /// If `mid` is greater than the length.
+    /// Panics if `mid` is greater than the length.
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         self.items.rotate_left(mid);
@@ -54,7 +55,7 @@ impl<T> FastArray<T> {
     /// Rotates the items to the right, so that the first item is at index `distance` afterwards.
     ///
     /// # Panics
-    /// If `distance` is greater than the length.
+    /// Panics if `distance` is greater than the length.
     #[track_caller]
     pub fn rotate_right(&mut self, distance: usize) {
         self.items.rotate_right(distance);

@@ -1,7 +1,7 @@
 //! How a client's fast array applies an update from the server.
 //!
-//! *Invariant:* items keep their indices until all callbacks about items have run. After that, the last item
-//! of the array takes the place of each removed item (S180).
+//! *Invariant:* items keep their indices until all item callbacks of an update have run. After that, each
+//! removed item is replaced at its index by the last item of the array (S180).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::cmp::Reverse;
@@ -13,7 +13,7 @@ use super::FastArray;
 use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 
-/// The items and ids of a fast array, as callbacks access them.
+/// The items and ids of a fast array, in the form in which callbacks access them.
 pub(crate) struct SliceItems<'a, T> {
     items: &'a mut [T],
     ids: &'a [ItemId],

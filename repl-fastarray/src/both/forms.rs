@@ -1,8 +1,8 @@
 //! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. All
-//! of these implementations treat an array as the sequence of its items.
+//! implementations in this file treat an array as the sequence of its items.
 //!
-//! *Invariant:* each item that is added to an array becomes a new item, so a clone shares no ids with its
-//! source (S137).
+//! *Invariant:* each item that is added to an array becomes a new item, so a clone and its source have no ids
+//! in common (S137).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,15 +12,15 @@ use crate::ordered::OrderedFastArray;
 
 macro_rules! forms_of {
     ($($array:ident)*) => {$(
-        /// Returns an empty array. Ids start from the first one; see [Ids](Self#ids).
+        /// Returns an empty array. Ids of items start from the first id; see [Ids](Self#ids).
         impl<T> Default for $array<T> {
             fn default() -> Self {
                 Self::new()
             }
         }
 
-        /// Makes new items, with ids that continue after those of the source. So if the clone is assigned
-        /// over its source, it replaces every item (S137).
+        /// The clone has new items, with ids that continue after the ids of the source. So if the clone is
+        /// assigned over its source, every item of the source is replaced (S137).
         impl<T: Clone> Clone for $array<T> {
             fn clone(&self) -> Self {
                 let mut clone = Self::with_next_id(self.next_id_of_copies());
@@ -45,8 +45,8 @@ macro_rules! forms_of {
             }
         }
 
-        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
-        /// another.
+        /// Makes new items, with ids from the first id on. See [Ids](Self#ids) for an array that replaces
+        /// another array.
         impl<T> FromIterator<T> for $array<T> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
                 let mut array = Self::new();
@@ -55,31 +55,31 @@ macro_rules! forms_of {
             }
         }
 
-        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
-        /// another.
+        /// Makes new items, with ids from the first id on. See [Ids](Self#ids) for an array that replaces
+        /// another array.
         impl<T> From<Vec<T>> for $array<T> {
             fn from(items: Vec<T>) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
-        /// another.
+        /// Makes new items, with ids from the first id on. See [Ids](Self#ids) for an array that replaces
+        /// another array.
         impl<T, const N: usize> From<[T; N]> for $array<T> {
             fn from(items: [T; N]) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Clones the items into new ones, with ids from the first one on. See [Ids](Self#ids) for an array
-        /// that replaces another.
+        /// Makes new items as clones of the items of the slice, with ids from the first id on. See
+        /// [Ids](Self#ids) for an array that replaces another array.
         impl<T: Clone> From<&[T]> for $array<T> {
             fn from(items: &[T]) -> Self {
                 items.iter().cloned().collect()
             }
         }
 
-        /// Compares the items in their order. Ids do not matter.
+        /// Compares the items in their order. The ids of the items are not compared.
         impl<T: PartialEq> PartialEq for $array<T> {
             fn eq(&self, other: &Self) -> bool {
                 self.len() == other.len() && self.iter().eq(other)
@@ -112,7 +112,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Hashes the items in their order, as a slice does. Ids do not matter.
+        /// Hashes the items in their order, as a slice does. The ids of the items are not hashed.
         impl<T: Hash> Hash for $array<T> {
             fn hash<H: Hasher>(&self, state: &mut H) {
                 state.write_usize(self.len());
@@ -134,8 +134,8 @@ macro_rules! forms_of {
             }
         }
 
-        /// Deserializes a sequence into new items, with ids from the first one on. See [Ids](Self#ids) for an
-        /// array that replaces another.
+        /// Deserializes a sequence into new items, with ids from the first id on. See [Ids](Self#ids) for an
+        /// array that replaces another array.
         #[cfg(feature = "serde")]
         impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for $array<T> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

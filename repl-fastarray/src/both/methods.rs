@@ -19,7 +19,8 @@ macro_rules! methods_of {
                 array
             }
 
-            /// Returns whether there is an item `id`. O(1), but O(n) for the first lookup by id.
+            /// Returns whether the array has an item with the id `id`. Costs O(1), but O(n) for the first
+            /// lookup by id.
             #[must_use]
             pub fn contains_id(&self, id: ItemId) -> bool {
                 self.by_id(id).is_some()
@@ -30,8 +31,8 @@ macro_rules! methods_of {
                 self.retain_mut(|item: &mut ItemMut<'_, T>| keep(item));
             }
 
-            /// Removes each item that is equal to the one before it. The first item of each run stays, and
-            /// keeps its id.
+            /// Removes each item that is equal to the item before it. Of several equal items in a row, the
+            /// first item stays and keeps its id.
             pub fn dedup(&mut self)
             where
                 T: PartialEq,
@@ -39,8 +40,8 @@ macro_rules! methods_of {
                 self.dedup_by(T::eq);
             }
 
-            /// Removes each item that has the same key as the one before it. The first item of each run
-            /// stays, and keeps its id.
+            /// Removes each item that has the same key as the item before it. Of several items in a row with
+            /// the same key, the first item stays and keeps its id.
             pub fn dedup_by_key<K: PartialEq>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.dedup_by(|item, kept| key(item) == key(kept));
             }
@@ -72,12 +73,12 @@ macro_rules! methods_of {
                 self.extend(items.iter().cloned());
             }
 
-            /// Removes the items from `at` on and returns them in an array of their own. In the returned
-            /// array they are new items, with ids that continue after those of this array. So none of the
+            /// Removes the items from index `at` on and returns them in a new array. In the returned array
+            /// these items are new items, with ids that continue after the ids of this array. So none of the
             /// moved items gets the id of an item of this array.
             ///
             /// # Panics
-            /// If `at` is greater than the length.
+            /// Panics if `at` is greater than the length.
             #[must_use = "to take items out, `truncate`"]
             #[track_caller]
             pub fn split_off(&mut self, at: usize) -> Self {
@@ -86,7 +87,8 @@ macro_rules! methods_of {
                 rest
             }
 
-            /// Removes the items from `len` on, or appends clones of `item` until there are `len` items.
+            /// If the array is longer than `len`, removes the items from index `len` on. If it is shorter,
+            /// appends clones of `item` until there are `len` items.
             pub fn resize(&mut self, len: usize, item: T)
             where
                 T: Clone,
@@ -94,7 +96,8 @@ macro_rules! methods_of {
                 self.resize_with(len, || item.clone());
             }
 
-            /// Removes the items from `len` on, or appends results of `make` until there are `len` items.
+            /// If the array is longer than `len`, removes the items from index `len` on. If it is shorter,
+            /// appends results of `make` until there are `len` items.
             pub fn resize_with(&mut self, len: usize, make: impl FnMut() -> T) {
                 self.truncate(len);
                 let lacking = len - self.len();

@@ -1,28 +1,27 @@
-//! The id counter of an array: which ids new items get.
+//! The id counter of an array: chooses the ids of new items.
 //!
 //! *Invariant:* no item gets an id that another item of the array has.
 
 use repl_core::ItemId;
 
-/// When an array replaces another, its ids may be greater than the other's ids by at most this number. Still
-/// greater ids come close to the end of the id range. After the end, ids start again from the first, and
-/// could repeat ids that the field used recently.
+/// When an array replaces another, its ids may be greater than the ids of the other array by at most this
+/// number. Ids that are greater than that come close to the end of the id range. After the end of the range,
+/// ids start again from the first id, and could repeat ids that the field used recently.
 const MAX_LEAD: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdCounter {
     next: ItemId,
-    /// Whether the ids have reached the end of the id range and started again from the first. If the ids have
-    /// started again, the next id may be in use.
+    /// Whether the ids have reached the end of the id range and started again from the first id. If so, the
+    /// next id may be in use.
     wrapped: bool,
-    /// On a shadow: whether the shadow may lack items of the live array, because a value in them cannot be
-    /// sent.
+    /// In a shadow, whether items of the live array may be missing, because a value in them cannot be sent.
     has_gaps: bool,
 }
 
 impl IdCounter {
-    /// Returns a counter that starts with `next`.
+    /// Returns a counter that starts with the id `next`.
     pub(crate) const fn starting(next: ItemId) -> Self {
         Self { next, wrapped: false, has_gaps: false }
     }
@@ -37,18 +36,18 @@ impl IdCounter {
         Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
-    /// Makes the counter of a shadow continue like `live`, the counter of the array that the shadow has
-    /// followed. `wrapped` stays set once it is set, because an array that replaces another does not know
-    /// whether the ids of the other started again.
+    /// Is called on the counter of a shadow. Makes it choose the same ids as `live`, the counter of the live
+    /// array from which the shadow was updated. `wrapped` stays set once it is set, because an array that
+    /// replaces another array does not know whether the ids of that array started again.
     pub(crate) const fn follow(&mut self, live: &Self) {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
     /// Returns the first id for the `len` items of an array that has replaced another. `self` is the counter
-    /// of the shadow that followed the other array. `successor` is the counter of the new array, and `least`
-    /// the lowest id of its items. `others` visits the ids that are still in use; the items get none of
-    /// these. Returns `None` if the shadow has never seen any id of the new array, so that the items can keep
-    /// their ids.
+    /// of the shadow that was updated from the replaced array. `successor` is the counter of the new array,
+    /// and `least` is the lowest id of its items. `others` visits the ids that are still in use, which the
+    /// items must not get. Returns `None` if the shadow has never seen any id of the new array, so that the
+    /// items can keep their ids.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -61,7 +60,7 @@ impl IdCounter {
         if is_near && least.unwrap_or(successor.next) >= self.next {
             return None;
         }
-        // If other shadows follow the successor too, the ids must be new to them as well.
+        // If other shadows are also updated from the successor, the ids must be new to those shadows, too.
         let mut first = if is_near { self.next.max(successor.next) } else { self.next };
         let last = ItemId::LAST.number();
         loop {
@@ -79,13 +78,14 @@ impl IdCounter {
         }
     }
 
-    /// Returns the id that the first item of a copy gets. No item of the source has that id. The copy of a
-    /// client's array starts again at the first id of a server, because it may be used on a server.
+    /// Returns the id that the first item of a copy of the array gets. No item of the source has that id. The
+    /// copy of a client's array starts again at the first id of a server, because it may be used on a server.
     pub(crate) const fn next_for_copies(&self) -> ItemId {
         if self.next.is_local() { ItemId::FIRST } else { self.next }
     }
 
-    /// New items get local ids from now on. `any_used` says whether some local ids are in use.
+    /// Makes new items get local ids (ids that a server never uses) from now on. `any_used` says whether some
+    /// local ids are in use.
     pub(crate) fn start_locally(&mut self, any_used: bool) {
         *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used, has_gaps: false };
     }
@@ -95,14 +95,14 @@ impl IdCounter {
         self.has_gaps = has_gaps;
     }
 
-    /// Returns whether a shadow with this counter had the item `id`, which was removed from the live array
-    /// with the counter `now`. Returns `None` if that is unknown, because ids have started again from the
-    /// first or items are missing in the shadow.
+    /// Returns whether a shadow with this counter has the item `id`, which was removed from the live array.
+    /// `now` is the counter of the live array. Returns `None` if the counters do not show this, because ids
+    /// have started again from the first id or items are missing in the shadow.
     pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
         (!now.wrapped && !self.has_gaps).then(|| id < self.next)
     }
 
-    /// Returns an id that no item has.
+    /// Returns a new id, for which `is_used` returns false.
     pub(crate) fn fresh(&mut self, is_used: impl Fn(ItemId) -> bool) -> ItemId {
         let mut id = self.next;
         while self.wrapped && is_used(id) {

@@ -1,7 +1,7 @@
-//! A hash table from item ids to small values. Most lookups read one cache line.
+//! A hash table from item ids to small values. Most lookups in the table read only one cache line.
 //!
-//! *Invariant:* all cells from the home cell of an id to the cell of that id are in use, and at least one
-//! cell of the table is free.
+//! *Invariant:* between the home cell of an id and the cell that holds the id, all cells are in use, and at
+//! least one cell of the table is free.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -10,16 +10,18 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 const MIN_CELLS: usize = 8;
-/// A table that is cleared keeps up to this many cells.
+/// A table that is cleared keeps the memory for up to this many cells.
 const MAX_KEPT_CELLS: usize = 64;
 
-/// A map from ids to values: open addressing with linear probing, without tombstones.
+/// A map from ids to values. The map is a hash table with open addressing and linear probing, without
+/// tombstones.
 ///
 /// A `HashMap` stores its control bytes apart from its buckets, which costs one more cache miss for each
-/// lookup. In a large array these misses are almost the whole cost of a change.
+/// lookup. In a large array cache misses are almost the whole cost of a change.
 #[derive(Clone, Debug)]
 pub(crate) struct IdTable<V> {
-    /// The cells. The number of cells is zero or a power of two.
+    /// The cells of the table, each with an id and its value, or free. The number of cells is zero or a power
+    /// of two.
     cells: Box<[Option<(ItemId, V)>]>,
     len: usize,
 }
@@ -57,19 +59,19 @@ impl<V: Copy> IdTable<V> {
         table
     }
 
-    /// Loads the home cell of `id` into the cache, because a lookup follows soon.
+    /// Prefetches the home cell of `id` into the processor's cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         if let Some(cell) = self.cells.get(self.home(id)) {
             preload(cell);
         }
     }
 
-    /// Returns the value of `id`. O(1).
+    /// Returns the value of `id`. Costs O(1).
     pub(crate) fn get(&self, id: ItemId) -> Option<V> {
         self.cells[self.find(id)?].map(|(_, value)| value)
     }
 
-    /// Sets the value of `id`. O(1), amortized.
+    /// Sets the value of `id`. Costs O(1), amortised.
     pub(crate) fn set(&mut self, id: ItemId, value: V) {
         if self.len >= room(self.cells.len()) {
             self.resize((self.cells.len() * 2).max(MIN_CELLS));
@@ -80,7 +82,7 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
-    /// Removes `id`. O(1).
+    /// Removes the entry of `id` from the table. Costs O(1).
     pub(crate) fn remove(&mut self, id: ItemId) {
         let Some(mut hole) = self.find(id).filter(|&at| self.cells[at].is_some()) else { return };
         let mask = self.cells.len() - 1;
@@ -88,8 +90,8 @@ impl<V: Copy> IdTable<V> {
         loop {
             at = (at + 1) & mask;
             let Some((next, _)) = self.cells[at] else { break };
-            // If the hole would hide the entry at `at` from lookups, the entry moves into the hole and leaves
-            // a new hole.
+            // If the removed cell would hide the entry at `at` from lookups, this entry moves into the
+            // removed cell, and its old cell becomes free instead.
             let (from_home, from_hole) = (at.wrapping_sub(hash(next)), at.wrapping_sub(hole));
             if from_home & mask >= from_hole & mask {
                 self.cells[hole] = self.cells[at];
@@ -100,7 +102,7 @@ impl<V: Copy> IdTable<V> {
         self.len -= 1;
     }
 
-    /// Removes all ids. Frees the memory if the table is large.
+    /// Removes all ids from the table. Frees the memory if the table is large.
     pub(crate) fn clear(&mut self) {
         if self.cells.len() > MAX_KEPT_CELLS {
             *self = Self::default();
@@ -115,8 +117,8 @@ impl<V: Copy> IdTable<V> {
         hash(id) & self.cells.len().saturating_sub(1)
     }
 
-    /// Returns the cell of `id`, or the free cell where `id` would go. Returns `None` if the table has no
-    /// cells.
+    /// Returns the cell of `id`, or the free cell into which `id` would be inserted. Returns `None` if the
+    /// table has no cells.
     fn find(&self, id: ItemId) -> Option<usize> {
         let mask = self.cells.len().checked_sub(1)?;
         let mut at = self.home(id);

@@ -1,6 +1,6 @@
 //! Item callbacks: functions that a client calls when items of an array arrive, change or are removed.
 //!
-//! *Invariant:* callbacks run only on clients, only after the whole update was accepted, and only for items
+//! *Invariant:* callbacks run only on clients, only after the whole packet was validated, and only for items
 //! that the update changes.
 
 use repl_core::__private::{NoCallbacks, OwnCallbacks};
@@ -8,42 +8,43 @@ use repl_core::__private::{NoCallbacks, OwnCallbacks};
 use super::changed::ChangedProperties;
 use super::update::ArrayUpdate;
 
-/// Callbacks for the items of a client's array, and for the array itself, around each update from the server.
-/// Every function does nothing by default. To use them, write `#[replicated(callbacks)]` on the item and
-/// `impl ItemCallbacks for` it.
+/// Callbacks that a client calls for the items of an array, and for the array itself, when an update from the
+/// server arrives. Every function does nothing by default. To use these callbacks, write
+/// `#[replicated(callbacks)]` on the item and `impl ItemCallbacks for` it.
 ///
 /// The callbacks report items that are added to, changed in or removed from an array that itself remains.
 /// **No callback runs**
 ///
 /// - when the array is removed together with all its items. This happens when the object of the array is
 ///   despawned or becomes irrelevant, when an `Option` around the array becomes `None`, when the map entry or
-///   `Vec` element that holds it is removed, and when the array is a field of an item of another array and
-///   that item is removed. The owner of the array must then undo the effects of its items: in its notify, in
-///   its callbacks, or when the client reports that the object no longer exists;
+///   `Vec` element that contains the array is removed, and when the array is a field of an item of another
+///   array and that item is removed. The owner of the array must then undo the effects of its items: in its
+///   notify, in its callbacks, or when the client reports that the object no longer exists;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
-///   in a field with `atomic` or `with`. Every update of the unit replaces all its items;
+///   in a field with `atomic` or `with`. Every update of the unit replaces all items of the array;
 /// - for changes that the client's own code makes.
 ///
 /// One update calls these functions in this order (S178):
 ///
-/// - [`pre_replicated_remove`](Self::pre_replicated_remove) for each item to be removed. First the items that
-///   the update names, in the order of the update, then those whose removal follows from it, by index. Then
-///   [`pre_replicated_removes`](Self::pre_replicated_removes) once;
-/// - [`post_replicated_add`](Self::post_replicated_add) for each new item, then
+/// - [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that will be removed. The items
+///   that the update lists come first, in the order of the update. Then come the items that the update
+///   removes without listing them, in the order of their indices. After them
+///   [`pre_replicated_removes`](Self::pre_replicated_removes) runs once;
+/// - [`post_replicated_add`](Self::post_replicated_add) for each new item, and then
 ///   [`post_replicated_adds`](Self::post_replicated_adds) once;
-/// - [`post_replicated_change`](Self::post_replicated_change) for each changed item, then
+/// - [`post_replicated_change`](Self::post_replicated_change) for each changed item, and then
 ///   [`post_replicated_changes`](Self::post_replicated_changes) once;
-/// - now the items are removed. In a [`FastArray`](crate::FastArray) this begins at the highest index, and
-///   the last item takes the place of each (S180);
-/// - [`post_replicated_receive`](Self::post_replicated_receive) once;
+/// - at this point the items are removed. In a [`FastArray`](crate::FastArray) the removal begins at the
+///   highest index, and each removed item is replaced by the last item (S180);
+/// - [`post_replicated_receive`](Self::post_replicated_receive) once, at the end of the update;
 /// - the notify of the field (S181).
 ///
 /// For items that are values of a map, only the three functions for single items are called. See
 /// [`Map`](repl_core::Map).
 ///
 /// Until items are removed, all indices stay the same, and items that will be removed are still in the array
-/// (S179). If any item is added, changed or removed, all functions for the array are called, even those with
-/// an empty list. An update that does not change the array calls nothing.
+/// (S179). If any item is added, changed or removed, all functions for the whole array are called, even those
+/// for which there are no items. An update that does not change the array calls no functions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl ItemCallbacks`",
     label = "the trait with the callbacks is not implemented",
@@ -51,37 +52,37 @@ use super::update::ArrayUpdate;
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait ItemCallbacks: SaysItemCallbacks + Sized {
-    /// The item is about to be removed.
+    /// Called when the item is about to be removed.
     fn pre_replicated_remove(&mut self) {}
-    /// The item was added, and has its values.
+    /// Called after the item was added and its properties were set.
     fn post_replicated_add(&mut self) {}
-    /// Some properties of the item have new values.
+    /// Called after an update has changed some properties of the item.
     fn post_replicated_change(&mut self, changed: &ChangedProperties<'_>) {
         let _ = changed;
     }
 
-    /// The items at `update.indices()` are about to be removed. `update.final_len()` items will be left.
+    /// Called when the items at `update.indices()` are about to be removed. `update.final_len()` items will
+    /// remain.
     fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// The items at `update.indices()` were added.
+    /// Called after the items at `update.indices()` were added.
     fn post_replicated_adds(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// The items at `update.indices()` changed.
+    /// Called after the items at `update.indices()` were changed.
     fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// The update is complete. Before the update the array had `update.old_len()` items. `update.indices()`
-    /// is empty.
+    /// Called when the update is complete. Before the update the array had `update.old_len()` items. In this
+    /// call `update.indices()` is empty.
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
 }
 
-/// The marker of an item with the attribute `callbacks`. Only the macro implements this trait. So `impl
-/// ItemCallbacks` without the attribute `callbacks` does not compile, instead of never being called.
-/// ItemCallbacks` that would never be called does not compile.
+/// The marker of an item with the attribute `callbacks`. Only the derive macro implements this trait. So
+/// `impl ItemCallbacks` without the attribute `callbacks` does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the callbacks of `{Self}` are never called, because it lacks the attribute `callbacks`",
@@ -97,19 +98,19 @@ pub trait ItemCallbackPolicy<T> {
     /// Whether the items have callbacks.
     const HAS_CALLBACKS: bool;
 
-    /// See [`ItemCallbacks::pre_replicated_remove`].
+    /// Called when the array would call [`ItemCallbacks::pre_replicated_remove`].
     fn removing(item: &mut T);
-    /// See [`ItemCallbacks::post_replicated_add`].
+    /// Called when the array would call [`ItemCallbacks::post_replicated_add`].
     fn added(item: &mut T);
-    /// See [`ItemCallbacks::post_replicated_change`].
+    /// Called when the array would call [`ItemCallbacks::post_replicated_change`].
     fn changed(item: &mut T, changed: &ChangedProperties<'_>);
-    /// See [`ItemCallbacks::pre_replicated_removes`].
+    /// Called when the array would call [`ItemCallbacks::pre_replicated_removes`].
     fn all_removing(update: &mut ArrayUpdate<'_, T>);
-    /// See [`ItemCallbacks::post_replicated_adds`].
+    /// Called when the array would call [`ItemCallbacks::post_replicated_adds`].
     fn all_added(update: &mut ArrayUpdate<'_, T>);
-    /// See [`ItemCallbacks::post_replicated_changes`].
+    /// Called when the array would call [`ItemCallbacks::post_replicated_changes`].
     fn all_changed(update: &mut ArrayUpdate<'_, T>);
-    /// See [`ItemCallbacks::post_replicated_receive`].
+    /// Called when the array would call [`ItemCallbacks::post_replicated_receive`].
     fn received(update: &mut ArrayUpdate<'_, T>);
 }
 

@@ -1,6 +1,6 @@
 //! [`ChangedProperties`]: the set of an item's properties that an update changed, for use in callbacks.
 //!
-//! *Invariant:* a name that the item does not have panics, and is never reported as unchanged.
+//! *Invariant:* asking for a property that the item does not have panics, and never returns "unchanged".
 
 use std::fmt;
 
@@ -20,14 +20,14 @@ impl<'a> ChangedProperties<'a> {
         Self { layout, handles }
     }
 
-    /// Returns whether the property or part at `path` changed, or anything inside it. A part is inside a
-    /// struct, a tuple or a fixed array. Paths are written as the item's
-    /// [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`, `"slots[2]"`.
-    /// There are no paths into a `Vec`, an `Option`, a map or another fast array. For a part inside one of
-    /// these, ask for the property that contains the part.
+    /// Returns whether the property or the part of a property at `path` changed, or anything inside it. A
+    /// part is a field of a struct, or an element of a tuple or of a fixed array. Paths are written as the
+    /// item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`,
+    /// `"slots[2]"`. There are no paths into a `Vec`, an `Option`, a map or another fast array. Ask for the
+    /// property that contains the `Vec`, `Option`, map or fast array instead.
     ///
     /// # Panics
-    /// If the item has no such path. Otherwise a misspelt name would go unnoticed.
+    /// Panics if the item has no such path. Without the panic, a misspelt name would go unnoticed.
     /// [`contains_property`](Self::contains_property) takes a property that was looked up at compile time.
     #[must_use]
     #[track_caller]
@@ -38,7 +38,7 @@ impl<'a> ChangedProperties<'a> {
         }
     }
 
-    /// Returns whether a property changed, or anything inside it. If the property is looked up in a constant,
+    /// Returns whether `property` changed, or anything inside it. If the property is looked up in a constant,
     /// for example `changed.contains_property(const { Stack::LAYOUT.property("count") })`, a misspelt name
     /// does not compile.
     #[must_use]
@@ -53,7 +53,7 @@ impl<'a> ChangedProperties<'a> {
         changed.map(|property| self.layout.property_name(property))
     }
 
-    /// Returns the handles of the changed properties, which count from one.
+    /// Returns the handles of the changed properties, which are counted from one.
     #[must_use]
     pub fn handles(&self) -> &'a HandleSet {
         self.handles

@@ -1,5 +1,5 @@
-//! Item types that are a single value: numbers, strings, references and others. A value of this kind is
-//! always sent whole.
+//! Item types that are a single value: numbers, strings, references and others. Such a value is always sent
+//! whole.
 //!
 //! *Invariant:* an item type that is a single value has one property, called `0`, and no callbacks.
 
@@ -13,8 +13,9 @@ use repl_core::{Layout, ObjectRef};
 
 use super::FastArrayItem;
 
-/// An item type that is a single value. For these types, the attributes on the field of an array apply to its
-/// items. Items that are structs have attributes on their own fields.
+/// An item type that is a single value. If the items of an array have such a type, the attributes of the
+/// field that holds the array apply to the items. Items that are structs have the attributes on their own
+/// fields instead.
 #[doc(hidden)]
 pub trait LeafItem: FastArrayItem {}
 

@@ -1,7 +1,7 @@
 //! Items: the types that a fast array can hold, and their callbacks on clients.
 //!
-//! *Invariant:* only the derive macro decides whether an item has callbacks, so an item without callbacks
-//! costs no calls.
+//! *Invariant:* only the derive macro decides whether an item has callbacks, so no function calls are spent
+//! on items without callbacks.
 
 mod callbacks;
 mod changed;
@@ -19,15 +19,15 @@ pub(crate) use update::ItemAccess;
 
 /// A type that can be an item of a [`FastArray`](crate::FastArray) or an
 /// [`OrderedFastArray`](crate::OrderedFastArray). Structs use `#[derive(FastArrayItem)]`. `bool`, numbers,
-/// `char`, `String` and `ObjectRef` are items already.
+/// `char`, `String` and `ObjectRef` can be items already.
 ///
 /// Every field of an item is replicated, unless it is marked `skip`. A changed field is sent without the
-/// others. The fields may have all types that fields of objects may have: structs, `Vec`s, maps, other fast
-/// arrays. An item type can also be the type of a field of an object or of another item, of an element of a
-/// `Vec`, or of a value of a map.
+/// other fields. The fields may have all types that fields of objects may have, for example structs, `Vec`s,
+/// maps and other fast arrays. An item type can also be the type of a field of an object or of another item,
+/// of an element of a `Vec`, or of a value of a map.
 ///
-/// These are not items: enums, tuples, and structs that derive only `NetSerialize` (which are sent as a unit)
-/// or only `Replicated`. Put such a value into a field of an item.
+/// The following types cannot be items: enums, tuples, and structs that derive only `NetSerialize` (which are
+/// sent as a unit) or only `Replicated`. Put such a value into a field of an item.
 ///
 /// The module `fast_array` of `repl` has an example with callbacks.
 #[diagnostic::on_unimplemented(

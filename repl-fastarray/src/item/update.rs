@@ -9,7 +9,7 @@ use repl_core::ItemId;
 
 use crate::indices::no_item;
 
-/// Access by index to the items of an array of either kind.
+/// Gives access by index to the items of a `FastArray` or an `OrderedFastArray`.
 pub(crate) trait ItemAccess<T> {
     fn len(&self) -> usize;
     fn item(&self, index: usize) -> Option<&T>;
@@ -17,8 +17,8 @@ pub(crate) trait ItemAccess<T> {
     fn id(&self, index: usize) -> Option<ItemId>;
 }
 
-/// An array during an update, for use in callbacks. Callbacks can read and write the items, but cannot add,
-/// remove or move items.
+/// Gives callbacks access to an array during an update. Callbacks can read and write the items, but cannot
+/// add, remove or move items.
 pub struct ArrayUpdate<'a, T> {
     pub(crate) access: &'a mut dyn ItemAccess<T>,
     pub(crate) indices: &'a [usize],
@@ -27,20 +27,21 @@ pub struct ArrayUpdate<'a, T> {
 }
 
 impl<'a, T> ArrayUpdate<'a, T> {
-    /// Returns the indices of the items that this callback reports, in the order in which the callbacks of
-    /// the single items ran.
+    /// Returns the indices of the items that the callback is called for, in the order in which the callbacks
+    /// of the single items ran.
     #[must_use]
     pub fn indices(&self) -> &'a [usize] {
         self.indices
     }
 
-    /// Returns the current number of items. New items, and items that are about to be removed, count too.
+    /// Returns the current number of items. New items, and items that are about to be removed, are counted,
+    /// too.
     #[must_use]
     pub fn len(&self) -> usize {
         self.access.len()
     }
 
-    /// Returns whether there are no items.
+    /// Returns whether the array has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -76,12 +77,13 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.access.id(index)
     }
 
-    /// Returns the ids of the items that the callback reports, in the order of [`indices`](Self::indices).
+    /// Returns the ids of the items that the callback is called for, in the order of
+    /// [`indices`](Self::indices).
     pub fn ids(&self) -> impl Iterator<Item = ItemId> {
         self.indices.iter().filter_map(|&index| self.id(index))
     }
 
-    /// Returns the items that the callback reports, in the order of [`indices`](Self::indices).
+    /// Returns the items that the callback is called for, in the order of [`indices`](Self::indices).
     pub fn items(&self) -> impl Iterator<Item = &T> {
         self.indices.iter().filter_map(|&index| self.get(index))
     }

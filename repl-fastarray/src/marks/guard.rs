@@ -1,6 +1,6 @@
 //! [`ItemMut`]: a mutable reference to an item that marks the item at the first write.
 //!
-//! *Invariant:* only `ItemMut::unmarked` lends `&mut T` without marking the item.
+//! *Invariant:* only `ItemMut::unmarked` returns a `&mut T` without marking the item.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,10 +11,10 @@ use repl_core::ItemId;
 use super::log::Log;
 
 /// A mutable reference to an item. The first write through this reference marks the item, so that the item is
-/// sent (S138, S141). Reading marks nothing.
+/// sent (S138, S141). Reading an item does not mark it.
 ///
-/// An `ItemMut` dereferences to the item. So call the guard's own functions with the type name, for example
-/// `ItemMut::id(&item)`.
+/// An `ItemMut` dereferences to the item. So call the functions of `ItemMut` itself with the type name, for
+/// example `ItemMut::id(&item)`.
 ///
 /// ```
 /// use repl_fastarray::{FastArray, ItemMut};
@@ -40,14 +40,14 @@ pub(crate) struct Mark<'a> {
     pub(crate) id: ItemId,
     /// The position that the log records for the item: its index, or its key in an ordered array.
     pub(crate) position: usize,
-    /// The number of items in the array.
+    /// The number of items in the array that contains the item.
     pub(crate) len: usize,
-    /// The log of the array. All guards of the array share this mark.
+    /// The change log of the array. All guards of the array share this log.
     pub(crate) log: &'a Cell<Log>,
 }
 
 impl<'a, T> ItemMut<'a, T> {
-    /// Returns a guard of the item at `index`, which is marked with `mark`.
+    /// Returns a guard for the item at `index`, which is marked with `mark`.
     pub(crate) fn new(item: &'a mut T, index: usize, mark: Mark<'a>) -> Self {
         Self { item, index, mark, is_marked: false }
     }
@@ -77,8 +77,8 @@ impl<T> ItemMut<'_, T> {
         }
     }
 
-    /// Returns the item without marking it. A write is sent at the latest when something else marks the item
-    /// (S142).
+    /// Returns a mutable reference to the item without marking it. A write through this reference is sent at
+    /// the latest when something else marks the item (S142).
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item

@@ -1,7 +1,8 @@
-//! The change log of an array: which items were touched or removed since shadows last followed the array.
+//! The change log of an array: which items were written to or removed since shadows were last updated from
+//! the array.
 //!
-//! *Invariant:* each entry is one revision. The entries are the last revisions up to `revision`, without
-//! gaps, and no shadow has followed a later one.
+//! *Invariant:* each entry of the log belongs to one revision. The entries are those of the last revisions up
+//! to `revision`, without gaps, and no shadow was updated from a later revision.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -12,8 +13,8 @@ use repl_core::ItemId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: ItemId,
-    /// The item's position at that time. The bit [`REMOVED`](Self::REMOVED) is set if the item was removed
-    /// from this position.
+    /// The item's position when it was changed. The bit [`REMOVED`](Self::REMOVED) is set if the item was
+    /// removed from this position.
     position: u32,
 }
 
@@ -21,32 +22,36 @@ impl Entry {
     /// A bit that no position uses, because an array has fewer items than this.
     const REMOVED: u32 = 1 << 31;
 
-    /// Returns the item's position at that time.
+    /// Returns the item's position when it was changed.
     pub(crate) fn position(self) -> usize {
         (self.position & !Self::REMOVED) as usize
     }
 
-    /// Returns whether this entry records that the item was removed. Otherwise the item was touched.
+    /// Returns whether this entry records that the item was removed. Otherwise the entry records that the
+    /// item was written to.
     pub(crate) fn is_removal(self) -> bool {
         self.position & Self::REMOVED != 0
     }
 }
 
-/// The changes of an array's items since shadows last followed it. An array that was never followed records
-/// no changes.
+/// The changes of an array's items since shadows were last updated from it. If no shadow was ever updated
+/// from the array, the log records no changes.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Identifies this log among all logs of the process. Zero until the array is first followed. A shadow
-    /// compares this number to see whether its array is still the same one.
+    /// Identifies this log among all logs of the process. The number is zero until a shadow is first updated
+    /// from the array. A shadow compares this number with an earlier one to find out whether the live array
+    /// was replaced.
     lineage: AtomicU64,
-    /// The last revision that a shadow has followed. The next change drops all entries up to this revision.
+    /// The last revision from which a shadow was updated. The next change drops all entries up to this
+    /// revision.
     followed: AtomicU64,
-    /// The first new id, if the items get new ids when the array is renumbered. Zero if the items keep their
-    /// ids.
+    /// The first of the new ids, if the items get new ids when the array is renumbered. The value is zero if
+    /// the items keep their ids.
     first: AtomicU32,
     revision: u64,
     entries: Vec<Entry>,
-    /// How far an item may be from its position in `entries`. `u32::MAX` if items may be anywhere.
+    /// How far an item may be from the position that is recorded for it in `entries`. The value is `u32::MAX`
+    /// if items may be anywhere.
     drift: u32,
 }
 
@@ -70,8 +75,8 @@ impl Log {
         NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Records that this array has replaced another one, so that its items get ids from `first` on when the
-    /// array is renumbered. Returns the new lineage.
+    /// Records that this array has replaced another array, so that the items of this array get ids from
+    /// `first` on when the array is renumbered. Returns the new lineage.
     pub(crate) fn begin_lineage(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
@@ -79,7 +84,8 @@ impl Log {
         new
     }
 
-    /// If the items get new ids, returns the first of these and drops the entries, because they hold old ids.
+    /// If the items get new ids, returns the first new id, and drops all log entries, because they contain
+    /// the old ids.
     pub(crate) fn renumber(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
         self.entries.clear();
@@ -87,12 +93,12 @@ impl Log {
         Some(first)
     }
 
-    /// Returns whether the items have their final ids.
+    /// Returns whether the items have their final ids, so that the array need not be renumbered.
     pub(crate) fn has_final_ids(&self) -> bool {
         self.first.load(Ordering::Relaxed) == 0
     }
 
-    /// Returns whether this log has this lineage and is at `revision`.
+    /// Returns whether this log has the lineage `lineage` and whether its last revision is `revision`.
     pub(crate) fn is_at(&self, lineage: NonZeroU64, revision: u64) -> bool {
         revision == self.revision && lineage.get() == self.lineage.load(Ordering::Relaxed)
     }
@@ -102,34 +108,34 @@ impl Log {
         self.revision
     }
 
-    /// Returns the last revision before the first entry.
+    /// Returns the last revision before that of the first entry.
     fn base(&self) -> u64 {
         self.revision - self.entries.len() as u64
     }
 
-    /// Returns the entries after `revision`, or `None` if some of them were dropped. Several entries may be
-    /// about the same item.
+    /// Returns the log entries after `revision`, or `None` if some of them were dropped. Several entries may
+    /// be about the same item.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
         self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
 
-    /// Returns how far items may be from the recorded positions. Returns `None` if that is unknown.
+    /// Returns how far items may be from the recorded positions. Returns `None` if this distance is unknown.
     pub(crate) fn drift(&self) -> Option<usize> {
         (self.drift != u32::MAX).then_some(self.drift as usize)
     }
 
-    /// Records that a shadow has followed the array up to the current revision.
+    /// Records that a shadow was updated from the array at the current revision.
     pub(crate) fn follow(&self) {
-        // `fetch_max` would wait for all earlier writes, so it is not used. If two shadows follow the array
-        // at the same time, one of the two numbers may be lost. The only effect is that entries are kept
-        // longer.
+        // `fetch_max` would wait for all earlier writes, so it is not used. If two shadows are updated from
+        // the array at the same time, one of the two numbers may be lost. The only effect is that the log
+        // keeps entries longer.
         if self.followed.load(Ordering::Relaxed) < self.revision {
             self.followed.store(self.revision, Ordering::Relaxed);
         }
     }
 
-    /// Drops the entries that a shadow has followed. Returns false if no shadow has ever followed the array:
-    /// then the log records nothing.
+    /// Drops the log entries that a shadow has read. Returns false if no shadow was ever updated from the
+    /// array, because the log then records no changes.
     fn trim(&mut self) -> bool {
         if *self.lineage.get_mut() == 0 {
             return false;
@@ -143,12 +149,12 @@ impl Log {
         true
     }
 
-    /// Records that the item `id` at `position`, one of `len` items, was touched.
+    /// Records that the item `id` at `position`, one of `len` items, was written to.
     pub(crate) fn touch(&mut self, id: ItemId, position: usize, len: usize) {
         self.append(Entry { id, position: position as u32 }, len);
     }
 
-    /// Records that the item `id` was removed from `position`. `len` items are left.
+    /// Records that the item `id` was removed from `position`. After the removal the array has `len` items.
     pub(crate) fn remove(&mut self, id: ItemId, position: usize, len: usize) {
         self.append(Entry { id, position: position as u32 | Entry::REMOVED }, len);
     }
@@ -161,13 +167,13 @@ impl Log {
         self.entries.push(entry);
         self.revision += 1;
         if self.entries.len() > 2 * len + 64 {
-            // A shadow that misses these entries compares all items, which costs less than reading so many
-            // entries.
+            // A shadow for which these entries are missing compares all items, which costs less than reading
+            // so many entries.
             self.entries.clear();
         }
     }
 
-    /// Records that all items after some position have moved by `distance`.
+    /// Records that all items after some position have moved by `distance` positions.
     pub(crate) fn shifted(&mut self, distance: usize) {
         if self.trim() && !self.entries.is_empty() {
             self.drift = self.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));

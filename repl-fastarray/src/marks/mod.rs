@@ -1,5 +1,5 @@
-//! Change tracking of arrays: guards that mark an item when it is written to, and the log that stores the
-//! marks.
+//! Tracks the changes of arrays with guards that mark an item when it is written to, and with a log that
+//! stores these marks.
 //!
 //! *Invariant:* this module does not depend on how an array stores items. The module sees only the ids and
 //! positions of items.

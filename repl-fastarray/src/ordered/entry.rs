@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-/// An item with its label and its id.
+/// An item of an ordered array, with its label and its id.
 pub(super) struct Entry<T> {
     pub(super) item: T,
     pub(super) label: Label,
@@ -16,7 +16,7 @@ pub(super) struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// Compares the positions of two entries.
+    /// Compares the positions of two entries, by label and then by id.
     pub(super) fn compare_position(&self, other: &Self) -> Ordering {
         self.label.cmp(&other.label).then(self.id.cmp(&other.id))
     }

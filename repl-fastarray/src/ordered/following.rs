@@ -1,7 +1,6 @@
-//! Implements for ordered arrays how a shadow follows a live array, so that the shadow gets the same items
-//! and labels.
-//! *Invariant:* log entries hold keys of the live array, not indices. An item keeps its key as long as it
-//! exists.
+//! Implements for ordered arrays how a shadow is updated from a live array, so that the shadow gets the same
+//! items and labels. *Invariant:* the log entries of an ordered array contain keys of the live array, not
+//! indices. An item keeps its key as long as it exists.
 
 use std::collections::HashSet;
 
@@ -34,7 +33,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             }
             return;
         }
-        // The key of a removed item may belong to another item now.
+        // The key of an item that was removed may belong to another item now.
         let touched = live.items.by_key(Key::of(entry.position()));
         if let Some(touched) = touched.filter(|touched| touched.id == entry.id) {
             self.step(touched, visit);
@@ -77,7 +76,8 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// Updates the shadow of a touched item of the live array. Returns the key of the shadow item.
+    /// Updates the shadow of an item of the live array that was written to. Returns the key of the shadow
+    /// item.
     fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) -> Key {
         let id = live.id;
         let known = self.key(id);
@@ -95,14 +95,14 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         key
     }
 
-    /// Appends an initial item with the given `id` and the label of `other`. The items of a shadow are in no
-    /// particular order.
+    /// Appends an item with initial values, with the given `id` and the label of `other`. The items of a
+    /// shadow are in no particular order.
     fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
         let entry = Entry { item: T::initial(), label: other.label.clone(), id };
         self.insert_entry(self.len(), entry)
     }
 
-    /// Gives the items consecutive ids from `first` on, in their order.
+    /// Renames the items in their order, with consecutive ids from `first` on.
     pub(super) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
         for key in self.keys(0..self.len()) {
@@ -115,8 +115,9 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Copies the items of `other` into this array: `copy` copies the values. Also copies how far `other` has
-    /// followed its array. Local items are neither copied nor removed (S183).
+    /// Makes this array have the items of `other`. `copy` copies the values of an item. Also copies the
+    /// revision of the live array from which `other` was last updated. Local items are neither copied nor
+    /// removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
         let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));

@@ -1,5 +1,5 @@
-//! Methods that return mutable items of an ordered array, mostly as guards that mark an item at the first
-//! write.
+//! Methods that return mutable items of an ordered array. Most of them return guards, which mark an item at
+//! the first write.
 //!
 //! *Invariant:* only methods with `unmarked` in their names return `&mut T` without marking the item.
 
@@ -16,7 +16,7 @@ use crate::marks::{ItemMut, Log, Mark};
 use crate::sequence::{self, Key};
 
 /// An iterator over the items of an ordered array. The iterator returns guards, which mark the items that are
-/// written to. Made by [`OrderedFastArray::iter_mut`].
+/// written to. [`OrderedFastArray::iter_mut`] returns this iterator.
 pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,
@@ -61,13 +61,13 @@ impl<T> fmt::Debug for IterMut<'_, T> {
 }
 
 impl<T> OrderedFastArray<T> {
-    /// Returns a guard of the item at `index`, which marks the item at the first write.
+    /// Returns a guard for the item at `index`, which marks the item at the first write.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         self.guard(self.items.key_at(index)?, index)
     }
 
-    /// Returns a guard of the item with this key, which is at `index`.
+    /// Returns a guard for the item with this key, which is at `index`.
     pub(super) fn guard(&mut self, key: Key, index: usize) -> Option<ItemMut<'_, T>> {
         let len = self.len();
         let entry = self.items.by_key_mut(key)?;
@@ -76,53 +76,53 @@ impl<T> OrderedFastArray<T> {
         Some(ItemMut::new(&mut entry.item, index, mark))
     }
 
-    /// Returns a guard of the item `id`. O(n) for the first lookup by id.
+    /// Returns a guard for the item `id`. Costs O(n) for the first lookup by id.
     #[must_use]
     pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.index_of(id)?)
     }
 
-    /// Returns a guard of the first item.
+    /// Returns a guard for the first item.
     #[must_use]
     pub fn first_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(0)
     }
 
-    /// Returns a guard of the last item.
+    /// Returns a guard for the last item.
     #[must_use]
     pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.len().checked_sub(1)?)
     }
 
-    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returned. Returns `None` if
-    /// there is no such item. O(1), but O(n) for the first lookup by id.
+    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returns. Returns `None` if
+    /// there is no such item. Costs O(1), but O(n) for the first lookup by id.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         let key = self.key(id)?;
         self.touch(key);
         self.items.by_key_mut(key).map(|entry| edit(&mut entry.item))
     }
 
-    /// Returns guards of all items in their order: `for mut item in array.iter_mut()`. Only items that are
-    /// written to are marked, so writing to 3 of 10,000 items sends 3 items. The call takes O(n), because it
-    /// allocates a pointer for each item.
+    /// Returns guards for all items in their order, as in `for mut item in array.iter_mut()`. Only items that
+    /// are written to are marked, so writing to 3 of 10,000 items sends 3 items. The call costs O(n), because
+    /// it allocates a pointer for each item.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         let len = self.len();
         IterMut { entries: self.items.iter_mut(), next: 0, len, log: Cell::from_mut(&mut self.log) }
     }
 
-    /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
-    /// are sent. Call it after a write that did not mark the item.
+    /// Marks the item at `index`, so that the server compares the item with the state of the clients and
+    /// sends the differences. Call this method after a write that did not mark the item.
     ///
     /// # Panics
-    /// If `index` is not less than the length.
+    /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
         let key = self.items.key_at(index);
         self.touch(key.unwrap_or_else(|| no_item(index, self.len())));
     }
 
-    /// Marks all items. O(n), and the comparison that follows is O(n) too.
+    /// Marks all items. Costs O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         let Self { items, log, .. } = self;
         for (key, entry) in items.keys_from(0).zip(items.iter()) {
@@ -130,8 +130,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns the item at `index` and does not mark it. A write through the reference is sent at the latest
-    /// when the item is marked (S141, S142).
+    /// Returns a mutable reference to the item at `index` without marking the item. A write through the
+    /// reference is sent at the latest when the item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index).map(|entry| &mut entry.item)

@@ -1,6 +1,7 @@
 //! Iterators over the items of an ordered array.
 //!
-//! *Invariant:* each item is returned once, in the order of the array, even if both ends are used.
+//! *Invariant:* an iterator returns each item once and in the order of the array, even if items are taken
+//! from both ends.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The traits through which `repl-core` uses an ordered array.
 //!
-//! *Invariant:* `repl-core` reaches items only by id. Writes of `repl-core` to a replica or a shadow do not
-//! mark items.
+//! *Invariant:* `repl-core` accesses items only by their ids. When `repl-core` writes to a replica or a
+//! shadow, it does not mark items.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;
@@ -13,8 +13,8 @@ use crate::item::{FastArrayItem, ItemCallbackPolicy};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
-// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this very
-// type, and the shape is not marked as bitwise.
+// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this type, and
+// the shape is not marked as bitwise.
 unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
     const SHAPE: &'static Shape = &Shape::keyed::<Self>("OrderedFastArray");
 
@@ -99,7 +99,7 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
             ReceivedChange::Changed(handles) => self.receive_change(id, handles),
             ReceivedChange::Moved(label) => self.receive_label(id, label),
             ReceivedChange::Removed => self.receive_removal(id),
-            // `received_whole` has already recorded a new item.
+            // `received_whole` has already recorded that the item is new.
             ReceivedChange::Added => {}
         }
     }

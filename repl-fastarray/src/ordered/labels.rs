@@ -1,7 +1,7 @@
-//! Gives labels to items of an ordered array. A label represents the position of an item, and is sent to
+//! Chooses labels for items of an ordered array. A label represents the position of an item, and is sent to
 //! clients.
 //!
-//! *Invariant:* every item that gets another label is marked, so that the label is sent.
+//! *Invariant:* every item that gets another label is also marked, so that the label is sent.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Gives the items at `indices` labels between the labels of their neighbours. Returns false and changes
-    /// nothing if there are too few labels between the neighbours.
+    /// Labels the items at `indices` with labels between the labels of their neighbours. Returns false and
+    /// changes nothing if there are too few labels between the neighbours.
     pub(super) fn label_within(&mut self, indices: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
         let (before, after) = (indices.start.checked_sub(1).and_then(label), label(indices.end));
@@ -28,8 +28,8 @@ impl<T> OrderedFastArray<T> {
         true
     }
 
-    /// Gives the items at `indices` labels between the labels of their neighbours. If there are too few short
-    /// labels between the neighbours, items around them get new labels, too.
+    /// Labels the items at `indices` with labels between the labels of their neighbours. If there are too few
+    /// short labels between the neighbours, items around them get new labels, too.
     pub(super) fn label_anyway(&mut self, indices: Range<usize>, hint: Hint) {
         let first = indices.start;
         let fits = self.label_within(indices.clone(), hint);
@@ -38,14 +38,14 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Gives new labels to the items at `indices` and to some items around them.
+    /// Relabels the items at `indices` and some items around them.
     pub(super) fn make_room(&mut self, indices: Range<usize>) {
         let mut keys = Vec::new();
         relabel(&mut self.items, indices, |entry| &mut entry.label, |key| keys.push(key));
         keys.into_iter().for_each(|key| self.touch(key));
     }
 
-    /// Gives an item this label. Marks the item if the label is new.
+    /// Sets the label of an item. Marks the item if the label differs from the old label.
     pub(super) fn give(&mut self, key: Key, label: Label) {
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label

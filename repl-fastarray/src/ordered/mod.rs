@@ -1,8 +1,8 @@
 //! [`OrderedFastArray`]: items in a tree. Each item has an id by which clients identify it, and a label that
 //! represents its position (R13).
 //!
-//! *Invariant:* labels ascend in the order of the items, and items with equal labels are ordered by id. This
-//! order holds between calls, on live arrays and on replicas, but not on shadows.
+//! *Invariant:* the labels of an array ascend in the order of its items, and items with equal labels are
+//! ordered by id. This order holds between calls, on live arrays and on replicas, but not on shadows.
 
 mod convert;
 mod entry;
@@ -41,10 +41,11 @@ use runs::Runs;
 /// An array whose items have the same order on every client as on the server.
 ///
 /// Inserting, removing and moving an item cost O(log n) at any index, on the server and on clients, and a few
-/// bytes on the wire. The position of an item is sent as a short label, and the positions of other items are
-/// not affected. The price is that the array is a tree and not a slice. There is no `Deref`, and finding an
-/// item by index costs O(log n). All methods cost O(log n) unless their documentation says otherwise. If the
-/// order does not matter, use a [`FastArray`](crate::FastArray).
+/// bytes on the wire. The position of an item is sent as a short label, and the labels of other items do not
+/// change. The disadvantage is that the array is a tree and not a slice. So an ordered array does not
+/// dereference to a slice, and finding an item by index costs O(log n). All methods of an ordered array cost
+/// O(log n) unless their documentation says otherwise. If the order does not matter, use a
+/// [`FastArray`](crate::FastArray).
 ///
 /// ```
 /// use repl_fastarray::OrderedFastArray;
@@ -57,18 +58,18 @@ use runs::Runs;
 /// tasks[2].push_str(" twice"); // marks this one item, so that it is sent
 /// ```
 ///
-/// The ways to write, and the items that each marks, are the same as for a
+/// The ways to write to items, and the items that each way marks, are the same as for a
 /// [`FastArray`](crate::FastArray#ways-to-write), but there is no `unmarked_slice_mut`. The
 /// [limits](crate::FastArray#limits) are the same, too.
 ///
 /// # Ids
 ///
-/// Ids mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over another has
-/// new items, and they get other ids at the next tick if necessary. To filter, write
-/// [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To keep its id,
-/// [move](Self::move_item) it.
+/// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over
+/// another array has only new items, and these get other ids at the next tick if necessary. To remove some
+/// items, write [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To
+/// keep the id of an item, [move](Self::move_item) the item instead.
 ///
-/// To remember a position, store the id of the item beside it:
+/// To remember a position, store the id of the item next to it:
 ///
 /// ```
 /// # use repl_fastarray::OrderedFastArray;
@@ -83,13 +84,13 @@ use runs::Runs;
 ///
 /// # On clients
 ///
-/// The server moves items with the methods of its array. A client may add items of its own, which keep their
-/// place between the items of the server (S183). A client may also move items locally. A later position from
-/// the server replaces the local position.
+/// The server moves items with the methods of the live array. A client's own code may add items, which keep
+/// their positions between the items of the server (S183). A client's own code may also move items. If the
+/// server then sends a new position of the item, this position replaces the client's position.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the others. An update that only moves items calls the functions for
-/// the array, with no indices. Moved items are not reported as changed (S145).
+/// the whole array, and passes no indices. Moved items are not reported as changed (S145).
 ///
 /// # Cost
 ///
@@ -97,28 +98,30 @@ use runs::Runs;
 /// looked up by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
-    /// The index is built by the first lookup by id, and kept from then on.
+    /// The table that finds the position of an item by id. It is built by the first lookup by id, and kept
+    /// from then on.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
     log: Log,
     runs: Runs,
-    /// On a shadow: the array that it has followed, and up to which revision. The items of a shadow are in no
-    /// particular order.
+    /// In a shadow, this is the revision of the live array from which the shadow was last updated. The items
+    /// of a shadow are in no particular order.
     followed: Option<FollowedRevision>,
-    /// On a replica: the results of the update that is being received.
+    /// In a client's replica, this has the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
-    /// On a replica: the items that got new labels from the update.
+    /// In a client's replica, this has the items that got new labels from the update.
     relabeled: Vec<Key>,
 }
 
 impl<T> OrderedFastArray<T> {
-    /// Returns an empty array. Allocates nothing.
+    /// Returns an empty array. The function allocates no memory.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. For tests of the end of the id range.
+    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use this
+    /// function.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -134,19 +137,20 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns the number of items. O(1).
+    /// Returns the number of items. Costs O(1).
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Returns whether the array has no items. O(1).
+    /// Returns whether the array has no items. Costs O(1).
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Returns how many items fit without allocating again, apart from the tree, which grows with the items.
+    /// Returns how many items fit into the array without another allocation for items. The tree allocates
+    /// separately.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.items.capacity()
@@ -175,8 +179,8 @@ impl<T> OrderedFastArray<T> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Returns the id of the item at `index` (S138). The id stays with the item wherever it moves, and no
-    /// other item gets it.
+    /// Returns the id of the item at `index` (S138). The item keeps this id wherever it moves in the array,
+    /// and no other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.items.get(index).map(|entry| entry.id)
@@ -187,13 +191,13 @@ impl<T> OrderedFastArray<T> {
         self.items.iter().map(|entry| entry.id)
     }
 
-    /// Returns the index of the item `id`. O(n) for the first lookup by id.
+    /// Returns the index of the item `id`. Costs O(n) for the first lookup by id.
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {
         self.items.index_of(self.key(id)?)
     }
 
-    /// Returns the item `id`. O(1), but O(n) for the first lookup by id.
+    /// Returns the item `id`. Costs O(1), but O(n) for the first lookup by id.
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
         self.entry(id).map(|entry| &entry.item)
@@ -206,31 +210,33 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns an iterator over the items from `index` on. The iterator is empty if `index` is greater than
-    /// the length. O(log n), then O(1) for each item on average.
+    /// the length. Costs O(log n), and then O(1) for each item on average.
     #[must_use]
     pub fn iter_from(&self, index: usize) -> Iter<'_, T> {
         self.range(index.min(self.len())..)
     }
 
-    /// Returns an iterator over the items of a range. O(log n), then O(1) for each item on average.
+    /// Returns an iterator over the items whose indices are in `range`. Costs O(log n), and then O(1) for
+    /// each item on average.
     ///
     /// # Panics
-    /// If the range ends before it starts, or after the end of the array.
+    /// Panics if the range ends before it starts, or if it ends after the end of the array.
     #[must_use]
     #[track_caller]
     pub fn range(&self, range: impl RangeBounds<usize>) -> Iter<'_, T> {
         Iter::new(self.items.iter_range(bounds(range, self.len())))
     }
 
-    /// Appends a new item and returns its id. An item that was in an array before is a new item, too.
+    /// Appends a new item and returns its id. An item that was removed from an array before is a new item,
+    /// too.
     pub fn push(&mut self, item: T) -> ItemId {
         self.insert(self.len(), item)
     }
 
-    /// Inserts a new item before the one at `index`, and returns its id.
+    /// Inserts a new item before the item at `index`, and returns its id.
     ///
     /// # Panics
-    /// If `index` is greater than the length.
+    /// Panics if `index` is greater than the length.
     #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.fresh();
@@ -254,17 +260,18 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Removes the item at `index` and returns it. The other items keep their order. A removed item that is
-    /// put back is a new item. There is no `swap_remove`, because it would not be faster.
+    /// put back is a new item. Ordered arrays have no `swap_remove`, because it would not be faster than
+    /// `remove`.
     ///
     /// # Panics
-    /// If `index` is not less than the length.
+    /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let removed = self.items.key_at(index).and_then(|key| self.take(key));
         removed.unwrap_or_else(|| no_item(index, self.len()))
     }
 
-    /// Removes the item `id` and returns it. O(n) for the first lookup by id.
+    /// Removes the item `id` and returns it. Costs O(n) for the first lookup by id.
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         self.take(self.key(id)?)
     }
@@ -274,7 +281,7 @@ impl<T> OrderedFastArray<T> {
         self.take(self.items.key_at(self.len().checked_sub(1)?)?)
     }
 
-    /// Removes all items. O(n).
+    /// Removes all items. Costs O(n).
     pub fn clear(&mut self) {
         self.index.take();
         self.runs.clear();
@@ -285,7 +292,7 @@ impl<T> OrderedFastArray<T> {
         items.clear();
     }
 
-    /// Removes the items from index `len` on. O(log n) for each.
+    /// Removes all items after the first `len` items. Costs O(log n) for each removed item.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len() {
             self.drain(len..);
@@ -293,10 +300,10 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Removes the items of a range and returns them. The items are removed immediately, even if the iterator
-    /// is not used. O(log n) for each.
+    /// is not used. Costs O(log n) for each removed item.
     ///
     /// # Panics
-    /// If the range ends before it starts, or after the end of the array.
+    /// Panics if the range ends before it starts, or if it ends after the end of the array.
     #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let keys = self.keys(bounds(range, self.len()));
@@ -305,7 +312,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
-    /// O(n), and O(log n) for each item that is removed.
+    /// Costs O(n), and O(log n) for each item that is removed.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
         for (at, key) in self.keys(0..self.len()).into_iter().enumerate() {
             if self.guard(key, at).is_some_and(|mut item| !keep(&mut item)) {
@@ -314,7 +321,7 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns the key of the item `id`.
+    /// Returns the key under which the item `id` is stored.
     fn key(&self, id: ItemId) -> Option<Key> {
         let index = self.index.get_or_init(|| {
             let mut index = IdTable::with_capacity(self.len());
@@ -325,7 +332,7 @@ impl<T> OrderedFastArray<T> {
         index.get(id)
     }
 
-    /// Returns the id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.id_counter.next_for_copies()
     }
@@ -342,7 +349,7 @@ impl<T> OrderedFastArray<T> {
         self.items.by_key(key?).map(|entry| &entry.label)
     }
 
-    /// Returns an id that no item has.
+    /// Returns a new id, which no item has.
     fn fresh(&mut self) -> ItemId {
         let mut counter = self.id_counter;
         let id = counter.fresh(|id| self.key(id).is_some());
@@ -359,9 +366,9 @@ impl<T> OrderedFastArray<T> {
         key
     }
 
-    /// Inserts an item of a client after `before`, if there is no free label between two items of the server.
-    /// The item gets the label of `before`. So the item comes after all items with that label, because local
-    /// ids are greater.
+    /// Inserts an item that a client's own code adds after the item `before`, if there is no free label
+    /// between two items of the server. The item gets the label of `before`. So the item comes after all
+    /// items with that label, because local ids are greater.
     fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };

@@ -1,6 +1,6 @@
 //! Methods that move items of an ordered array: one item, a block, or all of them.
 //!
-//! *Invariant:* items keep their ids and values, so only labels are sent (S145).
+//! *Invariant:* items that are moved keep their ids and values, so only labels are sent (S145).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,17 +15,17 @@ impl<T> OrderedFastArray<T> {
     /// label of the moved item is sent.
     ///
     /// # Panics
-    /// If one of the two indices is not less than the length.
+    /// Panics if one of the two indices is not less than the length.
     #[track_caller]
     pub fn move_item(&mut self, from: usize, to: usize) {
         assert!(from.max(to) < self.len(), "no item goes from {from} to {to} among {}", self.len());
         self.move_block(from..from + 1, to);
     }
 
-    /// Swaps two items. Each keeps its id. The labels of both are sent.
+    /// Swaps two items. Both items keep their ids. The new labels of both items are sent.
     ///
     /// # Panics
-    /// If one of the two indices is not less than the length.
+    /// Panics if one of the two indices is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (one.min(other), one.max(other));
@@ -43,7 +43,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Reverses the order of the items. O(n log n). The new labels are sent, about two bits for each item.
+    /// Reverses the order of the items. Costs O(n log n). The new labels are sent, which takes about two bits
+    /// for each item.
     pub fn reverse(&mut self) {
         let mut keys = self.keys(0..self.len());
         keys.reverse();
@@ -51,11 +52,11 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Rotates the items to the left, so that the item at `mid` comes first. Moves either the items before
-    /// `mid` or the other items, whichever are fewer, and sends only the labels of the moved items. O(log n)
-    /// for each moved item.
+    /// `mid` or the other items, whichever are fewer, and sends only the labels of the moved items. Costs
+    /// O(log n) for each moved item.
     ///
     /// # Panics
-    /// If `mid` is greater than the length.
+    /// Panics if `mid` is greater than the length.
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         let len = self.len();
@@ -71,7 +72,7 @@ impl<T> OrderedFastArray<T> {
     /// same as [`rotate_left`](Self::rotate_left).
     ///
     /// # Panics
-    /// If `distance` is greater than the length.
+    /// Panics if `distance` is greater than the length.
     #[track_caller]
     pub fn rotate_right(&mut self, distance: usize) {
         let len = self.len();
@@ -79,8 +80,8 @@ impl<T> OrderedFastArray<T> {
         self.rotate_left(len - distance);
     }
 
-    /// Sorts the items by `compare`. Equal items keep their order. O(n log n). If at most half of the items
-    /// have to move, usually only the labels of the moved items are sent.
+    /// Sorts the items by `compare`. Equal items keep their order. Costs O(n log n). If at most half of the
+    /// items have to move, usually only the labels of these items are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -90,8 +91,8 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items by `compare`. The method may change the order of equal items. Currently they keep
-    /// their order, because that moves the fewest items.
+    /// Sorts the items by `compare`. The method may change the order of equal items. Currently equal items
+    /// keep their order, because this moves the fewest items.
     pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
         self.sort_by(compare);
     }
@@ -103,7 +104,7 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Moves the items of a block so that the first of them is at `to` afterwards.
+    /// Moves the items at the indices `block` so that the first of them is at index `to` afterwards.
     fn move_block(&mut self, block: Range<usize>, to: usize) {
         if block.is_empty() || block.start == to {
             return;
@@ -124,8 +125,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Reorders the items to the order of `keys`, which contains each key once. The largest group of items
-    /// that are already in this order keep their labels.
+    /// Puts the items into the order of their keys in `keys`, which contains each key once. The largest group
+    /// of items that are already in this order keep their labels.
     fn arrange(&mut self, keys: &[Key]) {
         let highest = keys.iter().map(|key| key.number()).max().unwrap_or(0);
         let mut indices = vec![0; highest + 1];
@@ -154,11 +155,12 @@ impl<T> OrderedFastArray<T> {
     }
 }
 
-/// Returns which numbers belong to a longest ascending subsequence of `order`. No number may occur twice. O(n
-/// log n).
+/// Returns for each number in `order` whether it belongs to one longest ascending subsequence of `order`. No
+/// number may occur twice. Costs O(n log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
-    // `ends[len]` is where the ascending subsequence of `len + 1` numbers with the lowest last number ends.
-    // `before[at]` is the position of the number that precedes the number at `at` in such a subsequence.
+    // Among the ascending subsequences of `len + 1` numbers, `ends[len]` is the position of the last number
+    // of the one that ends with the lowest number. `before[at]` is the position of the number that precedes
+    // the number at `at` in such a subsequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

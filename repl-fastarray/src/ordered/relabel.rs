@@ -1,27 +1,28 @@
-//! Relabelling: gives new labels to items around an index where no short label is free.
+//! Relabelling: changes the labels of items around an index at which no short label is free.
 //!
-//! *Invariant:* new labels do not change the order of the items.
+//! *Invariant:* relabelling does not change the order of the items.
 
 use std::ops::Range;
 
 use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
-/// How many items on each side of a position without free labels get new labels at first.
+/// The number of items on each side of a position without free labels that get new labels at first.
 const FIRST_REACH: usize = 16;
-/// The factor by which the range of items grows if there is too little room.
+/// The factor by which the range of relabelled items grows if too few labels are free in it.
 const REACH_FACTOR: usize = 4;
-/// The most digits of a new label while the range has its first size. Each time the range grows, the new
-/// labels must be one digit shorter. The shorter they are, the more longer labels stay free between them.
+/// The greatest number of digits of a new label while the range of relabelled items has its first size. Each
+/// time the range grows, the new labels must be one digit shorter. The shorter the new labels are, the more
+/// longer labels remain free between them.
 const MAX_DIGITS: usize = 8;
 
-/// Gives new labels to the items at `indices` and around them, so that labels are free at these positions.
-/// Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
-/// `indices`.
+/// Changes the labels of the items at `indices` and of items around them, so that labels are free at these
+/// positions. Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of
+/// the items at `indices`.
 ///
-/// The range grows until there is enough room: about 32 items if labels of 8 digits are enough, 128 items if
-/// 7 digits are enough, and so on. `label` returns the label of an item. O(n) in the worst case, O(log n) for
-/// each insertion on average.
+/// The range of relabelled items grows until enough labels are free: it has about 32 items if labels of 8
+/// digits are enough, 128 items if 7 digits are enough, and so on. The argument `label` returns the label of
+/// an item. Costs O(n) in the worst case, O(log n) for each insertion on average.
 pub(crate) fn relabel<T>(
     items: &mut Sequence<T>,
     indices: Range<usize>,
@@ -56,8 +57,8 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts `count` labels at the index that `choose` returns for a length. Returns how many items were
-    /// relabelled, and how often.
+    /// Inserts `count` labels one after another. `choose` returns the index for the current number of labels.
+    /// Returns how many items were relabelled, and how often labels had to be changed.
     fn insert(count: usize, choose: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();
         let (mut relabelled, mut times) = (0, 0);

@@ -1,7 +1,7 @@
 //! How a client's ordered array applies an update from the server.
 //!
 //! *Invariant:* while an update is received, items keep their positions, and new items are at the end. All
-//! items are in order before any callback runs.
+//! items are put in order before any callback runs.
 
 use repl_core::ItemId;
 use repl_core::label::Label;
@@ -13,7 +13,7 @@ use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
-/// The items of an ordered array, as callbacks access them.
+/// The items of an ordered array, in the form in which callbacks access them.
 pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<Entry<T>>);
 
 impl<T> ItemAccess<T> for OrderedItems<'_, T> {
@@ -83,7 +83,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     }
 
     fn has_moved(&self) -> bool {
-        // An item with a new label has not always moved. Only items that change their position count.
+        // An item with a new label has not necessarily moved. Only items that change their position are
+        // reported as moved.
         self.relabeled.iter().any(|&key| {
             let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
             let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));
@@ -100,7 +101,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// Gives all items local ids. New items get local ids, too.
+    /// Renames all items so that they have local ids. New items get local ids, too.
     pub(super) fn rename_locally(&mut self) {
         let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
         for key in self.keys(0..self.len()) {
@@ -112,7 +113,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Sets the label of the item `id` of a replica.
+    /// Sets the label of the item `id` of a client's replica.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
         let Some((key, _)) = self.server_item(id) else { return };
         if let Some(entry) = self.items.by_key_mut(key)
@@ -123,7 +124,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         }
     }
 
-    /// Returns whether an item is in order with its neighbours.
+    /// Returns whether an item is in the right order with its neighbours.
     fn is_in_order(&self, key: Key) -> bool {
         let Some(index) = self.items.index_of(key) else { return true };
         let around = self.items.iter_from(index.saturating_sub(1)).take(2 + index.min(1));

@@ -1,20 +1,21 @@
 //! Predicts where users insert the next items of an ordered array, so that labels stay short. For example,
-//! somebody who types inserts each character after the one before.
+//! somebody who types inserts each character after the previous character.
 //!
-//! *Invariant:* a prediction changes only the length of labels. The order of the items is right even if the
+//! *Invariant:* a prediction changes only the length of labels. The order of the items is correct even if the
 //! prediction is wrong.
 
 use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
-/// How many insertion points are remembered. So many users can insert at different positions of an array in
-/// turn, and the run of each is still recognized.
+/// The number of insertion points that are remembered. Up to this number of users can insert at different
+/// positions of an array in turn, and the run of items of each user is still recognised.
 const MAX_RUNS: usize = 32;
-/// If a run changes its side this many times in a row, it is expected to change its side again.
+/// If the side on which a run of inserted items continues changes this many times in a row, the side is
+/// expected to change again.
 const EXPECTED_TURNS: u32 = 2;
 
-/// The ends of recent runs, the latest first. A run is a series of items that were inserted next to each
-/// other.
+/// The ends of recent runs of inserted items. The latest run comes first. A run is a series of items that
+/// were inserted next to each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     ends: Vec<End>,
@@ -22,38 +23,39 @@ pub(crate) struct Runs {
 
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The key of the item that was inserted last.
+    /// The key of the item of the run that was inserted last.
     key: Key,
-    /// Whether the last item was inserted before or after the item before it in the run. `Neither` for the
-    /// first item of a run.
+    /// Whether the last item was inserted before or after the item before it in the run. The value is
+    /// `Neither` for the first item of a run.
     lean: Lean,
-    /// How many items in a row were inserted where the run was expected to continue.
+    /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side of the run. If the last item changed the side, the next item is
-    /// expected to change it again.
+    /// Whether the last item changed the side on which the run of inserted items continues. If so, the next
+    /// item is expected to change the side again.
     turned: bool,
 }
 
 impl End {
-    /// Returns whether an item on this `side` of the end changes the side of the run.
+    /// Returns whether the run of inserted items changes direction if the next item is inserted on this
+    /// `side` of the last item.
     fn changes_side_for(self, side: Lean) -> bool {
         self.lean != Lean::Neither && self.lean != side
     }
 }
 
 impl Runs {
-    /// Returns a memory without runs.
+    /// Returns a memory of insertions that contains no runs.
     pub(crate) const fn new() -> Self {
         Self { ends: Vec::new() }
     }
 
-    /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: on
-    /// which side the next item is expected.
+    /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: the
+    /// hint says on which side of the new item the next item is expected.
     ///
-    /// Usually a run that changes its side gets no hint, because every change uses up labels between its two
-    /// ends. A run that changed its side for each of the last [`EXPECTED_TURNS`] items is different: its next
-    /// item is expected between the new item and the last one. So the new item gets a label far from the
-    /// label of the last item.
+    /// Usually there is no hint for a run that changes direction, because every such change uses up labels
+    /// between the two ends of the run. If a run changed direction at each of the last [`EXPECTED_TURNS`]
+    /// items, the next item is expected between the new item and the last item. In this case the new item
+    /// gets a label far from the label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {
@@ -72,11 +74,12 @@ impl Runs {
         }
     }
 
-    /// Records that `count` items were inserted between the items `before` and `after`. `key` is the last of
-    /// the new items, or the first of them if the hint was [`Lean::After`].
+    /// Records that `count` items were inserted between the items `before` and `after`. `key` is the key of
+    /// the last of the new items, or of the first of them if the hint was [`Lean::After`].
     ///
-    /// Forgets the old end of the run, unless another run may continue at this end. Another run may continue
-    /// on the other side of the first item of a run, and where a run has changed its side unexpectedly.
+    /// Forgets the old end of the run of inserted items, unless another run may continue at this end. Another
+    /// run may continue on the other side of the first item of a run, and at a position where a run has
+    /// changed direction unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.run_beside(before, after) {
             Some((at, side)) => {
@@ -96,8 +99,8 @@ impl Runs {
         self.ends.insert(0, new);
     }
 
-    /// Records that an item was removed. If a run ended with this item, the run now ends with the item
-    /// before. `before` returns that item, and is called only in this case.
+    /// Records that an item was removed. If a run ended with this item, the run now ends with the item before
+    /// the removed item. `before` returns the item before the removed item, and is called only in this case.
     pub(crate) fn removed(&mut self, key: Key, before: impl FnOnce() -> Option<Key>) {
         if let Some(at) = self.ends.iter().position(|end| end.key == key) {
             match before() {
@@ -109,13 +112,13 @@ impl Runs {
         }
     }
 
-    /// Forgets all runs.
+    /// Forgets all runs of inserted items.
     pub(crate) fn clear(&mut self) {
         self.ends.clear();
     }
 
-    /// Returns the latest run that ends at `before` or `after`, and on which side of that end the new item
-    /// is.
+    /// Returns the latest run of inserted items that ends at the item `before` or `after`, and the side of
+    /// that end on which the new item is.
     fn run_beside(&self, before: Option<Key>, after: Option<Key>) -> Option<(usize, Lean)> {
         self.ends.iter().enumerate().find_map(|(at, end)| match Some(end.key) {
             key if key == before => Some((at, Lean::Before)),

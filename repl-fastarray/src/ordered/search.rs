@@ -1,14 +1,15 @@
 //! Methods that search an ordered array by value.
 //!
-//! *Invariant:* all methods of this file take `&self`, so a search never marks an item.
+//! *Invariant:* all methods of this file take `&self`, so a search by value never marks an item.
 
 use std::cmp::Ordering;
 
 use super::OrderedFastArray;
 
-/// Binary searches work as on slices. The methods take O(log n) comparisons and O(log² n) steps.
+/// Binary searches work in the same way as on slices. Each search takes O(log n) comparisons and O(log² n)
+/// steps.
 impl<T> OrderedFastArray<T> {
-    /// Returns whether an item is equal to `item`. O(n).
+    /// Returns whether an item is equal to `item`. Costs O(n).
     #[must_use]
     pub fn contains(&self, item: &T) -> bool
     where
@@ -20,7 +21,8 @@ impl<T> OrderedFastArray<T> {
     /// Searches a sorted array for `item`. Returns the index of the first item that is equal to `item`.
     ///
     /// # Errors
-    /// If no item is equal to `item`. Returns the index where `item` could be inserted.
+    /// Returns an error if no item is equal to `item`. The error contains the index where `item` could be
+    /// inserted.
     pub fn binary_search(&self, item: &T) -> Result<usize, usize>
     where
         T: Ord,
@@ -31,7 +33,8 @@ impl<T> OrderedFastArray<T> {
     /// Searches an array that is sorted by a key. Returns the index of the first item with the key `wanted`.
     ///
     /// # Errors
-    /// If no item has this key. Returns the index where such an item could be inserted.
+    /// Returns an error if no item has this key. The error contains the index where such an item could be
+    /// inserted.
     pub fn binary_search_by_key<K: Ord>(
         &self,
         wanted: &K,
@@ -41,10 +44,12 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns the index of the first item for which `compare` returns `Equal`. The array must be sorted so
-    /// that `compare` returns `Less` for all items before, and `Greater` for all items after.
+    /// that `compare` returns `Less` for all items before the wanted item, and `Greater` for all items after
+    /// it.
     ///
     /// # Errors
-    /// If `compare` returns `Equal` for no item. Returns the index where such an item could be inserted.
+    /// Returns an error if `compare` returns `Equal` for no item. The error contains the index where such an
+    /// item could be inserted.
     pub fn binary_search_by(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<usize, usize> {
         let at = self.partition_point(|item| compare(item) == Ordering::Less);
         match self.get(at) {
@@ -53,8 +58,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns how many items at the start of the array satisfy `is_before`. All items that satisfy the
-    /// condition must come before all others.
+    /// Returns how many items at the start of the array satisfy the condition `is_before`. All items that
+    /// satisfy the condition must come before all others.
     #[must_use]
     pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.items.partition_point(|entry| is_before(&entry.item))

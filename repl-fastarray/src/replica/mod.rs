@@ -1,7 +1,7 @@
 //! How a client's array applies an update from the server, and how it calls the item callbacks. A replica is
 //! the client's copy of an array.
 //!
-//! *Invariant:* an update never changes or removes items that the user of the client added (S183).
+//! *Invariant:* an update never changes or removes items that the client's own code added (S183).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod receipt;
@@ -12,15 +12,15 @@ use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemAccess, Ite
 
 pub(crate) use receipt::Receipt;
 
-/// The callbacks of the items of the array `R`.
+/// The callback policy of the items of the array type `R`.
 type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 
-/// An array of either kind that can receive updates.
+/// An array of either kind that can receive updates on a client.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// Where an item is stored. A spot stays valid until an item is taken out.
+    /// The place at which an item is stored. A spot stays valid until an item is removed from the storage.
     type Spot: Copy;
-    /// The items of the array, borrowed without the receipt.
+    /// The items of the array, borrowed separately from the receipt.
     type Items<'a>: ItemAccess<Self::Item>
     where
         Self: 'a;
@@ -35,36 +35,37 @@ pub(crate) trait Replica: Sized {
 
     fn item_at(&mut self, spot: Self::Spot) -> &mut Self::Item;
 
-    /// Returns the receipt of the array. An array that has never received an update has no receipt.
+    /// Returns the receipt of the array (the record of the current update). An array that has never received
+    /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. Creates the receipt if there is none. From then on, items that the
-    /// user of the client adds get local ids.
+    /// Returns the items and the receipt. Creates the receipt if there is none. Once an array has a receipt,
+    /// items that the client's own code adds get local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
-    /// Appends an initial item with an id that no other item has.
+    /// Appends an item with initial values and with an id that no other item has.
     fn append_received(&mut self, id: ItemId) -> Self::Spot;
 
-    /// Loads the memory that a removal reads into the cache, because the item at `spot` is about to be taken
-    /// out.
+    /// Prefetches the memory that the removal of the item at `spot` will read.
     fn preload_removal(&self, spot: Self::Spot) {
         let _ = spot;
     }
 
-    /// Takes these items out of the array.
+    /// Removes these items from the storage of the array.
     fn take_out(&mut self, going: Vec<(ItemId, Self::Spot)>);
 
-    /// Calls `each` with the id and the spot of each item, in the order of the items.
+    /// Calls `each` with the id and the storage place of each item, in the order of the items.
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, Self::Spot));
 
     /// Returns whether the update has moved items that were in the array before.
     fn has_moved(&self) -> bool;
 
-    /// Puts the items in order, before any callback runs. Returns whether items that were in the array before
-    /// have moved.
+    /// Puts the items into the order of their labels, before any callback runs. Returns whether items that
+    /// were in the array before have moved.
     fn sort_moved(&mut self) -> bool;
 
-    /// Returns the receipt. Begins an update if none has begun.
+    /// Returns the receipt of the array (the record of the current update). Begins an update if none has
+    /// begun.
     fn open_receipt(&mut self) -> &mut Receipt {
         let len = self.size();
         let (_, receipt) = self.parts();
@@ -73,7 +74,7 @@ pub(crate) trait Replica: Sized {
     }
 
     /// Returns where the item `id` is stored, and the receipt. Begins an update if none has begun. Returns
-    /// `None` if there is no such item, or if the user of the client added it.
+    /// `None` if there is no such item, or if the client's own code added it.
     fn server_item(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
         let spot = if id.is_local() { None } else { self.spot(id) };
         let receipt = self.open_receipt();
@@ -106,7 +107,8 @@ pub(crate) trait Replica: Sized {
     fn receive_removal(&mut self, id: ItemId) {
         if let Some((spot, receipt)) = self.server_item(id) {
             if receipt.is_added(id) {
-                // No callback has reported that the item was added.
+                // No callback has reported yet that the item was added, so no callback must report its
+                // removal.
                 receipt.cancel_add(id);
                 self.take_out(vec![(id, spot)]);
             } else {
@@ -135,8 +137,8 @@ pub(crate) trait Replica: Sized {
         spots.into_iter().for_each(|spot| each(self.item_at(spot)));
     }
 
-    /// Calls `each` with the items that this update removes, one by one or by a sweep. O(items) after a
-    /// sweep.
+    /// Calls `each` with the items that this update removes, either by listing them or by a sweep. Costs
+    /// O(items) after a sweep.
     fn each_marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
         let Some(receipt) = self.receipt() else { return };
         receipt.removed.iter().copied().for_each(&mut *each);
@@ -149,8 +151,8 @@ pub(crate) trait Replica: Sized {
         }
     }
 
-    /// Returns whether the current update has added, changed, moved or removed an item. O(1), but O(items)
-    /// after a sweep.
+    /// Returns whether the current update has added, changed, moved or removed an item. Costs O(1), but
+    /// O(items) after a sweep.
     fn has_received(&self) -> bool {
         let mut any = self.has_moved();
         self.each_marked_for_removal(&mut |_| any = true);
@@ -181,9 +183,10 @@ pub(crate) trait Replica: Sized {
         }
     }
 
-    /// Returns the items to be removed: first those that the update names, in its order, then those that a
-    /// sweep removes, by index. Items that were added and swept in the same update are taken out immediately.
-    /// Afterwards the added and changed items in the receipt are items that remain in the array.
+    /// Returns the items that must be removed. The items that the update lists come first, in the order of
+    /// the update. Then come the items that a sweep removes, in the order of their indices. Items that were
+    /// added and swept in the same update are removed from the storage immediately. Afterwards the added and
+    /// changed items in the receipt are items that remain in the array.
     fn removed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().drop_removed();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();
@@ -201,7 +204,7 @@ pub(crate) trait Replica: Sized {
         removed
     }
 
-    /// Calls all callbacks of an update except the last, in the order of S178.
+    /// Calls all callbacks of an update except the last callback, in the order of S178.
     fn run_callbacks(&mut self, removed: &[(ItemId, Self::Spot)]) {
         let final_len = self.size().saturating_sub(removed.len());
         let removed: Vec<_> = removed.iter().map(|&(_, spot)| self.index_of_spot(spot)).collect();

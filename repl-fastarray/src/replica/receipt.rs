@@ -1,42 +1,42 @@
-//! The receipt of a replica: a record of the effect of the current update on each item. The callbacks are
+//! The receipt of a client's array: a record of what the current update did to each item. The callbacks are
 //! called from this record.
 //!
-//! *Invariant:* the receipt refers to items by id, so it stays correct when items move. The receipt contains
-//! only items that the server added.
+//! *Invariant:* the receipt refers to items by their ids, so it stays correct when items move. The receipt
+//! contains only items that the server added.
 
 use repl_core::{HandleSet, ItemId};
 
 use crate::ids::IdTable;
 
-/// Each list of a receipt keeps memory for up to this many items from one update to the next.
+/// Each list in a receipt keeps its memory for up to this many items from one update to the next.
 const MAX_KEPT_ITEMS: usize = 64;
 
-/// The effects of the current update on the items of an array so far.
+/// What the current update has done to the items of an array so far.
 #[derive(Debug, Default)]
 pub(crate) struct Receipt {
-    /// Whether an update has begun and not ended.
+    /// Whether an update has begun and has not ended yet.
     open: bool,
     /// The number of sweeps in this update. A sweep removes all items that the rest of the update does not
-    /// name.
+    /// mention.
     sweeps: u32,
-    /// The notes on all items that the update has named.
+    /// The notes on all items that the update has mentioned.
     notes: IdTable<Note>,
     /// The number of items before the update.
     pub(crate) old_len: usize,
-    /// The items that the update added, in its order.
+    /// The items that the update added, in the order of the update.
     pub(crate) added: Vec<ItemId>,
-    /// The items that the update changed, in its order. The changed handles are stored only if the items have
-    /// callbacks.
+    /// The items that the update changed, in the order of the update. The changed handles are stored only if
+    /// the items have callbacks.
     pub(crate) changed: Vec<(ItemId, HandleSet)>,
-    /// The items that the update removes by name, in its order.
+    /// The items that the update lists as removed, in the order of the update.
     pub(crate) removed: Vec<ItemId>,
 }
 
-/// The effect of the update on one item.
+/// What the update did to one item.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     fate: Fate,
-    /// The value of `Receipt::sweeps` when the update last named the item.
+    /// The value of `Receipt::sweeps` at the time when the update last mentioned the item.
     sweeps: u32,
 }
 
@@ -61,7 +61,7 @@ impl Receipt {
         self.open
     }
 
-    /// Records a sweep: all items that the rest of the update does not name are to be removed.
+    /// Records a sweep: all items that the rest of the update does not mention will be removed.
     pub(crate) fn sweep(&mut self) {
         self.sweeps = self.sweeps.saturating_add(1);
     }
@@ -80,13 +80,13 @@ impl Receipt {
         self.added.push(id);
     }
 
-    /// Deletes the record of an item that this update added and then removed.
+    /// Deletes the record of an item that this update added and then removed again.
     pub(crate) fn cancel_add(&mut self, id: ItemId) {
         self.notes.remove(id);
         self.added.retain(|&added| added != id);
     }
 
-    /// Records that the update has named the item, so that a sweep before this call does not remove it.
+    /// Records that the update has mentioned the item, so that a sweep before this call does not remove it.
     pub(crate) fn keep(&mut self, id: ItemId) {
         let fate = match self.fate(id) {
             Some(Fate::Removed) => {
@@ -107,15 +107,15 @@ impl Receipt {
         self.fate(id) == Some(Fate::Added)
     }
 
-    /// Records that the properties `handles` of the item have new values. `None` if the items have no
-    /// callbacks.
+    /// Records that the properties `handles` of the item have new values. `handles` is `None` if the items
+    /// have no callbacks.
     pub(crate) fn change(&mut self, id: ItemId, handles: Option<&HandleSet>) {
         self.keep(id);
         match self.fate(id) {
             Some(Fate::Added) => {}
             Some(Fate::Changed) => {
-                // A server names each item at most once in an update. So an item changes twice in an update
-                // only when a reference in it gets its object.
+                // A server mentions each item at most once in an update. So an item changes twice in an
+                // update only if a reference in it is read again because its object has appeared.
                 let known = self.changed.iter_mut().rfind(|(changed, _)| *changed == id);
                 if let (Some((_, known)), Some(handles)) = (known, handles) {
                     known.union(handles);
@@ -147,13 +147,13 @@ impl Receipt {
         self.sweeps > 0
     }
 
-    /// Returns whether the update removes the item by name.
+    /// Returns whether the update lists the item as removed.
     pub(crate) fn is_marked_removed(&self, id: ItemId) -> bool {
         self.fate(id) == Some(Fate::Removed)
     }
 
     /// Drops the removed items from the lists of added and changed items. Returns the items that were added
-    /// and swept in the same update. No callback reports these items.
+    /// and swept in the same update. Callbacks do not report these items.
     pub(crate) fn drop_removed(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();
@@ -169,7 +169,7 @@ impl Receipt {
         gone
     }
 
-    /// Ends the update and empties the receipt.
+    /// Ends the update and deletes all notes in the receipt.
     pub(crate) fn close(&mut self) {
         self.open = false;
         self.sweeps = 0;

@@ -1,7 +1,7 @@
 //! [`Sequence`]: a list that never moves an item in memory. Items are stored in slots, and a tree stores the
 //! order of the slots.
 //!
-//! *Invariant:* a slot holds an item if and only if the number of the slot is a key in the tree.
+//! *Invariant:* a slot holds an item if and only if the tree contains the number of the slot as a key.
 
 mod tree;
 
@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// If more than one in this many items has moved, sorting all items is faster than moving each item to its
-/// place.
+/// If more than one in this many items has moved, sorting all items is faster than moving each of these items
+/// to its position.
 const SORT_SHARE: usize = 8;
 
-/// Identifies an item of a [`Sequence`] while the item is in it. The key does not change when the item moves.
-/// After the item was removed, a new item may get its key.
+/// Identifies an item of a [`Sequence`] as long as the item is in the sequence. The key does not change when
+/// the item moves. After the item was removed, a new item may get the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u32);
 
@@ -33,8 +33,8 @@ impl Key {
 
 /// A list of items. Each item can be found by its index or by its key.
 ///
-/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes its own size,
-/// the tag of an `Option`, and about 16 bytes.
+/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of
+/// its own type, the tag of an `Option`, and about 16 bytes.
 #[derive(Clone)]
 pub(crate) struct Sequence<T> {
     order: Order,
@@ -48,27 +48,27 @@ impl<T> Default for Sequence<T> {
 }
 
 impl<T> Sequence<T> {
-    /// Returns an empty sequence. Allocates nothing.
+    /// Returns an empty sequence. The function allocates no memory.
     pub(crate) const fn new() -> Self {
         Self { order: Order::new(), slots: Vec::new() }
     }
 
-    /// Returns the number of items. O(1).
+    /// Returns the number of items. Costs O(1).
     pub(crate) const fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns whether there are no items. O(1).
+    /// Returns whether the sequence has no items. Costs O(1).
     pub(crate) const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how many items fit without growing the slots.
+    /// Returns how many items fit without another allocation for slots.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.capacity()
     }
 
-    /// Reserves memory for `additional` more items. The tree grows with the items.
+    /// Reserves memory for `additional` more items. The tree reserves no memory, but grows with the items.
     pub(crate) fn reserve(&mut self, additional: usize) {
         let unused = self.slots.len() - self.len();
         let new = additional.saturating_sub(unused);
@@ -92,12 +92,12 @@ impl<T> Sequence<T> {
         self.order.key_at(index).map(Key)
     }
 
-    /// Returns the item with this key. O(1).
+    /// Returns the item with this key. Costs O(1).
     pub(crate) fn by_key(&self, key: Key) -> Option<&T> {
         self.slots.get(key.0 as usize)?.as_ref()
     }
 
-    /// Returns the item with this key for writing. O(1).
+    /// Returns the item with this key for writing. Costs O(1).
     pub(crate) fn by_key_mut(&mut self, key: Key) -> Option<&mut T> {
         self.slots.get_mut(key.0 as usize)?.as_mut()
     }
@@ -107,10 +107,11 @@ impl<T> Sequence<T> {
         self.order.index_of(key.0)
     }
 
-    /// Inserts an item before the one at `index`, or at the end if `index` is the length. Returns its key.
+    /// Inserts an item before the item at `index`, or at the end if `index` is the length. Returns the key of
+    /// the item.
     ///
     /// # Panics
-    /// If `index` is greater than the length, or there are 2³² − 1 items.
+    /// Panics if `index` is greater than the length, or if the sequence has 2³² − 1 items.
     pub(crate) fn insert(&mut self, index: usize, item: T) -> Key {
         let key = self.order.insert(index);
         match self.slots.get_mut(key as usize) {
@@ -130,7 +131,7 @@ impl<T> Sequence<T> {
     /// false if there is no such item.
     ///
     /// # Panics
-    /// If there is an item with this key, and `index` is not less than the length.
+    /// Panics if the item exists and `index` is not less than the length.
     pub(crate) fn move_to(&mut self, key: Key, index: usize) -> bool {
         let known = self.order.detach(key.0);
         if known {
@@ -139,14 +140,14 @@ impl<T> Sequence<T> {
         known
     }
 
-    /// Removes all items and keeps the memory. O(n).
+    /// Removes all items and keeps the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.slots.clear();
     }
 
-    /// Returns how many items at the start satisfy `is_before`. All items that satisfy the condition must
-    /// come before all others.
+    /// Returns how many items at the start satisfy the condition `is_before`. All items that satisfy the
+    /// condition must come before all others.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
     }
@@ -157,13 +158,13 @@ impl<T> Sequence<T> {
     }
 
     /// Returns an iterator over the items from `index` on. The iterator is empty if `index` is greater than
-    /// the length. O(log n), then O(1) for each item on average.
+    /// the length. Costs O(log n), and then O(1) for each item on average.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
         Iter { keys: self.order.iter_from(index), slots: &self.slots }
     }
 
-    /// Returns an iterator over a range of the items, which must be within the length. O(log n), then O(1)
-    /// for each item on average.
+    /// Returns an iterator over a range of the items, which must be within the length. Costs O(log n), and
+    /// then O(1) for each item on average.
     pub(crate) fn iter_range(&self, range: Range<usize>) -> Iter<'_, T> {
         Iter { keys: self.order.iter_range(range), slots: &self.slots }
     }
@@ -173,13 +174,14 @@ impl<T> Sequence<T> {
         self.order.iter_from(index).map(Key)
     }
 
-    /// Returns an iterator over the items for writing. Allocates a pointer for each item, because the slots
-    /// are in another order.
+    /// Returns an iterator over the items for writing. The function allocates a pointer for each item,
+    /// because the slots are in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
     }
 
-    /// Sorts the items by `compare`. Equal items keep their order, and all items keep their keys. O(n log n).
+    /// Sorts the items by `compare`. Equal items keep their order, and all items keep their keys. Costs O(n
+    /// log n).
     pub(crate) fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys: Vec<u32> = self.order.iter_from(0).collect();
         let slots = &self.slots;
@@ -190,16 +192,16 @@ impl<T> Sequence<T> {
         self.order.arrange(&keys);
     }
 
-    /// Moves the items of `moved` to their places in the order of `compare`. All other items must be in this
-    /// order already. All items keep their keys. O(log² n) for each moved item, and never more than the cost
-    /// of [`sort_by`](Self::sort_by).
+    /// Moves the items whose keys are in `moved` to their positions in the order of `compare`. All other
+    /// items must be in this order already. All items keep their keys. Costs O(log² n) for each moved item,
+    /// and never more than the cost of [`sort_by`](Self::sort_by).
     pub(crate) fn sort_moved(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / SORT_SHARE {
             self.sort_by(compare);
             return;
         }
-        // All moved items are taken out before any is inserted, because a binary search needs the other items
-        // in order.
+        // First all moved items are taken out of the order, and then they are inserted again one by one,
+        // because a binary search needs the other items to be in order.
         let moved: Vec<Key> = moved.iter().copied().filter(|key| self.order.detach(key.0)).collect();
         for key in moved {
             if let Some(item) = self.by_key(key) {
@@ -209,14 +211,14 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Reorders the items to the order of `keys`, which contains each key once. O(n).
+    /// Puts the items into the order of their keys in `keys`, which contains each key once. Costs O(n).
     pub(crate) fn arrange(&mut self, keys: &[Key]) {
         let keys: Vec<u32> = keys.iter().map(|key| key.0).collect();
         self.order.arrange(&keys);
     }
 }
 
-/// Cost: O(n).
+/// Costs O(n).
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -230,14 +232,14 @@ impl<T> IntoIterator for Sequence<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
-    /// Cost: O(n).
+    /// Costs O(n).
     fn into_iter(mut self) -> Self::IntoIter {
         let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
         items.collect::<Vec<_>>().into_iter()
     }
 }
 
-/// An iterator over the items of a [`Sequence`] in order, from both ends.
+/// An iterator over the items of a [`Sequence`] in order, which can take items from both ends.
 pub(crate) struct Iter<'a, T> {
     keys: Keys<'a>,
     slots: &'a [Option<T>],
@@ -333,7 +335,7 @@ mod tests {
         ]
     }
 
-    /// A sequence, and a vector of keys and items as its model.
+    /// A sequence, and a vector of keys and items as its naive model.
     #[derive(Default)]
     struct Pair {
         sequence: Sequence<u32>,
@@ -343,7 +345,7 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // Any permutation of numbers would work. The permutation ensures that the items are not sorted
+            // The numbers only have to be different. This constant ensures that the items are not sorted
             // already.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);

@@ -1,26 +1,27 @@
-//! The order of a sequence: a balanced tree of keys with counts. The tree finds the key at an index, and the
-//! index of a key.
+//! The order of a sequence: a balanced tree of keys, with the number of keys in each part. The tree finds the
+//! key at an index, and the index of a key.
 //!
-//! The tree is a B-tree. Leaves contain keys, and inner nodes contain nodes. Each entry stores the number of
-//! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
-//! and each key its leaf.
+//! The tree is a B-tree. Leaves contain keys, and inner nodes refer to child nodes. Each entry of a node
+//! stores the number of keys below the entry. All nodes are in one vector and refer to each other by index.
+//! Each node stores its parent, and a table stores the leaf of each key.
 //!
-//! *Invariant:* between calls each node except the root has `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries. All
-//! leaves have the same depth. The count of an entry is the number of keys below it.
+//! *Invariant:* between two calls, each node except the root has `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries.
+//! All leaves are at the same depth. The count that an entry stores is the number of keys below it.
 
 use std::ops::Range;
 
-/// The capacity of a node. A node with this many entries is split immediately.
+/// The greatest number of entries of a node. A node with this many entries is split immediately.
 const NODE_ENTRIES: usize = 32;
-/// The fewest entries of a node that is not the root.
+/// The least number of entries of a node that is not the root.
 const MIN_ENTRIES: usize = NODE_ENTRIES / 4;
-/// The most entries of a node when the whole tree is built in one pass. The rest of the node is room for
-/// insertions. After a split at an end of the tree, the fuller of the two nodes has this many entries.
+/// The greatest number of entries of a node when the whole tree is built in one pass. The rest of the node is
+/// room for insertions. After a split at an end of the tree, the fuller of the two nodes has this many
+/// entries.
 const BUILT_ENTRIES: usize = NODE_ENTRIES * 3 / 4;
-/// Stands for no node.
+/// The index that stands for "no node".
 const NONE: u32 = u32::MAX;
 
-/// A key, or a node with the number of keys below it.
+/// An entry of a node: a key, or a child node with the number of keys below it.
 #[derive(Clone, Copy)]
 struct Entry {
     id: u32,
@@ -31,10 +32,10 @@ struct Entry {
 struct Node {
     parent: u32,
     len: u32,
-    /// Keys in a leaf, nodes in an inner node.
+    /// The entries of the node: keys in a leaf, and child nodes in an inner node.
     ids: [u32; NODE_ENTRIES],
-    /// How many keys are below each entry; in a leaf this is 1. The counts are stored apart from the ids, so
-    /// that a search in a leaf loads only half of the node into the cache.
+    /// The number of keys below each entry, which is 1 for each entry of a leaf. The counts are stored apart
+    /// from the ids, so that a search in a leaf loads only half of the node into the cache.
     counts: [u32; NODE_ENTRIES],
 }
 
@@ -58,7 +59,7 @@ impl Node {
         self.close(at..at + 1);
     }
 
-    /// Makes room for `count` entries at `at`.
+    /// Makes room for `count` entries at the position `at` of this node.
     fn open(&mut self, at: usize, count: usize) {
         let len = self.len();
         self.ids.copy_within(at..len, at + count);
@@ -66,7 +67,7 @@ impl Node {
         self.len += count as u32;
     }
 
-    /// Removes a range of entries.
+    /// Removes a range of entries from this node.
     fn close(&mut self, range: Range<usize>) {
         let len = self.len();
         self.ids.copy_within(range.end..len, range.start);
@@ -74,19 +75,20 @@ impl Node {
         self.len -= range.len() as u32;
     }
 
-    /// Returns the position of `id`, which must be in this node.
+    /// Returns the position of the entry `id` in this node, which must contain it.
     fn find(&self, id: u32) -> usize {
         let found = self.ids().iter().position(|&other| other == id);
         found.unwrap_or_else(|| unreachable!("an entry is not in the node that it names as its parent"))
     }
 
-    /// Returns the number of keys in the entries before `at`.
+    /// Returns the number of keys below the entries before the position `at` of this node.
     fn count_before(&self, at: usize) -> usize {
         self.counts[..at].iter().map(|&count| count as usize).sum()
     }
 }
 
-/// A position in a leaf. `at` may be the length of the leaf, which is the position after its last key.
+/// A position in a leaf of the tree. `at` may be the length of the leaf, which is the position after its last
+/// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     leaf: u32,
@@ -96,16 +98,16 @@ struct Spot {
 /// An ordered list of keys. A key is a small number that is chosen at insertion. After a key was removed, its
 /// number is used again.
 ///
-/// All methods cost O(log n) unless their documentation says otherwise.
+/// All methods of `Order` cost O(log n) unless their documentation says otherwise.
 #[derive(Clone)]
 pub(crate) struct Order {
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
     root: u32,
-    /// The number of levels above the leaves.
+    /// The number of levels of the tree above the leaves.
     height: u32,
     len: usize,
-    /// The leaf of each key, or [`NONE`] if the key is not in use.
+    /// The leaf that contains each key, or [`NONE`] if the key is not in use.
     leaves: Vec<u32>,
     free_keys: Vec<u32>,
 }
@@ -130,7 +132,7 @@ impl Order {
         }
     }
 
-    /// Returns the number of keys. O(1).
+    /// Returns the number of keys. Costs O(1).
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
@@ -141,7 +143,7 @@ impl Order {
         Some(self.nodes[spot.leaf as usize].ids[spot.at])
     }
 
-    /// Returns the index of `key`, or `None` if it is not in use.
+    /// Returns the index of `key`, or `None` if the key is not in use.
     pub(crate) fn index_of(&self, key: u32) -> Option<usize> {
         let mut id = self.leaf_of(key)?;
         let leaf = &self.nodes[id as usize];
@@ -154,11 +156,11 @@ impl Order {
         Some(index)
     }
 
-    /// Chooses a new key, inserts it before the one at `index`, or at the end if `index` is the number of
-    /// keys, and returns it.
+    /// Chooses a new key, inserts it before the key at `index` (or at the end if `index` is the number of
+    /// keys), and returns it.
     ///
     /// # Panics
-    /// If `index` is greater than the number of keys.
+    /// Panics if `index` is greater than the number of keys.
     pub(crate) fn insert(&mut self, index: usize) -> u32 {
         let key = self.free_keys.pop().unwrap_or_else(|| {
             let key = key_count(self.leaves.len());
@@ -181,7 +183,7 @@ impl Order {
     /// Inserts `key`, which was [detached](Self::detach), at `index`.
     ///
     /// # Panics
-    /// If `index` is greater than the number of keys.
+    /// Panics if `index` is greater than the number of keys.
     pub(crate) fn attach(&mut self, key: u32, index: usize) {
         assert!(index <= self.len, "index {index} is beyond the end of a sequence of {}", self.len);
         if self.root == NONE {
@@ -203,8 +205,8 @@ impl Order {
         self.split_full(leaf, at);
     }
 
-    /// Takes `key` out until it is [attached](Self::attach) again. Returns false if the key is not in the
-    /// tree.
+    /// Removes `key` from the order, but keeps its number in use until the key is [attached](Self::attach)
+    /// again. Returns false if the key is not in the tree.
     pub(crate) fn detach(&mut self, key: u32) -> bool {
         let Some(leaf) = self.leaf_of(key) else { return false };
         let at = self.nodes[leaf as usize].find(key);
@@ -222,7 +224,7 @@ impl Order {
         true
     }
 
-    /// Removes all keys and keeps the memory. O(n).
+    /// Removes all keys and keeps the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -231,11 +233,11 @@ impl Order {
         (self.root, self.height, self.len) = (NONE, 0, 0);
     }
 
-    /// Returns how many keys at the start satisfy `is_before`. Keys that satisfy `is_before` must come before
-    /// all other keys.
+    /// Returns how many keys at the start satisfy the condition `is_before`. Keys that satisfy `is_before`
+    /// must come before all other keys.
     ///
-    /// Calls `is_before` O(log n) times. Takes O(log² n) steps, because it walks down to the first key of a
-    /// node for each call.
+    /// The method calls `is_before` O(log n) times. The whole search takes O(log² n) steps, because it walks
+    /// down to the first key of a node for each call.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
         let (mut node, mut index) = (self.root, 0);
         if node == NONE {
@@ -250,7 +252,8 @@ impl Order {
         index + self.nodes[node as usize].ids().partition_point(|&key| is_before(key))
     }
 
-    /// Returns an iterator over the keys from `index` on. O(log n), then O(1) for each key on average.
+    /// Returns an iterator over the keys from `index` on. Costs O(log n), and then O(1) for each key on
+    /// average.
     pub(crate) fn iter_from(&self, index: usize) -> Keys<'_> {
         self.iter_range(index.min(self.len)..self.len)
     }
@@ -268,13 +271,13 @@ impl Order {
         self.leaves.reserve(additional);
     }
 
-    /// Reorders the keys to the order of `keys`, which contains each key in use once. O(n).
+    /// Puts all keys into the order of `keys`, which contains each key in use once. Costs O(n).
     pub(crate) fn arrange(&mut self, keys: &[u32]) {
         debug_assert_eq!(keys.len(), self.len, "an arrangement names every key once");
         self.build(keys);
     }
 
-    /// Replaces all keys by the keys from 0 to `len` - 1, in this order. O(n).
+    /// Replaces all keys by the keys from 0 to `len` - 1, in this order. Costs O(n).
     pub(crate) fn fill(&mut self, len: usize) {
         self.free_keys.clear();
         let keys: Vec<u32> = (0..key_count(len)).collect();
@@ -287,7 +290,7 @@ impl Order {
         self.leaves.get(key as usize).copied().filter(|&leaf| leaf != NONE)
     }
 
-    /// Returns the position of the key at `index`.
+    /// Returns the leaf of the key at `index`, and the position in the leaf.
     fn spot(&self, index: usize) -> Option<Spot> {
         if index >= self.len {
             return None;
@@ -304,7 +307,7 @@ impl Order {
         Some(Spot { leaf: node, at })
     }
 
-    /// Returns the first key below a node that has `height` levels below it.
+    /// Returns the first key below `node`, which is `height` levels above the leaves.
     fn first_key(&self, mut node: u32, height: u32) -> u32 {
         for _ in 0..height {
             node = self.nodes[node as usize].ids[0];
@@ -312,13 +315,13 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits `leaf` if it is full. Afterwards splits each full node above the leaf. `at` is the position of
-    /// the entry that was inserted last.
+    /// Splits the node `leaf` if it is full. Afterwards splits each full node above the leaf. `at` is the
+    /// position of the entry that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == NODE_ENTRIES {
             // After an insertion at one end of the tree, more insertions at that end are likely. So the split
-            // leaves room at that end.
+            // leaves more room in the node at that end.
             let cut = match at {
                 0 => NODE_ENTRIES - BUILT_ENTRIES,
                 _ if at == NODE_ENTRIES - 1 => BUILT_ENTRIES,
@@ -340,8 +343,8 @@ impl Order {
         }
     }
 
-    /// If `leaf` has too few entries, merges it with a neighbour, or moves entries from a neighbour to it.
-    /// Then repeats this for the nodes above.
+    /// If `leaf` has too few entries, merges it with a neighbouring leaf, or moves entries from a
+    /// neighbouring leaf to it. Then does the same for the nodes above the leaf.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
@@ -368,8 +371,8 @@ impl Order {
         }
     }
 
-    /// Distributes the entries of two neighbours evenly: the nodes at `position` and `position - 1` of
-    /// `parent`. Both nodes are at `level`.
+    /// Distributes the entries of two neighbouring nodes evenly. The nodes are at `position` and `position -
+    /// 1` of their `parent`. Both nodes are at `level`.
     fn balance(&mut self, parent: u32, position: usize, level: u32) {
         let [left, right] = [position - 1, position].map(|at| self.nodes[parent as usize].ids[at]);
         let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
@@ -387,8 +390,8 @@ impl Order {
         }
     }
 
-    /// Moves entries of one node at `level` to position `at` of another. Returns how many keys are below
-    /// these entries.
+    /// Moves the entries `range` of the node `from` to position `at` of the node `to`. Both nodes are at
+    /// `level`. Returns how many keys are below these entries.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
         let positions = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
@@ -401,8 +404,8 @@ impl Order {
         self.set_parents(to, positions, level)
     }
 
-    /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys are
-    /// below these entries.
+    /// Sets `node` as the parent of the entries in a range of it. `node` is at `level`. Returns how many keys
+    /// are below these entries.
     fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
@@ -415,7 +418,7 @@ impl Order {
         self.nodes[node as usize].counts[range].iter().sum()
     }
 
-    /// Adds a new root above the current one.
+    /// Adds a new root above the current root.
     fn raise_root(&mut self) {
         let root = self.make_node();
         self.nodes[self.root as usize].parent = root;
@@ -437,7 +440,7 @@ impl Order {
         }
     }
 
-    /// Builds all nodes again for `keys`, in this order.
+    /// Builds the whole tree again from `keys`, in this order.
     fn build(&mut self, keys: &[u32]) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -464,8 +467,8 @@ impl Order {
         }
     }
 
-    /// If `forward`, returns the first key of the leaf after `leaf`, otherwise the last key of the leaf
-    /// before it.
+    /// If `forward` is set, returns the first position of the leaf after `leaf`. Otherwise returns the last
+    /// position of the leaf before `leaf`.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;
@@ -489,12 +492,12 @@ impl Order {
     }
 }
 
-/// Returns a number of keys in the width of a key.
+/// Converts a number of keys to `u32`, the type of keys.
 fn key_count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or_else(|_| panic!("a sequence has fewer than 2^32 items"))
 }
 
-/// An iterator over the keys of an [`Order`], from both ends.
+/// An iterator over the keys of an [`Order`], which can take keys from both ends.
 #[derive(Clone)]
 pub(crate) struct Keys<'a> {
     order: &'a Order,
