@@ -52,7 +52,7 @@ pub(crate) struct OpenHead {
 pub(crate) trait Visitor {
     /// Returns the wire number of the class of the object in `slot`.
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
-    /// Returns how many handles a class has. `None` if there is no such class.
+    /// Returns how many handles a class has. Returns `None` if there is no such class.
     fn handles_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes.
     fn classes(&self) -> u32;

@@ -100,7 +100,7 @@ impl<T: Clone> Interpolated<T> {
 
     /// Returns the value at a tick, mixed by `mix` from the value before it, the value after it, and the
     /// fraction of the way between them. Returns the first value for ticks before it, and the last value for
-    /// ticks after it. `None` if there are no values. O(log values).
+    /// ticks after it. Returns `None` if there are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {

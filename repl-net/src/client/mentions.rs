@@ -53,7 +53,7 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Removes all leaves below `path` whose next handle is in `steps`. O(removed leaves).
+    /// Removes all leaves below `path` whose next handle is in `steps`. Costs O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.objects.contains_key(&slot) {
             let removed = self.references.cut(slot, path, &steps);

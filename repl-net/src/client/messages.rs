@@ -47,10 +47,11 @@ impl Client {
     /// then reads as null.
     ///
     /// # Errors
-    /// If the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be tried again.
+    /// Returns an error if the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be
+    /// tried again.
     ///
     /// # Panics
-    /// If the type is not [registered](Self::register_message).
+    /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
         let max_bits = self.outbox.capacity();
@@ -66,7 +67,7 @@ impl Client {
     /// MiB, the connection ends. If the channel is not reliable, the oldest messages are dropped instead.
     ///
     /// # Panics
-    /// If the type is not [registered](Self::register_message).
+    /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M> {
         self.mailbox.poll().map(|((), message)| message)

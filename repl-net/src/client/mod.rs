@@ -106,8 +106,8 @@ impl Client {
     /// session.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range in its description. The message of the panic names the
-    /// field.
+    /// Panics if a field of `config` is out of the range in its description. The message of the panic names
+    /// the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
@@ -187,13 +187,13 @@ impl Client {
     /// Takes a packet from the server, applies it, and calls notifies and other callbacks.
     ///
     /// # Errors
-    /// If the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged) ends the
-    /// connection, or means that the connection has already ended. A packet that is repeated or arrives late
-    /// is not an error.
+    /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
+    /// ends the connection, or means that the connection has already ended. A packet that is repeated or
+    /// arrives late is not an error.
     ///
     /// # Panics
-    /// In debug builds, if packets were received for half of [`timeout`](ClientConfig::timeout) without a
-    /// [`tick`](Self::tick).
+    /// Panics in debug builds if packets were received for half of [`timeout`](ClientConfig::timeout) without
+    /// a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         if self.handshake.is_ended() {
@@ -363,7 +363,7 @@ impl Client {
     /// more packets.
     ///
     /// # Panics
-    /// In debug builds, if this method is called 1,000 times and [`tick`](Self::tick) was never called.
+    /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         if self.handshake.is_idle() {
@@ -444,7 +444,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
     /// # Panics
-    /// If the object does not exist.
+    /// Panics if the object does not exist.
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
@@ -458,7 +458,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
 /// later updates replace it. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
-    /// If the object does not exist.
+    /// Panics if the object does not exist.
     #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.get_mut(object) {

@@ -209,7 +209,8 @@ fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
 }
 
-/// Returns the notifies of the properties among `handles`, each once. O(handles) if the class has notifies.
+/// Returns the notifies of the properties among `handles`, each once. Costs O(handles) if the class has
+/// notifies.
 fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
     let handles = (!notify_of.is_empty()).then(|| handles.iter());
     let mut last = None;

@@ -39,21 +39,21 @@ impl Client {
         self.replicas.proxy(object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// Returns the role of this client for an object (S204, S205), as the server last sent it. `None` if the
-    /// object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy), the
-    /// owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
+    /// Returns the role of this client for an object (S204, S205), as the server last sent it. Returns `None`
+    /// if the object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy),
+    /// the owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.replicas.proxy(object).map(|proxy| proxy.role)
     }
 
     /// Returns the objects of a class that this client owns, with their references, in no particular order.
-    /// O(objects of the class).
+    /// Costs O(objects of the class).
     pub fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.objects::<T>().filter(|(object, _)| self.is_owner(*object))
     }
 
-    /// Returns the name of an object's class. `None` if the object neither exists nor is
+    /// Returns the name of an object's class. Returns `None` if the object neither exists nor is
     /// [departed](Self::departed).
     #[must_use]
     pub fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
@@ -113,8 +113,8 @@ impl Client {
     /// Copies the properties in a change from the client's object to `to`, for example to a component of an
     /// ECS. If the object is new, all replicated properties are copied, because the initial values of the
     /// object may differ from the values in `to`. The other fields of `to` do not change. If the object does
-    /// not exist any more, nothing is copied and the method returns false. O(values copied): if a collection
-    /// changed, all its elements are copied.
+    /// not exist any more, nothing is copied and the method returns false. Costs O(values copied): if a
+    /// collection changed, all its elements are copied.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -136,7 +136,7 @@ impl Client {
 
     /// Returns the tick of the server that made the newest packet, counted as
     /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
-    /// were lost, it shows older values. `None` before the first packet.
+    /// were lost, it shows older values. Returns `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()

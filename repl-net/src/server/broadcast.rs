@@ -1,7 +1,8 @@
-//! The broadcast: changes for all connections with the default view, encoded once and shared (S88).
+//! The broadcast: the changes of a tick for all connections with the default view, encoded once and shared
+//! (S88).
 //!
-//! *Invariant:* the bits of segments depend only on the world, and on no connection. A connection sends a
-//! whole segment, or some of its entries one by one.
+//! *Invariant:* the bits of shared segments depend only on the objects, and not on any connection. A
+//! connection sends a whole segment, or some of its entries one by one.
 
 use std::sync::Arc;
 
@@ -15,18 +16,19 @@ use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind
 use crate::transport::spare::ROUND_TICKS;
 
 /// The changes that one tick sends to all connections that are in step, which means that their clients have
-/// everything so far.
+/// all earlier changes.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
-    /// Segments of earlier ticks that packets may still use.
+    /// Segments of earlier ticks that records of packets may still refer to.
     pool: Vec<Arc<Segment>>,
-    /// Segments that no packet uses any more. The memory of these segments is used again.
+    /// Segments to which no record of a packet refers any more. The memory of these segments is reused for
+    /// new segments.
     free: Vec<Arc<Segment>>,
-    /// The most segments that a tick of this round has made.
+    /// The greatest number of segments that a tick of this round has made.
     most: usize,
     encoder: SegmentEncoder,
-    /// Slots of changed objects that are in no segment. Each connection sends these changes itself.
+    /// The slots of changed objects that are in no segment. Each connection sends these changes itself.
     unsegmented: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.
@@ -34,17 +36,18 @@ pub(crate) struct Broadcast {
 }
 
 impl Broadcast {
-    /// Returns the segments with the encoded changes.
+    /// Returns the shared segments with the encoded changes of this tick.
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
-    /// Returns the changed objects that are in no segment, because they do not fit into one.
+    /// Returns the changed objects that are in no segment, because their changes do not fit into a segment.
     pub(crate) fn unsegmented(&self) -> &[u32] {
         &self.unsegmented
     }
 
-    /// Returns the cache of spawn data for connections that do not have an object yet.
+    /// Returns the cache of encoded openings (first updates of objects) for connections that do not have an
+    /// object yet.
     pub(crate) fn openings(&mut self) -> &mut Openings {
         &mut self.openings
     }
@@ -54,7 +57,7 @@ impl Broadcast {
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
         if last + 1 != world.frame {
-            // The changes of a frame without a build have not expired the cached openings.
+            // The changes of a frame without a build have not removed outdated openings from the cache.
             self.openings.clear();
         }
         self.openings.expire(&world.changes.slots);
@@ -62,7 +65,7 @@ impl Broadcast {
         self.most = self.most.max(self.segments.len());
         self.reclaim();
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            // The number of free segments that are kept is the number that recent ticks needed.
+            // As many free segments are kept as recent ticks needed.
             self.free.truncate(std::mem::take(&mut self.most));
             self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
         }
@@ -117,21 +120,21 @@ impl Broadcast {
             }
         }
         if !portions.is_empty() {
-            // All parts are dropped, because each connection sends the whole change itself.
+            // All parts of the change are dropped, because now each connection sends the whole change itself.
             self.pool.extend(self.segments.drain(first..));
             self.unsegmented.push(change.slot);
         }
     }
 
-    /// Moves the segments of the last tick to the pool, and segments that no packet uses any more to the free
-    /// list.
+    /// Moves the segments of the last tick to the pool, and moves segments to which no record of a packet
+    /// refers any more to the free list.
     fn reclaim(&mut self) {
         self.pool.append(&mut self.segments);
         let Self { pool, free, .. } = self;
         free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
     }
 
-    /// Returns an empty segment with reused memory.
+    /// Returns an empty segment which reuses the memory of an old segment.
     fn blank(&mut self) -> Arc<Segment> {
         let mut segment = self.free.pop().unwrap_or_default();
         if let Some(segment) = Arc::get_mut(&mut segment) {
@@ -157,7 +160,7 @@ struct SegmentEncoder {
 }
 
 impl Context<'_> {
-    /// Returns the part of an object's changes that the default view may see.
+    /// Returns those of an object's changes that connections with the default view may receive.
     fn list(&self, change: &Change) -> Changelist {
         let object = &self.world.objects[change.slot as usize];
         let conditions = self.world.column(object.class).conditions();
@@ -171,15 +174,15 @@ impl Context<'_> {
 
 /// The reason why a change is not in a segment.
 enum Obstacle {
-    /// The change does not fit. With this change the segment would have `bits` bits.
+    /// The change does not fit into the segment. With this change the segment would have `bits` bits.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
 }
 
 impl SegmentEncoder {
-    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns the
-    /// number of processed changes. Sets `large` if the last processed change is too large for any segment.
+    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns how many
+    /// changes were processed. Sets `large` if the last processed change is too large for any segment.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,
@@ -193,7 +196,8 @@ impl SegmentEncoder {
         let mut done = 0;
         for change in changes {
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
-                // This many items cannot fit into a segment, so they are not encoded first.
+                // A change with so many items cannot fit into a segment, so the encoder does not try to
+                // encode it.
                 if into.entries.is_empty() {
                     *large = Some(change);
                     done += 1;
@@ -210,7 +214,8 @@ impl SegmentEncoder {
                 done += 1;
                 continue;
             };
-            // The segment must end here, because the writer has counted an entry that was removed again.
+            // The segment must end here, because the segment writer's state includes an entry whose bits were
+            // removed again.
             self.bits.truncate(before);
             if into.entries.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = Some(change);
@@ -240,7 +245,7 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends the changes in `list` of an object.
+    /// Appends the changes of an object that are in the changelist `list`.
     fn write(
         &mut self,
         slot: u32,

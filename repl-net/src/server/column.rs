@@ -1,7 +1,8 @@
 //! Columns. The shadows of all objects of one class form a column. The live objects of a column come from its
 //! source: either the server owns them, or the user passes them to the server.
 //!
-//! *Invariant:* row `n` of each vector belongs to the same object, both in the shadows and in the source.
+//! *Invariant:* row `n` of each vector belongs to the same object, both in the vectors of the shadows and in
+//! those of the source.
 
 use std::any::Any;
 
@@ -12,7 +13,7 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// The places in which a comparison stores its results.
+/// The collections in which a comparison stores its results.
 pub(crate) struct Outcome<'a> {
     pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,
@@ -23,26 +24,28 @@ pub(crate) struct Outcome<'a> {
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn conditions(&self) -> &ConditionMasks;
-    /// Compares a row's object with its shadow; see [`Class::compare`].
+    /// Compares the object of a row with its shadow, as [`Class::compare`] describes.
     fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
-    /// Loads a row into the cache that will be compared soon.
+    /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, row: u32);
-    /// Loads the heap memory of a row into the cache. The row itself must be loaded already.
+    /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
+    /// prefetched before.
     fn preload_values(&self, row: u32);
-    /// Returns the handles of the `push` properties of a row's object that count as marked. See
-    /// [`Class::touched`].
+    /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
+    /// contain a fast array that was written to. See [`Class::touched`].
     fn touched(&self, row: u32) -> HandleSet;
-    /// Removes properties from `scope` that would make a row's object larger than `max_bits`. See
-    /// [`Class::keep_within`].
+    /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
+    /// returns them as refusals. See [`Class::keep_within`].
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
-    /// Writes the values in `list` from the shadow. See [`Class::write_values`].
+    /// Writes the values of the properties in the changelist `list` from the shadow. See
+    /// [`Class::write_values`].
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
-    /// Returns how many items and entries the row's collections and maps among `handles` have. See
-    /// [`Class::items_of`].
+    /// Returns the total number of items and entries in the collections and maps among `handles` of the
+    /// object in a row. See [`Class::items_of`].
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
     /// `Default` is the first. See [`Class::begin_sums`].
@@ -51,26 +54,26 @@ pub(crate) trait Column: Any + Send + Sync {
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
-    /// The [`Shadows`], whatever the source is.
+    /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
     fn shadows(&self) -> &dyn Any;
     fn shadows_mut(&mut self) -> &mut dyn Any;
 }
 
-/// The place of the live objects of the class `T`. Only comparing needs live objects: everything that is sent
-/// is written from the shadows.
+/// Stores the live objects of the class `T`, or has access to them. Only comparisons need live objects,
+/// because everything that is sent is written from the shadows.
 pub(crate) trait Source<T>: Default + Any + Send + Sync {
-    /// Returns the text of the panic for a caller that expects this source, although `class` was registered
-    /// with another one.
+    /// Returns the panic message for a call that expects this source, although `class` was registered with
+    /// another source.
     fn when_another(class: &str) -> String;
-    /// See [`Column::compare`].
+    /// Does what [`Column::compare`] does.
     fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>);
-    /// See [`Column::preload_row`].
+    /// Does what [`Column::preload_row`] does.
     fn preload_row(&self, shadows: &Shadows<T>, row: usize);
-    /// See [`Column::preload_values`].
+    /// Does what [`Column::preload_values`] does.
     fn preload_values(&self, shadows: &Shadows<T>, row: usize);
-    /// See [`Column::touched`].
+    /// Does what [`Column::touched`] does.
     fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet;
-    /// See [`Column::keep_within`].
+    /// Does what [`Column::keep_within`] does.
     fn keep_within(
         &self,
         shadows: &Shadows<T>,
@@ -78,9 +81,9 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         row: usize,
         scope: &mut HandleSet,
     ) -> Vec<Refusal>;
-    /// See [`Column::scan`].
+    /// Does what [`Column::scan`] does.
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
-    /// Removes a row and moves the last row to its place.
+    /// Removes a row and moves the last row to the index of the removed row.
     fn swap_remove(&mut self, row: usize);
 }
 
@@ -99,11 +102,11 @@ impl<T: Replicated> Shadows<T> {
         Self { class, rows: Vec::new(), slots: Vec::new(), archetypes: vec![Box::new(T::initial)] }
     }
 
-    /// Checks that an archetype's values fit into `max_bytes`, because no object could become smaller than
-    /// them (R21).
+    /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any
+    /// object with this archetype (R21).
     ///
     /// # Panics
-    /// If the values do not fit.
+    /// Panics if the values of the archetype do not fit into `max_bytes`.
     #[track_caller]
     pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
         let bytes = self.class.most_bits_of(archetype).div_ceil(8);
@@ -115,19 +118,19 @@ impl<T: Replicated> Shadows<T> {
         );
     }
 
-    /// Adds an archetype and returns its number.
+    /// Adds an archetype (a set of initial values) and returns its number.
     pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
         self.archetypes.push(archetype);
         self.archetypes.len() as u32 - 1
     }
 
-    /// Returns whether an archetype has this number.
+    /// Returns whether the class has an archetype with this number.
     pub(crate) fn has_archetype(&self, number: u32) -> bool {
         (number as usize) < self.archetypes.len()
     }
 }
 
-/// The objects of the class `T`, with live objects from the source `S`.
+/// The column of the class `T`, whose live objects come from the source `S`.
 pub(crate) struct TypedColumn<T, S> {
     pub(crate) shadows: Shadows<T>,
     pub(crate) source: S,
@@ -140,7 +143,7 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     }
 
     /// Adds an object. The shadow of the object starts with the archetype's values (S29, S69). The function
-    /// `add` adds the object's row to the source. Returns the number of the row.
+    /// `add` adds the object's row to the source. Returns the number of the object's row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
         let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

@@ -1,8 +1,9 @@
 //! The queue of events that the server's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. At most [`MAX_REFUSALS`] refused
-//! values wait, each path of an object once. Dropped refusals are counted and reported. Events about the
-//! start and end of connections are never dropped.
+//! *Invariant:* events are polled in the order in which they happened. At most [`MAX_REFUSALS`] events about
+//! refused values wait in the queue, and at most one for each path of an object. Further events about refused
+//! values are dropped, and their number is reported. Events about the start and end of connections are never
+//! dropped.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,29 +11,29 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ServerEvent;
 
-/// The most events about refused values that wait to be polled.
+/// The greatest number of events about refused values that wait to be polled.
 const MAX_REFUSALS: usize = 1_024;
 
-/// The place of a refused value: its object, and its path in the object.
+/// The object of a refused value, and the path of the value in the object.
 type Place = (ObjectRef<()>, String);
 
-/// The waiting events, in the order in which they happened.
+/// The events that the user has not polled yet, in the order in which they happened.
 #[derive(Debug, Default)]
 pub(super) struct ServerEvents {
     /// The number of the next event.
     next: u64,
-    /// Events that are never dropped, with their numbers.
+    /// The waiting events that are never dropped, with their numbers.
     kept: VecDeque<(u64, ServerEvent)>,
-    /// Events about refused values, with their numbers.
+    /// The waiting events about refused values, with their numbers.
     refusals: VecDeque<(u64, ServerEvent)>,
     /// The places of the values in `refusals`.
     places: BTreeSet<Place>,
-    /// How many refused values were dropped since the last report.
+    /// The number of events about refused values that were dropped since the last report.
     dropped: u64,
 }
 
 impl ServerEvents {
-    /// Appends an event. A refused value that already waits is not added again.
+    /// Appends an event. If an event about the same refused value already waits, no event is added.
     pub(super) fn push(&mut self, event: ServerEvent) {
         let number = self.next;
         self.next += 1;

@@ -13,13 +13,13 @@ use super::handed_over::HandedOver;
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError};
 
-/// The objects of a class that live outside the server: in an ECS, or in any other store of yours. The server
-/// stores only their shadows: the values that it has sent to clients. [`Server::external`] returns an
-/// `External`.
+/// The objects of a class that live outside the server: in an ECS, or in any other store of the user. The
+/// server stores only the shadows of these objects: the values that it has sent to clients.
+/// [`Server::external`] returns an `External`.
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
 /// [`compare`](Self::compare), in any order. The server compares the object immediately and keeps no
-/// reference to it, so your rows can move between two calls. Everything else is the same as for objects that
+/// reference to it, so your rows can move between two calls. The following is the same as for objects that
 /// the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and references.
 ///
 /// ```
@@ -49,17 +49,18 @@ use crate::session::events::{CompareError, SpawnError};
 /// ```
 ///
 /// Each call compares the whole object, also properties that are switched off, that are not marked, or that
-/// are sent only in openings. So you need not pass the object again when a condition is switched on, a
-/// property is marked or a client joins: the server then sends the values of the last comparison.
+/// are sent only in openings. When a condition is switched on, a property is marked or a client joins, the
+/// server sends the values of the last comparison, so you need not pass the object again.
 ///
 /// The packets are the same, bit for bit, as if the server owned the objects, with three exceptions:
 ///
-/// - A property that changed and changed back may be sent once more, if it could not be sent in between or if
-///   the object was compared several times in a tick.
+/// - A property that changed and then changed back to its old value may be sent once more. This happens if it
+///   could not be sent in between, or if the object was compared several times in a tick.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
 ///   for example again after a loss. In this case the property is sent with the value of the last comparison,
 ///   which may be newer than the value that was sent before.
-/// - Values that may not be sent also count for [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
+/// - Values that may not be sent also count towards
+///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,
@@ -69,10 +70,10 @@ impl Server {
     /// Registers a class whose objects live outside the server. See [`External`].
     ///
     /// # Panics
-    /// If the class is new and a client has connected already, or if the initial values of its objects take
-    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if the
-    /// class was registered before for objects that the server owns. [`spawn`](Self::spawn) and
-    /// [`register_archetype`](Self::register_archetype) register a class in this way too.
+    /// Panics if the class is new and a client has connected already, or if the initial values of its objects
+    /// take more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if
+    /// the class was registered before for objects that the server owns. [`spawn`](Self::spawn) and
+    /// [`register_archetype`](Self::register_archetype) register a class for objects that the server owns.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, HandedOver>(self.is_frozen());
@@ -83,7 +84,7 @@ impl Server {
     /// class if it is new.
     ///
     /// # Panics
-    /// In the same cases as [`register_external`](Self::register_external).
+    /// Panics in the same cases as [`register_external`](Self::register_external).
     #[track_caller]
     pub fn external<T: Replicated>(&mut self) -> External<'_, T> {
         self.register_external::<T>();
@@ -92,12 +93,12 @@ impl Server {
 }
 
 impl<T: Replicated> External<'_, T> {
-    /// Adds an object with the values of `live`. Returns a reference to the object. Store the reference
-    /// beside the object, for example as a component of the same entity.
+    /// Adds an object with the values of `live` to the server. Returns a reference to the object. Store the
+    /// reference beside the object, for example as a component of the same entity.
     ///
     /// # Panics
-    /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If this can
-    /// happen, use [`try_spawn_from`](Self::try_spawn_from).
+    /// Panics if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If slots
+    /// can run out, use [`try_spawn_from`](Self::try_spawn_from).
     #[track_caller]
     pub fn spawn(&mut self, live: &T) -> ObjectRef<T> {
         match self.try_spawn_from(ArchetypeId::default(), live) {
@@ -110,8 +111,8 @@ impl<T: Replicated> External<'_, T> {
     /// stands for `T::default()`.
     ///
     /// # Errors
-    /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. Then nothing
-    /// changes.
+    /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
+    /// In this case nothing changes.
     #[track_caller]
     pub fn try_spawn_from(
         &mut self,
@@ -132,7 +133,7 @@ impl<T: Replicated> External<'_, T> {
     /// these classes.
     ///
     /// # Errors
-    /// If the object does not exist or is not a `T`. In this case nothing is compared.
+    /// Returns an error if the object does not exist or is not a `T`. In this case nothing is compared.
     #[track_caller]
     pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
         const {
@@ -144,12 +145,13 @@ impl<T: Replicated> External<'_, T> {
         self.server.world.hand_over(object, live).map(|_| ())
     }
 
-    /// Compares an object of any class, as [`compare`](Self::compare) does. If a fast array was assigned over
-    /// another one, its items are new and get new ids. Nothing else is written to the object. In an ECS,
-    /// prevent that this write counts as a change, for example with `bypass_change_detection` in Bevy.
+    /// Does the same as [`compare`](Self::compare), but for objects of any class. If a fast array was
+    /// assigned over another fast array, its items are new and get new ids. The method writes nothing else to
+    /// the object. In an ECS, make sure that this write does not count as a change, for example with
+    /// `bypass_change_detection` in Bevy.
     ///
     /// # Errors
-    /// In the same cases as [`compare`](Self::compare).
+    /// Returns an error in the same cases as [`compare`](Self::compare).
     pub fn compare_mut(&mut self, object: ObjectRef<T>, live: &mut T) -> Result<(), CompareError> {
         if self.server.world.hand_over(object, live)?
             && let Some(shadows) = self.server.world.shadows::<T>()

@@ -1,8 +1,8 @@
 //! The source of external objects, for example components of an ECS. The user passes each object to the
-//! server, which compares it immediately. The server stores the differences until its next tick.
+//! server, which compares the object immediately. The server stores the differences until its next tick.
 //!
-//! *Invariant:* the server stores no live object. A difference that may not be sent yet, because of a
-//! condition or a missing mark, stays in the object's row.
+//! *Invariant:* the server stores no live object of an external class. A difference that may not be sent yet,
+//! because of a condition or a missing mark, is stored in the object's row.
 
 use repl_core::__private::preload;
 use repl_core::{Changelist, HandleSet, Refusal, Replicated, Scratch};
@@ -16,7 +16,7 @@ pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
 #[derive(Default)]
 pub(crate) struct HandedOver(Vec<Found>);
 
-/// The result of comparisons of one object that no tick has taken yet.
+/// The result of those comparisons of one object that the tick has not processed yet.
 #[derive(Debug, Default)]
 struct Found {
     /// The leaves that differed. The shadow already has the new values of these leaves.
@@ -24,12 +24,12 @@ struct Found {
     rare: Option<Box<Rare>>,
 }
 
-/// Results that are empty for most objects.
+/// Results of comparisons that are empty for most objects.
 #[derive(Debug, Default)]
 struct Rare {
-    /// The `push` properties that mark themselves and were changed.
+    /// The `push` properties that record changes by themselves and were written to.
     touched: HandleSet,
-    /// The values that have no encoding on the wire.
+    /// The values that have no wire form.
     refusals: Vec<Refusal>,
     /// The values that were too large in the last comparison. A value stays in this list until a comparison
     /// finds it small enough.
@@ -51,10 +51,10 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Compares all properties of an object, except properties that are never sent. Properties that the next
-    /// tick does not send are compared too. So the user need not pass the object again when these properties
-    /// are marked or switched on, or when a client receives an opening. Returns whether the next tick must
-    /// look at the row.
+    /// Compares all properties of an object, except properties that are never sent. The comparison includes
+    /// properties that the next tick does not send. So the user need not pass the object again when these
+    /// properties are marked or switched on, or when a client receives an opening. Returns whether the next
+    /// tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, conditions) = (&mut rows[row], class.conditions());
@@ -95,7 +95,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         )
     }
 
-    /// Moves the results for the properties in `scope` to `outcome`.
+    /// Moves the results of the comparisons for the properties in `scope` to `outcome`.
     fn compare(&mut self, _: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
         let found = &mut self.0[row];
         let mut rest = Changelist::new();
@@ -111,7 +111,8 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        // The tick compares no external object, but it writes the values from the shadow.
+        // The tick does not compare external objects, but it writes the values from their shadows, which are
+        // prefetched here.
         shadows.rows.iter().skip(row).take(2).for_each(preload);
         preload(&self.0[row]);
     }
@@ -124,7 +125,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         self.0[row].rare.as_ref().map_or_else(HandleSet::new, |rare| rare.touched.clone())
     }
 
-    /// Returns the values that were too large when they were compared.
+    /// Returns the refusals for values that were too large when they were compared.
     fn keep_within(&self, shadows: &Shadows<T>, _: u64, row: usize, scope: &mut HandleSet) -> Vec<Refusal> {
         let Some(rare) = &self.0[row].rare else { return Vec::new() };
         let conditions = shadows.class.conditions();
@@ -134,7 +135,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         rare.too_large.clone()
     }
 
-    /// Finds no object, because the server knows already which external objects were compared.
+    /// Never calls `found`, because the server already knows which external objects were compared.
     fn scan(&self, _: &Shadows<T>, _: &mut dyn FnMut(u32)) {}
 
     fn swap_remove(&mut self, row: usize) {

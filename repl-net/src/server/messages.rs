@@ -1,7 +1,7 @@
 //! The server's methods that send and receive messages.
 //!
-//! *Invariant:* the messages of a connection are dropped when its session ends, but what arrived before can
-//! still be polled.
+//! *Invariant:* the messages of a connection are dropped when its session ends, but messages that were
+//! received before can still be polled.
 
 use repl_core::NetSerialize;
 
@@ -10,8 +10,8 @@ use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::session::connection_id::ConnectionId;
 
 impl Server {
-    /// Registers a type of messages, for both directions. Register the same types with the same channels as
-    /// on the clients, in any order.
+    /// Registers a type of messages, which can then be sent in both directions. Register the same types with
+    /// the same channels as on the clients, in any order.
     ///
     /// ```
     /// use repl_net::{Channel, Server, ServerConfig};
@@ -24,7 +24,7 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// If there was a connection already, or if a type of this name is registered already.
+    /// Panics if there was a connection already, or if a type of this name is registered already.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
         self.register_message_with::<M>(channel, MessageOptions::default())
@@ -49,16 +49,18 @@ impl Server {
         self
     }
 
-    /// Sends a message to a client, in the next [`tick`](Self::tick). Messages are sent before state.
+    /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). In a tick, messages are
+    /// sent before state.
     ///
-    /// References in a message are resolved when it is delivered: an object that the other side does not have
-    /// then reads as null.
+    /// References in a message are resolved when the message is delivered. A reference to an object that the
+    /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// If the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be tried again.
+    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
+    /// [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics
-    /// If the type is not [registered](Self::register_message).
+    /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -77,7 +79,7 @@ impl Server {
     /// oldest of these messages are dropped instead.
     ///
     /// # Panics
-    /// If the type is not [registered](Self::register_message).
+    /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<(ConnectionId, M)> {
         self.mailbox.poll()

@@ -1,7 +1,7 @@
 //! The server: owns objects, and sends each client the state that it may see.
 //!
-//! *Invariant:* the server does no input or output. Packets come in through [`Server::receive`] and go out
-//! through [`Server::poll_transmit`]; the time is an argument.
+//! *Invariant:* the server does no input or output. The user passes received packets to [`Server::receive`]
+//! and sends the packets from [`Server::poll_transmit`]. The time is an argument.
 
 mod broadcast;
 mod calls;
@@ -49,16 +49,16 @@ pub use transmit::Transmit;
 /// The traffic and memory of a connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStats {
-    /// The bytes of all packets made for the connection.
+    /// The number of bytes of all packets that were made for the connection.
     pub bytes_sent: u64,
-    /// The number of packets made for the connection.
+    /// The number of packets that were made for the connection.
     pub packets_sent: u64,
     /// The number of packets of state that count as lost.
     pub packets_lost: u64,
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
     /// The smoothed round trip. The round trip includes the time that an ack waits for the client's next
-    /// tick. Zero before the first ack.
+    /// tick. The time is zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
@@ -70,9 +70,9 @@ pub struct ConnectionStats {
 
 /// The server: it owns objects, and sends each client the state that it may see.
 ///
-/// In each tick: change objects (or [hand them over](External)), call [`tick`](Self::tick), send the packets
-/// of each connection from [`poll_transmit`](Self::poll_transmit), and pass the packets that arrive to
-/// [`receive`](Self::receive).
+/// In each tick, the user changes objects (or [passes them](External) to the server), calls
+/// [`tick`](Self::tick), sends the packets of each connection from [`poll_transmit`](Self::poll_transmit),
+/// and passes the packets that arrive to [`receive`](Self::receive).
 pub struct Server {
     config: ServerConfig,
     world: World,
@@ -84,7 +84,7 @@ pub struct Server {
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     scratch: PassScratch,
-    /// Peers are boxed, because the nodes of a map take up to twice the size of their values.
+    /// Peers are boxed, because a map takes up to twice the memory of its values.
     connections: BTreeMap<ConnectionId, Box<Peer>>,
     /// The number of the next connection.
     next_connection: u32,
@@ -98,8 +98,8 @@ impl Server {
     /// Returns a server without objects.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range in its description. The message of the panic names the
-    /// field.
+    /// Panics if a field of `config` is out of the range in its description. The message of the panic names
+    /// the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ServerConfig) -> Self {
@@ -130,12 +130,12 @@ impl Server {
         self.next_connection > 0
     }
 
-    /// Registers a class. Spawning an object also registers its class, but all classes must be known before
-    /// the first connection.
+    /// Registers the class of an object type. Spawning an object also registers its class, but all classes
+    /// must be known before the first connection.
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, if the initial values of its objects take more
-    /// than [`max_object_bytes`](ServerConfig::max_object_bytes), or if the class is
+    /// Panics if the class is new and there was a connection already, if the initial values of its objects
+    /// take more than [`max_object_bytes`](ServerConfig::max_object_bytes), or if the class is
     /// [external](Self::register_external).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
@@ -143,10 +143,11 @@ impl Server {
         self
     }
 
-    /// Registers a set of initial values. Clients must register the same sets in the same order.
+    /// Registers an archetype, which is a set of initial values for objects. Clients must register the same
+    /// archetypes in the same order.
     ///
     /// # Panics
-    /// If there was a connection already, or if the values take more than
+    /// Panics if there was a connection already, or if the initial values take more than
     /// [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
@@ -169,23 +170,23 @@ impl Server {
         ArchetypeId::new(shadows.add_archetype(Box::new(make)))
     }
 
-    /// Adds an object. Clients create their copies from `T::default()`, so only values that differ from it
-    /// are sent (S69).
+    /// Adds an object to the server. Clients create their copies from `T::default()`, so only values that
+    /// differ from `T::default()` are sent (S69).
     ///
     /// # Panics
-    /// If the class is new and a client has connected already, if [`ServerConfig::max_objects`] slots are
-    /// taken, or if the class is [external](Self::register_external). If slots can run out, use
+    /// Panics if the class is new and a client has connected already, if [`ServerConfig::max_objects`] slots
+    /// are taken, or if the class is [external](Self::register_external). If slots can run out, use
     /// [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Adds an object that clients create from an archetype. Only values that differ from the archetype are
-    /// sent.
+    /// Adds an object to the server, which clients create from an archetype. Only values that differ from the
+    /// archetype are sent.
     ///
     /// # Panics
-    /// As [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`spawn`](Self::spawn).
     #[track_caller]
     pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
         match self.try_spawn_from(archetype, object) {
@@ -194,26 +195,27 @@ impl Server {
         }
     }
 
-    /// Adds an object, if there is room for one more.
+    /// Adds an object to the server, if a slot is free.
     ///
     /// # Errors
-    /// When [`ServerConfig::max_objects`] slots are taken. The object is dropped, and nothing else changes.
+    /// Returns an error if [`ServerConfig::max_objects`] slots are taken. The object is dropped, and nothing
+    /// else changes.
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, or if the class is
+    /// Panics if the class is new and there was a connection already, or if the class is
     /// [external](Self::register_external).
     #[track_caller]
     pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
         self.try_spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Adds an object that clients create from an archetype, if there is room for one more.
+    /// Adds an object to the server, which clients create from an archetype, if a slot is free.
     ///
     /// # Errors
-    /// As [`try_spawn`](Self::try_spawn).
+    /// Returns an error in the same cases as [`try_spawn`](Self::try_spawn).
     ///
     /// # Panics
-    /// As [`try_spawn`](Self::try_spawn).
+    /// Panics in the same cases as [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn try_spawn_from<T: Replicated>(
         &mut self,
@@ -223,8 +225,8 @@ impl Server {
         self.add(archetype, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, and shows it to all connections. `add` adds the object's row to the source of its
-    /// class.
+    /// Adds an object, and makes it visible to all connections. `add` adds the object's row to the source of
+    /// its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
@@ -268,7 +270,7 @@ impl Server {
     /// Marks a `push` property as changed (S124). Does nothing if the object no longer exists.
     ///
     /// # Panics
-    /// If the index was not obtained from `T` and `T` has no such property.
+    /// Panics if `property` is not the index of a property of `T`.
     #[track_caller]
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         if let Some((slot, property)) = self.place_of(object, property) {
@@ -282,9 +284,10 @@ impl Server {
     /// of this tick. `now` is the time
     /// since a fixed start that you choose, and must not go back.
     ///
-    /// No change is sent before the next tick. Call this function in every frame, even without changes.
+    /// A change of an object is not sent before the next tick. Call this function in every frame, even if no
+    /// object has changed.
     ///
-    /// O(changes), not O(objects). A connection without anything to send costs almost nothing.
+    /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         for at in 0..self.call_runners.len() {
@@ -345,8 +348,8 @@ impl Server {
         }
     }
 
-    /// Returns the next packet for a connection. Send the packet at once. Returns `None` if this tick has no
-    /// more packets for this connection. To send the packets of all connections in one loop, use
+    /// Returns the next packet for a connection. The caller sends the packet at once. Returns `None` if this
+    /// tick has no more packets for this connection. To send the packets of all connections in one loop, use
     /// [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
@@ -360,17 +363,18 @@ impl Server {
         self.world.frame
     }
 
-    /// Returns the next event, or `None` if there are no more.
+    /// Returns the next event, or `None` if there are no more events.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop()
     }
 
-    /// Returns the connections that are not closed.
+    /// Returns the connections that have not ended.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(&id, _)| id)
     }
 
-    /// Returns the traffic and memory of a connection so far. `None` after the connection was removed.
+    /// Returns the traffic and memory of a connection so far. Returns `None` after the connection was
+    /// removed.
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         let connection = &self.connections.get(&connection)?.connection;

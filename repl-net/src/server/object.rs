@@ -1,7 +1,7 @@
 //! The state of one object on the server that all connections share.
 //!
-//! *Invariant:* a slot gets another object only after no connection uses the slot for its last object any
-//! more (R17). The next object has the next generation (R18).
+//! *Invariant:* a slot is used for another object only when no connection uses it for the previous object any
+//! more (R17). The next object in the slot has the next generation (R18).
 
 use std::num::NonZeroU32;
 
@@ -11,12 +11,12 @@ use repl_core::{Condition, ConditionMasks, Guid, HandleSet, History, PropertyInd
 use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
-/// One slot and the object in it.
+/// The state of one slot and of the object in it.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Object {
     pub(crate) generation: NonZeroU32,
-    /// Whether the slot has an object. Connections may still use the slot of a destroyed object.
+    /// Whether the slot has an object. Connections may still use the slot of an object that was removed.
     pub(crate) alive: bool,
     pub(crate) class: u16,
     pub(crate) archetype: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Object {
     pub(crate) role: Role,
     pub(crate) physics: bool,
     pub(crate) history: History,
-    /// The number of connections that have not sent all lists in the history.
+    /// The number of connections that have not yet sent all changelists in the history of this object.
     pub(crate) laggards: u32,
     /// The number of connections that use the slot.
     pub(crate) holders: u32,
@@ -37,12 +37,12 @@ pub(crate) struct Object {
 /// State that only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
-    /// Handles with custom conditions that are switched off for all connections. These properties are neither
-    /// compared nor sent (S45).
+    /// Handles of properties with custom conditions that are switched off for all connections. These
+    /// properties are neither compared nor sent (S45).
     custom_off: HandleSet,
-    /// Conditions that were set at run time.
+    /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
-    /// Handles of push properties that were marked and not compared since (S124).
+    /// Handles of `push` properties that were marked as changed and have not been compared since then (S124).
     marked: HandleSet,
     /// The frame in which each property last changed, or zero if it never changed. These frames are recorded
     /// only for classes with conditions.
@@ -75,7 +75,8 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Returns whether the custom property of `handles` is switched on for all connections.
+    /// Returns whether the property with these `handles`, which has a custom condition, is switched on for
+    /// all connections.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
@@ -149,8 +150,8 @@ impl Object {
         }
     }
 
-    /// Returns the frame in which a property last changed, or zero if it never changed. `None` if changes are
-    /// not recorded.
+    /// Returns the frame in which a property last changed, or zero if it never changed. Returns `None` if
+    /// changes are not recorded.
     pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }

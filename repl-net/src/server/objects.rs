@@ -60,7 +60,7 @@ impl Server {
     }
 
     /// Returns several objects of one class for writing, like [`get_mut`](Self::get_mut). Returns `None` if
-    /// one of the objects does not exist or is given twice. O(N²), so use it for a few objects;
+    /// one of the objects does not exist or is given twice. Costs O(N²), so use it for a few objects;
     /// [`objects_mut`](Self::objects_mut) returns all.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
@@ -87,7 +87,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
     type Output = T;
 
     /// # Panics
-    /// If the object does not exist, or is [external](crate::External).
+    /// Panics if the object does not exist, or is [external](crate::External).
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.world.get(object) {
@@ -99,7 +99,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
 
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
     /// # Panics
-    /// If the object does not exist, or is [external](crate::External).
+    /// Panics if the object does not exist, or is [external](crate::External).
     #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.world.get_mut(object) {

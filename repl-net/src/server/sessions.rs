@@ -87,10 +87,10 @@ impl Server {
     }
 
     /// Takes a packet from a client. Bytes that are not a packet of the session are ignored. A malformed
-    /// packet whose checksum is right ends the connection (R20). O(bytes).
+    /// packet whose checksum is right ends the connection (R20). Costs O(bytes).
     ///
     /// # Panics
-    /// In debug builds, if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
+    /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
     /// without a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {

@@ -17,7 +17,7 @@ impl Server {
     /// or is not a `T`.
     ///
     /// # Panics
-    /// If `T` has no such property.
+    /// Panics if `T` has no such property.
     #[track_caller]
     pub(super) fn place_of<T: Replicated>(
         &self,
@@ -89,12 +89,12 @@ impl Server {
     /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
     /// receives it.
     ///
-    /// Clients keep the values that they have received. O(connections) if the switch changes. While the
+    /// Clients keep the values that they have received. Costs O(connections) if the switch changes. While the
     /// property is off, the server stores a few hundred bytes for each connection that received the property
     /// before.
     ///
     /// # Panics
-    /// If the property was declared with another condition.
+    /// Panics if the property was declared with another condition.
     #[track_caller]
     pub fn set_custom_active<T: Replicated>(
         &mut self,
@@ -129,7 +129,7 @@ impl Server {
     /// for the object are not shared with others. So declare the setting that most connections have.
     ///
     /// # Panics
-    /// If the property was declared with another condition.
+    /// Panics if the property was declared with another condition.
     #[track_caller]
     pub fn set_custom_active_for<T: Replicated>(
         &mut self,
@@ -147,7 +147,7 @@ impl Server {
     /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object.
     ///
     /// # Panics
-    /// If the property was declared with another condition.
+    /// Panics if the property was declared with another condition.
     #[track_caller]
     pub fn set_dynamic_condition<T: Replicated>(
         &mut self,

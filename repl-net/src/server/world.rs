@@ -171,8 +171,8 @@ impl World {
     /// if it is new.
     ///
     /// # Panics
-    /// If the class is new and `frozen`, if the initial values of its objects are too large, or if the class
-    /// has another source.
+    /// Panics if the class is new and `frozen`, if the initial values of its objects are too large, or if the
+    /// class has another source.
     #[track_caller]
     pub(crate) fn register<T: Replicated, S: Source<T>>(&mut self, frozen: bool) -> u16 {
         let name = T::LAYOUT.name();

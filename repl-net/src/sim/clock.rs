@@ -28,7 +28,7 @@ impl Clock {
     /// Returns a clock with that many ticks a second, at time zero.
     ///
     /// # Panics
-    /// If `ticks_per_second` is 0.
+    /// Panics if `ticks_per_second` is 0.
     pub const fn at_hz(ticks_per_second: u32) -> Self {
         assert!(ticks_per_second > 0, "a clock ticks at least once a second");
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }

@@ -78,8 +78,8 @@ impl Loss {
     /// packets that is lost.
     ///
     /// # Panics
-    /// If `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At a
-    /// higher rate, bursts of that length would follow each other without a packet between them.
+    /// Panics if `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At
+    /// a higher rate, bursts of that length would follow each other without a packet between them.
     #[must_use]
     pub fn bursts(rate: f64, mean_length: f64) -> Self {
         assert!(mean_length >= 1.0, "a burst has at least one packet");
@@ -194,7 +194,7 @@ impl LinkConditions {
     }
 
     /// # Panics
-    /// If a probability is not from 0 to 1 or the bandwidth is zero.
+    /// Panics if a probability is not from 0 to 1 or the bandwidth is zero.
     pub(super) fn check(&self) {
         let losses = match self.loss {
             Loss::None => [0.0; 4],

@@ -177,7 +177,7 @@ impl Network {
     /// Makes a link from one peer to another. If the link exists already, gives it these conditions.
     ///
     /// # Panics
-    /// If a probability is not from 0 to 1, or the bandwidth is zero.
+    /// Panics if a probability is not from 0 to 1, or the bandwidth is zero.
     pub fn link(&mut self, from: PeerId, to: PeerId, conditions: LinkConditions) -> LinkId {
         conditions.check();
         let new = LinkId(self.links.len());
@@ -202,7 +202,7 @@ impl Network {
     /// Sends a packet, which may be lost.
     ///
     /// # Panics
-    /// If there is no link between the two.
+    /// Panics if there is no link between the two.
     pub fn send(&mut self, now: Duration, from: PeerId, to: PeerId, bytes: &[u8]) {
         let Some(&id) = self.by_peers.get(&(from, to)) else {
             panic!("peer {} has no link to peer {}: make one with `link` or `connect`", from.0, to.0);
@@ -232,7 +232,7 @@ impl Network {
     }
 
     /// Returns the next packet that has arrived by `now`, in the order of arrival. Packets that arrive at the
-    /// same time are returned in the order of sending. `None` if there are no more packets.
+    /// same time are returned in the order of sending. Returns `None` if there are no more packets.
     pub fn deliver(&mut self, now: Duration) -> Option<Delivery<'_>> {
         if self.next_delivery_at()? > now {
             return None;
@@ -251,7 +251,7 @@ impl Network {
         Some(Delivery { at, from: *from, to: *to, bytes })
     }
 
-    /// Returns when the next packet arrives. `None` if no packet is in flight.
+    /// Returns when the next packet arrives. Returns `None` if no packet is in flight.
     pub fn next_delivery_at(&self) -> Option<Duration> {
         self.in_flight.peek().map(|Reverse(flight)| flight.arrives_at)
     }
@@ -268,7 +268,7 @@ impl Network {
     /// Returns the link's conditions.
     ///
     /// # Panics
-    /// If the link belongs to another network. All methods that take a link panic in this case.
+    /// Panics if the link belongs to another network. All methods that take a link panic in this case.
     pub fn conditions(&self, link: LinkId) -> LinkConditions {
         self.links[link.0].conditions
     }
@@ -309,7 +309,7 @@ impl Network {
         self.links[link.0].stats
     }
 
-    /// Returns the counts of all links together. O(links).
+    /// Returns the counts of all links together. Costs O(links).
     pub fn total(&self) -> LinkStats {
         let mut total = LinkStats::default();
         self.links.iter().for_each(|link| total += link.stats);
@@ -345,7 +345,7 @@ impl Link {
         }
     }
 
-    /// Returns when a packet that is sent now leaves the sender. `None` if the link loses the packet.
+    /// Returns when a packet that is sent now leaves the sender. Returns `None` if the link loses the packet.
     fn leaves_at(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let in_burst = self.lose_next > 0;
         self.lose_next = self.lose_next.saturating_sub(1);

@@ -54,7 +54,7 @@ impl Rng {
     /// Returns a number within the range.
     ///
     /// # Panics
-    /// If the range is empty.
+    /// Panics if the range is empty.
     pub const fn range(&mut self, range: Range<u64>) -> u64 {
         assert!(range.start < range.end, "a random number needs a range that holds one");
         range.start + self.below(range.end - range.start)
@@ -78,12 +78,12 @@ impl Rng {
         Duration::from_nanos(self.below(nanos.saturating_add(1)))
     }
 
-    /// Returns one of the items. `None` if there are no items.
+    /// Returns one of the items. Returns `None` if there are no items.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len() as u64) as usize)
     }
 
-    /// Shuffles the items. O(length).
+    /// Shuffles the items. Costs O(length).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.below(end as u64) as usize);

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// set. So the line that [`SeedReport`] prints repeats a failure without changes to the test.
 ///
 /// # Panics
-/// If `SIM_SEED` is set but is not a number.
+/// Panics if `SIM_SEED` is set but is not a number.
 pub fn seeds(range: Range<u64>) -> Range<u64> {
     match std::env::var("SIM_SEED") {
         Ok(seed) => only(&seed),

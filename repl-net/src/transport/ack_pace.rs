@@ -1,4 +1,5 @@
-//! How often a client sends acks: once in the next tick, and more often if acks are likely to be lost.
+//! Decides how often a client sends acks: once in the next tick, and more often if acks are likely to be
+//! lost.
 //!
 //! *Invariant:* a client sends at most one packet of acks in a tick (R8), and none if nothing has arrived for
 //! a few ticks.
@@ -7,29 +8,30 @@ use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// In how many ticks a client repeats an ack if many packets are lost. The client repeats an ack so often
-/// that two of the acks arrive if its own packets are lost at the same rate, but at least 4 and at most 16
-/// times. At 90 % loss in both directions, only 1 % of all retries would succeed without repeats. With four
-/// retries a second (R9) that is too slow for a change that needs several round trips. With repeats 8 % of
-/// the retries succeed. 16 ticks are the time between two retries.
+/// The number of ticks in which a client repeats an ack if many packets are lost. The client repeats an ack
+/// so often that two of the acks arrive if the client's packets are lost at the same rate as the server's,
+/// but at least 4 and at most 16 times. At 90 % loss in both directions, only 1 % of all retries would
+/// succeed without repeats. As there are four retries a second (R9), a change that needs several round trips
+/// would take too long. With repeats 8 % of the retries succeed. The time between two retries is 16 ticks.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
-/// The number of recent packets from which the loss is computed.
+/// The number of recent packets from which the share of lost packets is computed.
 const MEMORY: u64 = 64;
 
 /// Decides in which ticks a client sends acks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckPace {
     newest: Option<Sequence>,
-    /// How many of the recent packets have arrived, and how many packets before the newest of these have not.
+    /// The number of recent packets that have arrived, and the number of packets before the newest of them
+    /// that have not arrived.
     arrived: u64,
     missing: u64,
-    /// In how many more ticks acks must be sent.
+    /// The number of further ticks in which acks must be sent.
     left: u8,
 }
 
 impl AckPace {
-    /// Records that a packet has arrived for the first time.
+    /// Records that a packet has arrived that did not arrive before.
     pub(crate) fn arrived(&mut self, sequence: Sequence) {
         match self.newest {
             Some(newest) if sequence < newest => self.missing = self.missing.saturating_sub(1),
@@ -45,7 +47,7 @@ impl AckPace {
         }
     }
 
-    /// Records that something must be acked.
+    /// Records that a packet has arrived that must be acked.
     pub(crate) fn schedule_acks(&mut self) {
         // Acks are repeated only if more than a quarter of the packets is lost. Otherwise the acks of the
         // next packet replace a lost ack.
@@ -70,7 +72,7 @@ impl AckPace {
 mod tests {
     use super::*;
 
-    /// In how many ticks the last of these packets is acked.
+    /// Returns the number of ticks after which the last of these packets is acked for the last time.
     fn ack_ticks(arrivals: impl Iterator<Item = u64>) -> usize {
         let mut pace = AckPace::default();
         for sequence in arrivals {

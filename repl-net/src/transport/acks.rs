@@ -1,24 +1,26 @@
 //! Acks: a receiver records which packets have arrived, and sends this record to the sender (R7).
 //!
-//! *Invariant:* each range read from the wire holds only packets that were sent, lies below the range before
-//! it, and ends within the window. So a peer can make this side visit at most [`WINDOW`] packets.
+//! *Invariant:* each range that is read from the wire contains only packets that were sent, lies below the
+//! previous range, and lies within the window. So a peer can make this side visit at most [`WINDOW`] packets.
 //!
-//! On the wire, each range is a one bit, its end, and its length less one in Exp-Golomb code of order 2. The
-//! newest range comes first. The end of the newest range is the low 16 bits of its newest packet. The end of
-//! every other range is the number of missing packets between it and the range before, less one, in
-//! Exp-Golomb code of order 0. A zero bit ends the list. So an empty list takes one bit, and a list of one
-//! range with up to four packets takes 21.
+//! On the wire, each range of acked packets consists of a one bit, the end of the range, and its length minus
+//! one in an Exp-Golomb code of order 2. The newest range comes first. The end of the newest range is the low
+//! 16 bits of its newest packet. The end of every other range is the number of missing packets between this
+//! range and the previous range, minus one, in an Exp-Golomb code of order 0. A zero bit ends the list. So an
+//! empty list takes one bit, and a list of one range with up to four packets takes 21 bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The Exp-Golomb order of the gaps between ranges: most losses are single packets.
+/// The order of the Exp-Golomb code for the gaps between ranges of acked packets. The order is 0, because
+/// most losses are single packets.
 const GAP_ORDER: u32 = 0;
-/// The Exp-Golomb order of the lengths of ranges. Without losses there is one range, with the packets of the
-/// last round trip, because the sender does not know yet that these have arrived. At 60 packets a second, a
-/// round trip of 100 ms is 6 packets. Order 2 writes a length of up to 4 packets in 3 bits, and one of up to
-/// 12 packets in 5 bits. So such a range is short, and so are the shorter ranges between losses.
+/// The order of the Exp-Golomb code for the lengths of ranges of acked packets. Without losses there is one
+/// range. It contains the packets of the last round trip, because the sender does not know yet that these
+/// packets have arrived. At 60 packets a second, a round trip of 100 ms corresponds to 6 packets. Order 2
+/// writes a length of up to 4 packets in 3 bits, and a length of up to 12 packets in 5 bits. So the form of
+/// such a range is short, and so is the form of the shorter ranges between losses.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;
@@ -38,14 +40,15 @@ pub(crate) struct AckRange {
 pub(crate) enum Arrival {
     /// The packet has not arrived before.
     New,
-    /// The packet has arrived before. A repeated packet is not applied, but it is acked again (R7).
+    /// The packet has arrived before. A repeated packet is not applied, but is acked again (R7).
     Duplicate,
-    /// The packet is older than the window, or its sender has given it up. A packet that is too old is not
-    /// applied, and an ack for it would have no effect.
+    /// The packet is older than the window, or the sender has given up waiting for its ack. A packet that is
+    /// too old is not applied, and an ack for it would have no effect.
     TooOld,
 }
 
-/// The record of the packets that have arrived. The record takes 144 bytes, whatever the peer sends.
+/// The record of the packets that have arrived. The record takes 144 bytes of memory, whatever the peer
+/// sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     /// One bit for each of the [`WINDOW`] packets before `end`. The position of the bit is the packet's
@@ -58,7 +61,7 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Returns whether the packet is new, repeated or too old. Changes nothing. O(1).
+    /// Returns whether the packet is new, repeated or too old. The method changes nothing. Costs O(1).
     pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
@@ -69,8 +72,8 @@ impl Received {
         }
     }
 
-    /// Records that the packet has arrived. For a packet that must not be acked, for example a stale one
-    /// (R1), call only [`check`](Self::check). O(1).
+    /// Records that the packet has arrived. If a packet must not be acked, for example a stale packet (R1),
+    /// the caller calls only [`check`](Self::check). Costs O(1).
     pub(crate) fn insert(&mut self, sequence: Sequence) -> Arrival {
         let arrival = self.check(sequence);
         if arrival == Arrival::New {
@@ -86,10 +89,10 @@ impl Received {
         arrival
     }
 
-    /// Records that the sender knows which packets before `floor` have arrived, so these need no more acks.
-    /// If one of these packets arrives later, it is [too old](Arrival::TooOld): the sender has counted it as
-    /// lost and sends its content again. A floor before the last one, from a header that arrived late,
-    /// changes nothing.
+    /// Records that the sender knows which packets before `floor` have arrived, so that these packets need no
+    /// more acks. If one of these packets arrives later, it is [too old](Arrival::TooOld): the sender has
+    /// counted it as lost and sends its content again. A floor that is older than the last floor comes from a
+    /// header that arrived late, and changes nothing.
     pub(crate) fn forget_below(&mut self, floor: Sequence) {
         self.floor = self.floor.max(floor);
     }
@@ -99,8 +102,8 @@ impl Received {
         (self.end > Sequence::default()).then(|| self.end.minus(1))
     }
 
-    /// Returns the ranges of packets that have arrived and for which the sender may not know it. The newest
-    /// range comes first.
+    /// Returns the ranges of packets that have arrived, of which the sender may not know yet that they have
+    /// arrived. The newest range comes first.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
@@ -112,14 +115,14 @@ impl Received {
         })
     }
 
-    /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`, the newest first. Always writes
-    /// the bit that ends the list. Returns whether all ranges were written.
+    /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`. The newest range is written
+    /// first. Always writes the bit that ends the list. Returns whether all ranges were written.
     ///
-    /// Packets in the ranges that do not fit are not lost for good: the sender times out and sends their
-    /// content again.
+    /// If a range does not fit, the sender gets no ack for its packets, and sends their content again after a
+    /// timeout.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
-        // One bit is reserved for the end of the list.
+        // One bit is reserved for the zero that ends the list of ranges.
         let mut left = max_bits.saturating_sub(1);
         let mut above: Option<Sequence> = None;
         let mut complete = true;
@@ -147,7 +150,7 @@ impl Received {
         complete
     }
 
-    /// Returns the oldest packet that is still acked.
+    /// Returns the oldest packet for which this side still sends acks.
     fn oldest(&self) -> Sequence {
         self.floor.max(self.end.minus(WINDOW))
     }
@@ -157,8 +160,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Clears the bits for the packets from `end` to `newest`. Until now these bits belonged to packets that
-    /// are older by the size of the window.
+    /// Clears the bits for the packets from `end` to `newest`. These bits belonged to packets that are older
+    /// by the size of the window.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;
@@ -174,16 +177,16 @@ impl Received {
         }
     }
 
-    /// Returns the first packet of the run of packets directly before `end` that have all arrived (if
-    /// `arrived`) or all not arrived. The result is never before `oldest`.
+    /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
+    /// that have all not arrived. Returns the first of these packets. The result is never before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {
             let offset = at.minus(1).number() % 64;
             let word = self.arrived.get(place(at.minus(1)).0).copied().unwrap_or(0);
             let others = if arrived { !word } else { word };
-            // The bits of the packets in this word up to `offset`. The bit of the newest packet is the
-            // highest.
+            // The bits of the packets in this word, up to the packet at `offset`. The bit of the newest
+            // packet is the highest.
             let row = u64::from((others << 63_u64.saturating_sub(offset)).leading_zeros());
             let in_word = offset.saturating_add(1);
             at = at.minus(row.min(in_word));
@@ -195,7 +198,7 @@ impl Received {
     }
 }
 
-/// Returns the index of a packet's word, and a mask with the packet's bit.
+/// Returns the index of the word in `arrived` that has the bit of a packet, and a mask with this bit set.
 fn place(sequence: Sequence) -> (usize, u64) {
     let bit = sequence.number() % WINDOW;
     ((bit / 64) as usize, 1 << (bit % 64))
@@ -212,31 +215,31 @@ fn exp_golomb_bits(value: u64, order: u32) -> usize {
     quotient_bits.saturating_mul(2).saturating_add(1).saturating_add(order) as usize
 }
 
-/// An iterator over the ranges of acked packets that a peer wrote, the newest first. All ranges have been
-/// checked. The iterator reads the packet's bits directly and allocates nothing.
+/// An iterator over the ranges of acked packets that a peer wrote. The newest range comes first. All ranges
+/// have been checked. The iterator reads the packet's bits directly and allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
     /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
-    /// the packet was not sent yet.
+    /// this packet was not sent yet.
     next: Sequence,
-    /// `None` before the first range. After that, the first packet of the last range, and the oldest packet
-    /// of the window.
+    /// The value is `None` before the first range. After the first range, the value contains the first packet
+    /// of the last range, and the oldest packet of the window.
     above: Option<(Sequence, Sequence)>,
-    /// The first range, until it has been returned.
+    /// The first range, until the iterator has returned it.
     newest: Option<AckRange>,
-    /// Whether more ranges follow. Most packets have only one range.
+    /// Whether the list contains more ranges. Most packets have only one range.
     has_more: bool,
 }
 
 impl<'a> AckRanges<'a> {
-    /// Reads the list that [`Received::write`] writes. `next` is the number of the next packet that this side
-    /// sends.
+    /// Begins to read the list of ranges that [`Received::write`] writes. `next` is the number of the next
+    /// packet that this side sends.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: with packets that were
-    /// not sent yet, before the first packet, or beyond the window. [`ReadError::End`] if the input ends
-    /// within the list.
+    /// Returns [`ReadError::OutOfRange`] if a range contains packets that were not sent yet, packets before
+    /// the first packet, or packets beyond the window. An honest peer cannot have written such a range.
+    /// Returns [`ReadError::End`] if the input ends within the list.
     pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
         let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
         ranges.newest = ranges.read_range()?;
@@ -275,7 +278,8 @@ impl<'a> AckRanges<'a> {
     }
 }
 
-/// Returns the packet that is `distance` before `above`. Returns an error if that packet is before `oldest`.
+/// Returns the packet that is `distance` packets before the packet `above`. Returns an error if that packet
+/// is before `oldest`.
 fn below(above: Sequence, distance: Option<u64>, oldest: Sequence) -> Result<Sequence, ReadError> {
     let distance = distance.filter(|&distance| distance <= above.since(oldest));
     distance.map(|distance| above.minus(distance)).ok_or(ReadError::OutOfRange)
@@ -288,7 +292,7 @@ impl Iterator for AckRanges<'_> {
         if let Some(newest) = self.newest.take() {
             return Some(newest);
         }
-        // `read` has read all ranges without an error, so no error can occur now.
+        // The function `read` has read all ranges without an error, so no error can occur now.
         if self.has_more { self.read_range().ok().flatten() } else { None }
     }
 }
@@ -303,7 +307,8 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// Returns the packets that the other side reads, and how many bits the acks took.
+    /// Writes the acks of `received` and reads them again. Returns the packets that were acked, and how many
+    /// bits the acks took.
     fn exchange(received: &Received, max_bits: usize, next: Sequence) -> (Vec<u64>, usize) {
         let mut writer = BitWriter::new();
         received.write(&mut writer, max_bits);
@@ -477,7 +482,7 @@ mod tests {
         assert_eq!(exchange(&received, all_bits - 1, seq(200)).0.len(), 99);
     }
 
-    /// A simple record that stores the number of every packet, for comparison.
+    /// A naive model of the record of packets, which stores the number of every packet that has arrived.
     #[derive(Default)]
     struct Naive {
         arrived: BTreeSet<u64>,
@@ -505,8 +510,8 @@ mod tests {
         }
     }
 
-    /// Steps from the newest packet: mostly small, sometimes beyond a word or the window. The operations also
-    /// move the floor.
+    /// Generates distances from the newest packet. Most are small, and some are longer than a word or the
+    /// window. The flag says whether to move the floor.
     fn step() -> impl Strategy<Value = (bool, i64)> {
         let distance = prop_oneof![8 => -20_i64..20, 2 => -1_100_i64..200, 1 => -100_i64..3_000];
         (prop::bool::weighted(0.95), distance)

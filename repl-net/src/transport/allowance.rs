@@ -1,32 +1,34 @@
-//! A limit on the bytes sent to an address until the client has shown that the address is its own (R26).
+//! A limit on the bytes sent to an address until the client at this address has shown that it receives
+//! packets there (R26).
 //!
 //! Anyone can write the address of somebody else on a packet. So the server sends little to an address, as
 //! QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets at this address.
-//! The client shows this with a token that only the welcome contains. The token is part of the checksum of
-//! every packet of state that the client sends.
+//! The client shows this with a token that it can only know from the welcome, a packet that the server sends
+//! to the address. The token is part of the checksum of every packet of state that the client sends.
 //!
-//! *Invariant:* until the client has shown this, the server sends an address at most three times the bytes
-//! that it received from the address.
+//! *Invariant:* until a client has shown that it receives packets at an address, the server sends to this
+//! address at most three times as many bytes as it received from it.
 
-/// How many bytes may be sent for each received byte.
+/// The number of bytes that may be sent to an address for each byte received from it.
 const FACTOR: usize = 3;
 
-/// How many bytes may still be sent to an address.
+/// The number of bytes that may still be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// The number of bytes. `None` if the client has shown that the address is its own.
+    /// The number of bytes that may still be sent. The value is `None` if the client has shown that it
+    /// receives packets at this address.
     left: Option<usize>,
 }
 
 impl Default for Allowance {
-    /// No limit.
+    /// Returns an allowance without a limit.
     fn default() -> Self {
         Self { left: None }
     }
 }
 
 impl Allowance {
-    /// Returns the allowance of an address from which nothing has arrived.
+    /// Returns the allowance of an address from which no bytes were received yet.
     pub(crate) const fn nothing() -> Self {
         Self { left: Some(0) }
     }
@@ -43,7 +45,8 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` from the allowance. Returns `false` and takes nothing if fewer bytes are left.
+    /// Takes `bytes` bytes from the allowance. Returns `false` and takes nothing if the allowance has fewer
+    /// bytes left.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {
@@ -55,7 +58,7 @@ impl Allowance {
         }
     }
 
-    /// Returns how many bytes may still be sent to the address. `None` if there is no limit.
+    /// Returns how many bytes may still be sent to the address. Returns `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }

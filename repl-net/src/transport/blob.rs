@@ -1,8 +1,8 @@
-//! Blobs: updates that are too large for one packet. A blob is sent in parts, and the client applies the blob
-//! when it has all parts (R15).
+//! Blobs: updates that are too large for one packet. A blob is sent in parts, and the client applies it when
+//! all parts have arrived (R15).
 //!
-//! *Invariant:* while a blob of an object is in flight, nothing else of that object is sent to the
-//! connection.
+//! *Invariant:* while a blob with an update of an object is in flight, no other update of this object is sent
+//! to the connection.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
@@ -18,13 +18,13 @@ enum Part {
     Arrived,
 }
 
-/// An update that is sent in parts.
+/// An update of an object that is sent in parts.
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
-    /// The object and the content of the blob, in the form in which the record of a packet lists them.
+    /// The object and the content of the blob, in the form in which the record of a sent packet lists them.
     pub(crate) sent: Sent,
-    /// The stamp of the pass in which the values were written.
+    /// The packet number at the start of the tick's pass in which the values were written.
     pub(crate) stamp: Sequence,
     bytes: Vec<u8>,
     bit_len: usize,
@@ -41,14 +41,15 @@ impl Blob {
         self.part_bits
     }
 
-    /// Returns the bits of a part.
+    /// Returns the bits of one part of the blob.
     pub(crate) fn part(&self, index: u32) -> BitSlice<'_> {
         let start = index as usize * self.part_bits;
         let len = self.part_bits.min(self.bit_len.saturating_sub(start));
         BitSlice::new(&self.bytes, start, len).unwrap_or_default()
     }
 
-    /// Returns the indices of the parts that are neither in flight nor have arrived.
+    /// Returns the indices of the parts that must be sent, because they are not in flight and have not
+    /// arrived.
     pub(crate) fn unsent(&self) -> impl Iterator<Item = u32> {
         self.parts.iter().zip(0..).filter(|(part, _)| **part == Part::Unsent).map(|(_, index)| index)
     }
@@ -73,7 +74,7 @@ pub(crate) struct Blobs {
     next_id: u32,
 }
 
-/// The most blobs that are in flight at the same time.
+/// The greatest number of blobs that may be in flight on a connection at the same time.
 pub(crate) const MAX_BLOBS: usize = 8;
 
 /// The ids of the blobs in flight differ by less than this number, so each fragment has room for a list of
@@ -81,8 +82,9 @@ pub(crate) const MAX_BLOBS: usize = 8;
 pub(crate) const BLOB_SPAN: u32 = 16;
 
 impl Blobs {
-    /// Returns whether a blob of `bytes` bytes may begin. All blobs in flight together may take `max_bytes`,
-    /// because the client accepts no more. A blob may always begin if no other is in flight.
+    /// Returns whether a blob of `bytes` bytes may begin. All blobs in flight together may have at most
+    /// `max_bytes` bytes, because the client accepts no more. A blob may always begin if no other blob is in
+    /// flight.
     pub(crate) fn has_room(&self, bytes: usize, max_bytes: usize) -> bool {
         let Some(oldest) = self.blobs.first() else { return true };
         let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
@@ -91,15 +93,15 @@ impl Blobs {
             && under_way + bytes <= max_bytes
     }
 
-    /// Returns the id of the oldest blob in flight, and a bit for each id from this one on that says whether
-    /// the blob is in flight.
+    /// Returns the id of the oldest blob in flight, and a bit mask that says for this id and each id after it
+    /// whether the blob with this id is in flight.
     pub(crate) fn under_way(&self) -> (u32, u64) {
         let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
         let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
         (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
     }
 
-    /// Begins a blob with the bits of `body`, in parts of `part_bits` bits. Returns the id of the blob.
+    /// Begins to send the bits of `body` as a blob, in parts of `part_bits` bits. Returns the id of the blob.
     pub(crate) fn begin(
         &mut self,
         sent: Sent,
@@ -115,7 +117,7 @@ impl Blobs {
         id
     }
 
-    /// Returns about how many bytes of memory the blobs hold. O(blobs).
+    /// Returns about how many bytes of memory the blobs hold. Costs O(blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {
             let list = blob.sent.content.list().map_or(0, Changelist::heap_bytes);
@@ -136,7 +138,8 @@ impl Blobs {
         self.blobs.iter_mut().find(|blob| blob.id == id)
     }
 
-    /// Returns the properties of the object that the blob opens. `None` if the blob opens no object.
+    /// If the blob contains the opening (the first update) of an object, returns the properties in it.
+    /// Otherwise returns `None`.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.sent.content {
@@ -145,15 +148,15 @@ impl Blobs {
         }
     }
 
-    /// Records that the packet `sequence` contains a part.
+    /// Records that the packet `sequence` contains the part `index` of the blob `id`.
     pub(crate) fn sent(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id) {
             blob.set(index, Part::InFlight(sequence));
         }
     }
 
-    /// Records that the packet `sequence` with a part was lost. The part must be sent again unless a later
-    /// packet contains it too.
+    /// Records that the packet `sequence`, which contained the part `index` of the blob `id`, was lost. The
+    /// part must be sent again unless a later packet also contains it.
     pub(crate) fn lost(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id)
             && let Some(Part::InFlight(newest)) = blob.parts.get(index as usize)
@@ -163,8 +166,8 @@ impl Blobs {
         }
     }
 
-    /// Records that a part has arrived. If all parts of the blob have arrived, removes the blob and returns
-    /// it.
+    /// Records that a part of a blob has arrived at the client. If all parts of the blob have arrived,
+    /// removes the blob and returns it.
     pub(crate) fn arrived(&mut self, id: u32, index: u32) -> Option<Blob> {
         let at = self.blobs.iter().position(|blob| blob.id == id)?;
         let blob = self.blobs.get_mut(at)?;

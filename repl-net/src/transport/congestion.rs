@@ -1,11 +1,12 @@
-//! Congestion control: limits how fast a connection sends. Acks show how fast packets arrive at the client.
+//! Congestion control: limits how fast the server sends to a client. Acks show how fast packets arrive at the
+//! client.
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
 //! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
-//! trip. The server sends at that rate, and keeps at most about twice the product of rate and round trip in
-//! flight. A loss alone does not count as congestion, because the links of games lose packets at random. So
-//! the controller does not react to loss as the third version of BBR does. Rates are measured as in
-//! draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick.
+//! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
+//! trip in flight. The loss of packets alone does not count as congestion, because the links of games lose
+//! packets at random. So the controller does not react to losses, unlike the third version of BBR. Rates are
+//! measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick together.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
 
@@ -16,82 +17,90 @@ use super::sequence::{Sequence, WINDOW};
 use super::spare::shrink_sparse;
 use super::trial::{Link as TriedLink, Trial};
 
-/// How many packets may be in flight before anything has been measured (RFC 6928). Later, at least this
-/// number of packets may be in flight as long as acks arrive.
+/// The number of packets that may be in flight before any rate has been measured (RFC 6928). Later, at least
+/// this number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
-/// A link is bad if at most this many of a thousand packets arrive. On a bad link only few packets arrive, so
-/// [`BAD_GAIN`] times as many packets may always be in flight. A link that can carry the usual minimum counts
-/// as bad only for a short time: it delivers a quarter of four times the minimum.
+/// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
+/// arrive, so [`BAD_GAIN`] times as many packets as usual may be in flight. If the link can carry the usual
+/// minimum, it counts as bad only for a short time, because at four times the minimum it then delivers a
+/// quarter.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
-/// The packets of the minimum window are spread over at least this time, because a round trip may be far
-/// shorter.
+/// The packets of the minimum window are sent over at least this time, even if a round trip is far shorter.
 const LEAST_SPREAD: Duration = Duration::from_millis(100);
-/// How many packets may be sent at the same time if the link is full or may be full.
+/// The number of packets that may be sent at the same time if the link is full or may be full.
 const PACKETS_AT_ONCE: u64 = 2;
-/// If at least this many of a thousand packets arrive, the link may be able to carry more than it is sent.
+/// If at least this many of a thousand packets arrive, the link may be able to carry more than the server
+/// sends.
 const GOOD_SHARE: u64 = 850;
-/// If fewer than this many of a thousand packets arrive, a trial tests whether a lower rate is enough.
+/// If fewer than this many of a thousand packets arrive, the controller starts a [`Trial`], which tests
+/// whether a lower rate delivers as much.
 const TRIAL_SHARE: u64 = 700;
-/// The share of packets that arrive is a mean over about this many packets.
+/// The share of packets that arrive is computed as a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
-/// How many packets may be in flight on a link that does not answer (R26).
+/// The number of packets that may be in flight on a link that does not answer (R26).
 const PROBE_PACKETS: u64 = 2;
-/// A link counts as silent after this many tries without an ack. If nine of ten packets are lost in both
-/// directions, a few tries without an ack are usual.
+/// A link counts as silent if this many tries to send on it brought no ack. If nine of ten packets are lost
+/// in both directions, a few tries without an ack are usual.
 const SILENT_TRIES: u32 = 6;
-/// Two gains in thousandths. With the first gain, 2 / ln 2, the delivered amount doubles in each round trip.
-/// The second gain is the inverse of the first, and drains the queue that the first gain has filled.
+/// The gain of the startup phase, in thousandths of the measured rate. With this gain, 2 / ln 2, the rate
+/// doubles in each round trip. The next constant is the inverse of this gain, and drains the queue that the
+/// first gain has filled.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
-/// Gains in thousandths, each for one round trip. The first gain looks for a higher rate, the second gain
-/// drains the queue that the first has filled, and the others keep the rate.
+/// Gains in thousandths of the measured rate. The controller uses each of them for one round trip. The first
+/// gain looks for a higher rate, the second gain drains the queue that the first has filled, and the others
+/// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// Over how many round trips the greatest rate is measured.
+/// The number of round trips over which the greatest rate is taken.
 const RATE_ROUNDS: usize = 10;
-/// The link counts as full if the rate grew by less than a quarter in this many round trips in a row.
+/// The link counts as full if the measured rate grew by less than a quarter in this many round trips in a
+/// row.
 const FULL_ROUNDS: u32 = 3;
-/// How much may be in flight while the shortest round trip is measured: this many thousandths of the product
-/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement lasts at least
+/// The limit of the data in flight while the shortest round trip is measured: this many thousandths of the
+/// product of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement lasts at least
 /// [`PROBE_TRIP_TIME`].
 const PROBE_TRIP_GAIN: u64 = 500;
 const PROBE_TRIP_PACKETS: u64 = 4;
 const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
-/// How often a link that does not answer is retried (R9).
+/// The time between two tries to send on a link that does not answer (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-/// For how long the shortest round trip counts: at least this time, and at most twice this time.
+/// The time for which the measured shortest round trip is used, at least. The longest time is twice this
+/// time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
-/// The assumed length of a tick before two ticks have passed, and the longest length that is assumed later.
+/// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 
 /// The phase of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Doubles the rate in each round trip.
+    /// In this phase the controller doubles the rate in each round trip.
     Startup,
-    /// Drains the queue of the startup.
+    /// In this phase the controller drains the queue that the startup has filled.
     Drain,
-    /// Repeats the gains of [`CYCLE`]. `place` is the index of the current gain, used since the time `since`.
+    /// In this phase the controller repeats the gains of [`CYCLE`]. `place` is the index of the current gain,
+    /// and `since` is the time since which it is used.
     Cruise { place: usize, since: Duration },
-    /// Sends little since this time, so that the queue drains and the shortest round trip can be measured.
-    /// `found` is the shortest round trip of packets that were sent in this phase. Only little was in flight
-    /// when these packets were sent.
+    /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
+    /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
+    /// this phase. Only little was in flight when these packets were sent.
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
-/// The packets of one tick: when they were sent, and the state of the connection at that time.
+/// The packets of one tick: the time when they were sent, and the state of the connection at that time.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     first: Sequence,
     sent_at: Duration,
-    /// How many bytes had arrived at that time, and when the last of them had arrived.
+    /// The number of bytes that had arrived when these packets were sent, and the time when the last of these
+    /// bytes had arrived.
     delivered: u64,
     delivered_at: Duration,
-    /// When the newest packets that had arrived were sent.
+    /// The time when the newest packets that had arrived by then were sent.
     last_flight_at: Duration,
-    /// Whether there was nothing more to send.
+    /// Whether the server had nothing more to send.
     is_idle: bool,
 }
 
@@ -100,45 +109,48 @@ struct Flight {
 pub(crate) struct Congestion {
     packet_bytes: u64,
     phase: Phase,
-    /// The greatest rate of each of the last rounds, in bytes a second. A round lasts about one round trip.
+    /// The greatest measured rate in each of the last rounds, in bytes a second. A round lasts about one
+    /// round trip.
     rates: [u64; RATE_ROUNDS],
     round: usize,
     /// The current round ends when a packet arrives that was sent after this many bytes had been delivered.
     round_ends: u64,
     full_rate: u64,
     full_rounds: u32,
-    /// The shortest round trip of the current span of time and of the previous one.
+    /// The shortest round trip that was measured in the current time span, and the one of the previous time
+    /// span.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether there was nothing to send at some time in this span. In that case no queue in the link has
-    /// lasted for the whole span.
+    /// Whether the server had nothing to send at some time in the current time span. In that case no queue in
+    /// the link has lasted for the whole span.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,
     delivered_at: Duration,
     last_flight_at: Duration,
     flights: VecDeque<Flight>,
-    /// How many of a million packets have arrived recently.
+    /// The share of recent packets that have arrived, in millionths.
     share: u64,
-    /// How many bytes may be sent in this pass.
+    /// The number of bytes that may still be sent in this pass (the packets of one tick).
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// How many tries in a row have brought no new ack. At most one try is counted in each retry interval.
+    /// The number of tries in a row that brought no new ack. At most one try is counted in each retry
+    /// interval.
     silent_tries: u32,
     last_try: Duration,
-    /// The number of timeouts in a row when tries were counted last.
+    /// The number of timeouts in a row at the time when tries were last counted.
     timeouts: u32,
-    /// Whether the last pass had more to send than the limits allowed.
+    /// Whether the server had more to send in the last tick than the limits allowed.
     was_short: bool,
-    /// Tests whether a rate below the minimum would deliver as much.
+    /// The trial that tests whether a rate below the minimum would deliver as much.
     trial: Trial,
     /// The number of the next packet.
     next: Sequence,
 }
 
 impl Congestion {
-    /// Returns the controller of a connection whose packets have at most `packet_bytes` bytes.
+    /// Returns the controller for a connection whose packets have at most `packet_bytes` bytes.
     pub(crate) fn new(packet_bytes: usize) -> Self {
         let packet_bytes = packet_bytes as u64;
         Self {
@@ -170,7 +182,8 @@ impl Congestion {
         }
     }
 
-    /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
+    /// Begins a pass, in which the server sends the packets of one tick. `timeouts` is the number of timeouts
+    /// in a row without an ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
         self.last_pass = Some(now);
@@ -186,15 +199,15 @@ impl Congestion {
                 self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
             return;
         }
-        // Unused credit is limited, so that no burst overflows a short queue.
+        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
         let at_once =
             if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
         let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
     }
 
-    /// Counts the tries without an ack. The packets of every tick have their own timeout, so several timeouts
-    /// can belong to one try.
+    /// Counts the tries that brought no ack. The packets of every tick have their own timeout, so several
+    /// timeouts can belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {
         if timeouts == 0 {
             (self.silent_tries, self.timeouts) = (0, 0);
@@ -204,7 +217,8 @@ impl Congestion {
         }
     }
 
-    /// Ends the packets of a tick. `is_short` says whether there was more to send than the limits allowed.
+    /// Ends a pass, in which the server sends the packets of one tick. `is_short` says whether the server had
+    /// more to send than the limits allowed.
     pub(crate) fn end_pass(&mut self, now: Duration, is_short: bool) {
         self.was_short = is_short;
         if let Some(flight) = self.flights.back_mut()
@@ -215,7 +229,7 @@ impl Congestion {
         }
     }
 
-    /// Returns whether the last pass had more to send than the limits allowed.
+    /// Returns whether the server had more to send in the last pass than the limits allowed.
     pub(crate) const fn was_short(&self) -> bool {
         self.was_short
     }
@@ -249,7 +263,7 @@ impl Congestion {
         }
     }
 
-    /// Records that a packet has arrived.
+    /// Records that a packet has arrived at the client.
     pub(crate) fn arrived(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, true);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -257,7 +271,7 @@ impl Congestion {
         self.count_share(1_000_000);
     }
 
-    /// Records that a packet was given up.
+    /// Records that the connection has given up waiting for the ack of a packet.
     pub(crate) fn lost(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -279,17 +293,18 @@ impl Congestion {
         let acking = now.saturating_sub(flight.delivered_at);
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
-        // The client sends acks once in a tick, so a shorter interval measures nothing.
+        // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
         let interval = acking.max(sending).max(self.tick);
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
-        // If many packets are lost, more is sent than arrives, even when there is nothing more to send.
+        // If many packets are lost, the server sends more than arrives, even when it has nothing more to
+        // send.
         let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
-    /// Adds a measured rate. The rate belongs to packets that were sent when `delivered` bytes had arrived.
-    /// If there was nothing more to send, the link may be faster than this rate.
+    /// Adds a measured rate. The rate was measured from packets that were sent when `delivered` bytes had
+    /// arrived. If the server had nothing more to send, the link may be faster than this rate.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;
@@ -327,7 +342,7 @@ impl Congestion {
             Phase::Cruise { .. } if is_over && !self.was_idle && !self.trial.is_running() => {
                 self.phase = Phase::ProbeRoundTrip { since: now, found: None };
             }
-            // No queue lasted for the whole span, or the controller does not cruise.
+            // No queue in the link lasted for the whole time span, or the controller does not cruise.
             _ if is_over => self.end_span(self.shortest[0], now),
             _ => {}
         }
@@ -336,8 +351,8 @@ impl Congestion {
     }
 
     /// Ends a span of time in which the shortest round trip was measured. `found` is the shortest round trip
-    /// without a queue in the link, if it is known. If the round trip has become so long that the window was
-    /// too small for the link, the controller starts up again.
+    /// without a queue in the link, if it is known. If the round trip has become so long that the limit of
+    /// the data in flight was too small for the link, the controller begins with the startup phase again.
     fn end_span(&mut self, found: Option<Duration>, now: Duration) {
         let is_longer = found.is_some_and(|found| found > (self.shortest() + self.tick) * 2);
         self.shortest = [None, if is_longer { found } else { self.shortest[0] }];
@@ -345,8 +360,8 @@ impl Congestion {
         match self.phase {
             Phase::Cruise { .. } | Phase::ProbeRoundTrip { .. } if is_longer && !self.trial.is_running() => {
                 (self.phase, self.full_rate, self.full_rounds) = (Phase::Startup, 0, 0);
-                // The greatest rate may have been measured before the link changed. With the longer round
-                // trip it would fill a long queue.
+                // The greatest rate may have been measured before the link changed. Together with the longer
+                // round trip, this rate would fill a long queue in the link.
                 let newest = self.rates[self.round];
                 self.rates = [0; RATE_ROUNDS];
                 self.rates[self.round] = newest;
@@ -356,7 +371,7 @@ impl Congestion {
         }
     }
 
-    /// Moves to the next phase if it is time.
+    /// Begins the next phase of the controller if the current phase is over.
     fn advance(&mut self, now: Duration) {
         match self.phase {
             Phase::Drain if self.in_flight <= self.product().max(self.packet_bytes) => {
@@ -365,7 +380,8 @@ impl Congestion {
             Phase::Cruise { place, since } if now.saturating_sub(since) >= self.shortest().max(self.tick) => {
                 self.phase = Phase::Cruise { place: (place + 1) % CYCLE.len(), since: now };
             }
-            // A link that does not answer needs more than a few packets.
+            // A measurement of the round trip would allow only a few packets in flight, but a link that does
+            // not answer needs more.
             Phase::ProbeRoundTrip { .. } if self.silent_tries > 0 => self.end_span(None, now),
             Phase::ProbeRoundTrip { since, found: Some(found) }
                 if now.saturating_sub(since) >= PROBE_TRIP_TIME =>
@@ -376,19 +392,21 @@ impl Congestion {
         }
     }
 
-    /// Returns the rate at which packets arrive, in bytes a second. Zero before the first measurement.
+    /// Returns the rate at which packets arrive, in bytes a second. The rate is zero before the first
+    /// measurement.
     pub(crate) fn rate(&self) -> u64 {
         self.rates.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the shortest round trip. Zero before the first measurement.
+    /// Returns the shortest round trip that was measured recently. The time is zero before the first
+    /// measurement.
     fn shortest(&self) -> Duration {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
     }
 
     /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
-    /// a queue. The result includes one tick, because acks wait for the client's tick and packets for the
-    /// server's.
+    /// a queue. The result includes the bytes of one tick, because acks wait for the client's next tick and
+    /// packets wait for the server's next tick.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
@@ -403,7 +421,7 @@ impl Congestion {
         self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
-    /// Returns how many bytes may be in flight.
+    /// Returns how many bytes may be in flight on the connection.
     pub(crate) fn window(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
@@ -417,8 +435,8 @@ impl Congestion {
         if self.silent_tries >= SILENT_TRIES {
             return self.packet_bytes * PROBE_PACKETS;
         }
-        // From the second try on, each try halves the window. But the window stays large enough for the
-        // retries of R9.
+        // From the second try on, each try without an ack halves the window. But the window stays large
+        // enough for the retries of R9.
         let halvings = self.silent_tries.saturating_sub(1);
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
@@ -433,15 +451,16 @@ impl Congestion {
         scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
     }
 
-    /// Returns the rate that sends the minimum window in a round trip, or in [`LEAST_SPREAD`] if that is
-    /// longer, in bytes a second.
+    /// Returns the least send rate in bytes a second. At this rate the minimum window is sent in one round
+    /// trip, or in [`LEAST_SPREAD`] if that is longer.
     fn least_rate(&self) -> u64 {
         let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
         let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);
         rate.unwrap_or(u64::MAX)
     }
 
-    /// If many packets are lost at the minimum rate, runs a trial: would a lower rate deliver as much?
+    /// If many packets are lost at the minimum rate, runs a trial that tests whether a lower rate would
+    /// deliver as much.
     fn try_lower_rate(&mut self, now: Duration) {
         if self.silent_tries >= SILENT_TRIES {
             self.trial.give_up();
@@ -461,7 +480,7 @@ impl Congestion {
     }
 }
 
-/// Returns how many bytes are sent at this rate in this time.
+/// Returns how many bytes are sent at the rate `rate` in the time `time`.
 fn bytes_in(rate: u64, time: Duration) -> u64 {
     u64::try_from(u128::from(rate) * time.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX)
 }

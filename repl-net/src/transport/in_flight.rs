@@ -1,8 +1,9 @@
-//! A record of the content of each packet, which is kept until it is known whether the packet arrived (R4,
-//! R6).
+//! A record of the content of each packet, which is kept until the sender knows whether the packet arrived
+//! (R4, R6).
 //!
-//! *Invariant:* a record is resolved once. The record stays until all older records are resolved, because the
-//! content of a lost packet is compared with all packets sent after it.
+//! *Invariant:* for each record, it is decided once whether its packet arrived or is lost. A record is kept
+//! until this is decided for all older records, because the content of a lost packet is compared with all
+//! packets sent after it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -17,7 +18,7 @@ use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
 
-/// One entry of a packet outside shared segments: an object and the content about it.
+/// What one packet contains about one object, besides the shared segments in the packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -25,21 +26,23 @@ pub(crate) struct Sent {
     pub(crate) content: Content,
 }
 
-/// The content of a packet about one object.
+/// What a packet contains about one object.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// Changed properties.
+    /// The values of the properties in this changelist, which changed.
     Update(Changelist),
-    /// The whole object, with these properties.
+    /// The opening (the update that creates the object on the client), with the properties in this
+    /// changelist.
     Open(Changelist),
-    /// The owner flag and the role that the client has for the object.
+    /// The owner flag and the role of the client for the object.
     Proxy,
-    /// A part of a blob.
+    /// A part of a blob (an update that is too large for one packet).
     Fragment { blob: u32, index: u32 },
 }
 
 impl Content {
-    /// The properties whose values were sent.
+    /// Returns the changelist of the properties whose values were sent, or `None` if the content has no
+    /// values.
     pub(crate) fn list(&self) -> Option<&Changelist> {
         match self {
             Self::Update(list) | Self::Open(list) => Some(list),
@@ -48,7 +51,7 @@ impl Content {
     }
 }
 
-/// Whether a packet arrived.
+/// Whether a packet has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Delivery {
     #[default]
@@ -63,32 +66,33 @@ pub(crate) struct Record {
     pub(crate) delivery: Delivery,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// About how many bytes of memory the record held when the packet was sent.
+    /// About how many bytes of memory the record took when the packet was sent.
     held_bytes: usize,
     pub(crate) contents: Contents,
 }
 
-/// Boxed, because records move between several owners.
+/// Records are boxed, because they are moved several times.
 impl Holds for Box<Record> {
     fn held_bytes(&self) -> usize {
         size_of::<Record>() + self.contents.buffer_bytes()
     }
 }
 
-/// What a packet carries.
+/// What a packet contains.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) sent: Vec<Sent>,
-    /// Pending spawns that the packet opened, as masks over words of 64 slots.
+    /// The objects that the packet creates on the client and that were pending spawns, as bit masks over
+    /// words of 64 slots.
     pub(crate) opened: Vec<(usize, u64)>,
-    /// Objects that the packet closed, as masks over words of 64 slots.
+    /// The objects that the packet removes from the client, as bit masks over words of 64 slots.
     pub(crate) closed: Vec<(usize, u64)>,
     pub(crate) messages: Vec<SentMessage>,
 }
 
 impl Contents {
-    /// Notes that the packet closes the object in `slot`.
+    /// Records that the packet removes the object in `slot` from the client.
     pub(crate) fn close(&mut self, slot: u32) {
         let (word, bit) = (word_of(slot), bit_of(slot));
         match self.closed.last_mut() {
@@ -97,15 +101,17 @@ impl Contents {
         }
     }
 
-    /// About how many bytes of memory this holds: its buffers, the lists, and the shared segments. The memory
-    /// of a shared segment counts in each record that contains the segment. O(contents).
+    /// Returns about how many bytes of memory the contents take: their buffers, the changelists, and the
+    /// shared segments. The memory of a shared segment is counted in each record that contains the segment.
+    /// Costs O(contents).
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
         self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
     }
 
-    /// About how many bytes of memory the buffers hold, without their contents. O(1).
+    /// Returns about how many bytes of memory the buffers take, without the changelists and segments in them.
+    /// Costs O(1).
     fn buffer_bytes(&self) -> usize {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.sent.capacity() * size_of::<Sent>()
@@ -121,7 +127,8 @@ impl Contents {
         is_without_objects && self.messages.is_empty()
     }
 
-    /// Calls `visit` with each list of property values that the packet carries of the objects in `slots`.
+    /// For each object in `slots`, calls `visit` with each changelist of values that the packet contains of
+    /// the object.
     fn visit_lists(&self, slots: &SlotSet, mut visit: impl FnMut(u32, NonZeroU32, &Changelist)) {
         for segment in &self.shared {
             let found =
@@ -139,7 +146,7 @@ impl Contents {
 }
 
 impl Record {
-    /// Whether the packet asks for an ack (R8).
+    /// Returns whether the client must ack the packet (R8).
     pub(crate) fn elicits_ack(&self) -> bool {
         !self.contents.is_empty()
     }
@@ -156,14 +163,15 @@ impl Record {
     }
 }
 
-/// The records of a connection's packets, from the oldest unresolved packet on.
+/// The records of the packets of a connection. They begin with the oldest packet of which it is not known
+/// whether it arrived.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     records: VecDeque<Box<Record>>,
     first: u64,
     unresolved: usize,
     bytes: usize,
-    /// About how many bytes of memory the records hold.
+    /// About how many bytes of memory all records take.
     held_bytes: usize,
     spare: Spare<Box<Record>>,
 }
@@ -173,37 +181,39 @@ impl InFlight {
         Self { first: first.number(), ..Self::default() }
     }
 
-    /// Packets that ask for an ack and are neither acked nor given up.
+    /// Returns the number of packets that the peer must ack and that are neither acked nor given up.
     pub(crate) fn unresolved(&self) -> usize {
         self.unresolved
     }
 
-    /// Bytes of all recorded packets.
+    /// Returns the number of bytes of all packets that have a record.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// About how many bytes of memory the records and the spare buffers hold. O(1).
+    /// Returns about how many bytes of memory the records and the spare buffers take. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes + self.spare.held_bytes()
     }
 
-    /// Frees the spare records.
+    /// Frees the spare records, which are kept for reuse.
     pub(crate) fn give_back_spare(&mut self) {
         self.spare.clear();
     }
 
-    /// The number of records: packets since the oldest unresolved one.
+    /// Returns the number of records, which is the number of packets since the oldest packet of which it is
+    /// not known whether it arrived.
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// The oldest unresolved packet, or the next packet if there is none.
+    /// Returns the oldest packet of which it is not known whether it arrived, or the next packet if there is
+    /// none.
     pub(crate) fn floor(&self) -> Sequence {
         Sequence::new(self.first)
     }
 
-    /// An empty record, with reused buffers.
+    /// Returns an empty record that reuses the buffers of an old record.
     pub(crate) fn blank(&mut self) -> Box<Record> {
         self.spare.take()
     }
@@ -227,8 +237,9 @@ impl InFlight {
         usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
     }
 
-    /// Takes the contents out of a packet's record, to be processed. [`put_contents`](Self::put_contents)
-    /// must put the contents back: losses of earlier packets are compared with them.
+    /// Takes the contents out of the record of a packet, so that the caller can process them.
+    /// [`put_contents`](Self::put_contents) must put the contents back afterwards, because they are compared
+    /// with the contents of earlier packets that are lost later.
     pub(crate) fn take_contents(&mut self, sequence: Sequence) -> Option<Contents> {
         let at = self.at(sequence)?;
         Some(std::mem::take(&mut self.records.get_mut(at)?.contents))
@@ -240,14 +251,15 @@ impl InFlight {
         }
     }
 
-    /// The packets that may still arrive, ascending, with the time when each was sent.
+    /// Returns the packets that may still arrive, in ascending order, each with the time when it was sent.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
         let unknown =
             self.records.iter().zip(self.first..).filter(|(record, _)| record.delivery == Delivery::Unknown);
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
-    /// Notes whether a packet arrived. Returns the size of the packet in bytes if its delivery was unknown.
+    /// Records whether a packet arrived. Returns the size of the packet in bytes if it was not known before
+    /// whether the packet arrived.
     pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
@@ -259,7 +271,7 @@ impl InFlight {
         Some(record.bytes)
     }
 
-    /// Drops the resolved records before the first unresolved one.
+    /// Drops the records before the oldest packet of which it is not known whether it arrived.
     pub(crate) fn trim(&mut self) {
         while self.records.front().is_some_and(|record| record.delivery != Delivery::Unknown) {
             let Some(mut record) = self.records.pop_front() else { break };
@@ -277,10 +289,10 @@ impl InFlight {
         shrink_sparse(&mut self.records);
     }
 
-    /// Subtracts from the lost lists of each object the lists of later packets that are not known to be lost
-    /// (R4).
+    /// Subtracts from the lost changelists of each object the changelists of all later packets that are not
+    /// known to be lost (R4).
     ///
-    /// Visits the packets once for all objects: O(lost lists and packets in flight).
+    /// Visits each packet once for all objects, so the cost is O(lost changelists + packets in flight).
     pub(crate) fn subtract_later(&self, lost: &mut [LostObject]) {
         debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
         let mut slots = SlotSet::default();
@@ -303,15 +315,15 @@ impl InFlight {
     }
 }
 
-/// The lost changes of one object, from packets that were given up together.
+/// The changes of one object in packets that were given up together.
 #[derive(Debug)]
 pub(crate) struct LostObject {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The lost lists and the packets that carried them, ascending.
+    /// The lost changelists, each with its packet, in ascending order of the packets.
     pub(crate) lists: VecDeque<(Sequence, Changelist)>,
-    /// The remaining changes of the lists that were compared with later packets. Lists with common properties
-    /// are merged.
+    /// The changes that remain of the changelists that were compared with later packets. Changelists with
+    /// common properties are merged.
     left: Vec<Changelist>,
 }
 
@@ -320,11 +332,12 @@ impl LostObject {
         Self { slot, generation, lists: VecDeque::new(), left: Vec::new() }
     }
 
-    /// Moves the lists that were lost before the packet `end` to `left`.
+    /// Moves the changelists of lost packets before the packet `end` to `left`.
     fn advance(&mut self, end: Sequence) {
         while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
             let Some((_, list)) = self.lists.pop_front() else { break };
-            // Parts of one long list stay separate: most later lists overlap few of them.
+            // The parts of one long changelist stay separate, because most later changelists have changes in
+            // common with few of these parts.
             match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
                 Some(earlier) => earlier.merge(&list),
                 None => self.left.push(list),
@@ -332,15 +345,15 @@ impl LostObject {
         }
     }
 
-    /// Subtracts `later`, which the packet `sequence` carried, from the lists that were lost before this
-    /// packet.
+    /// Subtracts the changelist `later` of the packet `sequence` from the changelists of lost packets before
+    /// this packet.
     fn subtract(&mut self, sequence: Sequence, later: &Changelist) {
         self.advance(sequence);
         self.left.iter_mut().for_each(|list| list.subtract(later));
         self.left.retain(|list| !list.is_empty());
     }
 
-    /// Returns the remaining changes of the lost lists, merged.
+    /// Returns one changelist with all changes that remain of the lost changelists.
     pub(crate) fn into_list(mut self) -> Changelist {
         self.left.extend(self.lists.into_iter().map(|(_, list)| list));
         Changelist::merged(self.left)
@@ -360,22 +373,22 @@ mod tests {
         list
     }
 
-    /// A packet of 100 bytes that carries these handles of the object in slot 7.
+    /// Returns the record of a packet of 100 bytes that contains these handles of the object in slot 7.
     fn record(generation: NonZeroU32, handles: &[u32]) -> Box<Record> {
         let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
         let contents = Contents { sent: vec![sent], ..Contents::default() };
         Box::new(Record { bytes: 100, contents, ..Record::default() })
     }
 
-    /// Packets 0, 1 and so on with these handles.
+    /// Returns the records of the packets 0, 1 and so on, which contain these handles.
     fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight {
         let mut in_flight = InFlight::new(Sequence::new(0));
         packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));
         in_flight
     }
 
-    /// Returns the handles that are sent again of the object in slot 7, first generation, when the packets
-    /// `lost` are given up together.
+    /// Returns the handles of the first object in slot 7 that are sent again when the packets `lost` are
+    /// given up together.
     fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {

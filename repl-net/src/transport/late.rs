@@ -1,8 +1,8 @@
-//! Late acks: acks of packets that already count as lost. This module records the openings, closes and parts
-//! of blobs in these packets, so that their acks still have an effect (R4).
+//! Late acks: acks of packets that already count as lost. This module records which objects these packets
+//! create or remove and which parts of blobs they contain, so that their acks still have an effect (R4).
 //!
-//! *Invariant:* the entries are in the order of their packets, because packets are given up in this order.
-//! There are at most [`MAX_LATE`] entries.
+//! *Invariant:* the entries for late acks are in the order of their packets, because packets are given up in
+//! this order. There are at most [`MAX_LATE`] entries.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,30 +12,30 @@ use super::sequence::Sequence;
 use super::slot_set::{bit_of, word_of};
 use super::spare::shrink_sparse;
 
-/// The greatest number of entries. An entry is about one object, or about a word of 64 slots.
+/// The greatest number of entries for late acks. An entry belongs to one object, or to a word of 64 slots.
 const MAX_LATE: usize = 512;
 
-/// One entry: a part of the contents of a packet that counts as lost.
+/// One part of the contents of a packet that counts as lost.
 #[derive(Debug)]
 pub(crate) enum Late {
-    /// The owner and role of an object, or a part of a blob.
+    /// The owner flag and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that the packet opened, as a mask over a word of slots. The values in the openings are not
-    /// recorded.
+    /// Objects that the packet creates on the client, as a bit mask over a word of 64 slots. The values of
+    /// these objects are not recorded.
     Opened(usize, u64),
-    /// Objects that the packet closed, as a mask over a word of slots.
+    /// Objects that the packet removes from the client, as a bit mask over a word of 64 slots.
     Closed(usize, u64),
 }
 
-/// The packets that count as lost and may still be acked.
+/// The contents of packets that count as lost and may still be acked.
 #[derive(Debug, Default)]
 pub(crate) struct LateAcks {
     waiting: VecDeque<(Sequence, Late)>,
 }
 
 impl LateAcks {
-    /// Records the contents of the packet `sequence`, which counts as lost. Updates are not recorded, because
-    /// they are sent again in any case.
+    /// Records the contents of the packet `sequence`, which counts as lost. Changed values of objects are not
+    /// recorded, because they are sent again in any case.
     pub(crate) fn add(&mut self, sequence: Sequence, contents: &Contents) {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
@@ -54,7 +54,7 @@ impl LateAcks {
         self.waiting.drain(..self.waiting.len().saturating_sub(MAX_LATE));
     }
 
-    /// Removes and returns the entries of the packets in a range.
+    /// Removes and returns the recorded contents of the packets in a range.
     pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, Late)> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl LateAcks {
         self.waiting.clear();
     }
 
-    /// Returns about how many bytes of memory the entries take. O(1).
+    /// Returns about how many bytes of memory the recorded contents take. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<(Sequence, Late)>()
     }
@@ -88,7 +88,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the entries of the packets `first` to `last`, each with its packet and its content.
+    /// Removes the entries of the packets `first` to `last`, and returns each with its packet number and its
+    /// content.
     fn taken(late: &mut LateAcks, first: u64, last: u64) -> Vec<(u64, String)> {
         let range = AckRange { first: Sequence::new(first), last: Sequence::new(last) };
         let text = |entry: Late| match entry {

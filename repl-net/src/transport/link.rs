@@ -1,38 +1,39 @@
-//! The health of a link: how long its packets take, how many of them are lost, and whether it answers at all.
+//! The health of a link: how long its packets take, how many of them are lost, and whether the peer answers
+//! at all.
 //!
-//! *Invariant:* each timeout since the last ack makes the next wait longer (R9).
+//! *Invariant:* each timeout since the last ack makes the wait for the next ack longer (R9).
 
 use std::time::Duration;
 
 use super::rtt::RoundTrip;
 use super::sequence::Sequence;
 
-/// The shortest time to wait for a packet after a later packet was acked. Packets of neighbouring ticks often
-/// overtake each other.
+/// The shortest time that the sender waits for the ack of a packet after a later packet was acked. Packets of
+/// neighbouring ticks often overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
 /// The time between two tries to reach a link that does not answer (R9).
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A link is retried before its next timeout only after this many timeouts in a row.
+/// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// The measurements of a connection's link.
+/// What was measured about the link of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct LinkHealth {
     pub(crate) round_trip: RoundTrip,
     /// The number of timeouts since the last ack (R9).
     pub(crate) timeouts: u32,
-    /// When unanswered packets were last retried before their timeout (R9).
+    /// The time when unanswered packets were last sent again before their timeout (R9).
     last_retry: Duration,
     /// The newest packet that the client acked.
     pub(crate) newest_acked: Option<Sequence>,
-    /// When a packet was last sent.
+    /// The time when a packet was last sent.
     pub(crate) last_sent: Duration,
     /// The number of packets that have counted as lost so far.
     pub(crate) packets_lost: u64,
-    /// When the memory for unacknowledged data began to exceed its limit. `None` if the memory is within its
-    /// limit.
+    /// The time when the memory for unacknowledged data began to exceed its limit. The value is `None` if the
+    /// memory is within its limit.
     over_memory_since: Option<Duration>,
 }
 
@@ -41,7 +42,7 @@ impl LinkHealth {
         Self { last_retry: now, last_sent: now, ..Self::default() }
     }
 
-    /// Notes the newest packet of an ack, and the time since this packet was sent, if that is known.
+    /// Records the newest packet of an ack, and the time since this packet was sent, if this time is known.
     pub(crate) fn acked(&mut self, newest: Sequence, elapsed: Option<Duration>) {
         elapsed.into_iter().for_each(|elapsed| self.round_trip.sample(elapsed));
         self.newest_acked = self.newest_acked.max(Some(newest));
@@ -52,15 +53,16 @@ impl LinkHealth {
         self.newest_acked.is_some_and(|newest| newest > sequence)
     }
 
-    /// Returns whether a packet that was sent this long ago counts as lost.
+    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost.
     pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter = (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
         age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
     }
 
-    /// Returns the packets that count as lost, among the packets that may still arrive, and whether any of them
-    /// has timed out. `unknown` has the time when each packet was sent, in the order of their numbers.
+    /// Returns those of the packets `unknown` that count as lost, and whether any of them has timed out.
+    /// `unknown` has the packets that may still arrive in ascending order, each with the time when it was
+    /// sent.
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
@@ -79,7 +81,7 @@ impl LinkHealth {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// Returns whether a silent link must be retried now, and notes the retry.
+    /// Returns whether a silent link must be tried again now, and records that it is tried.
     pub(crate) fn begin_retry(&mut self, now: Duration) -> bool {
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
         if is_due {
@@ -88,12 +90,12 @@ impl LinkHealth {
         is_due
     }
 
-    /// Returns whether the memory has exceeded its limit for a whole `timeout`.
+    /// Returns whether the memory for unacknowledged data has exceeded its limit for a whole `timeout`.
     pub(crate) fn is_over_memory_for(&self, timeout: Duration, now: Duration) -> bool {
         self.over_memory_since.is_some_and(|since| now.saturating_sub(since) >= timeout)
     }
 
-    /// Notes whether the memory exceeds its limit now.
+    /// Records whether the memory for unacknowledged data exceeds its limit now.
     pub(crate) fn watch_memory(&mut self, is_over: bool, now: Duration) {
         self.over_memory_since = is_over.then(|| self.over_memory_since.unwrap_or(now));
     }

@@ -1,10 +1,12 @@
-//! Messages in packets: their form on the wire. They are not about objects, and come after the segments.
+//! The wire form of messages in packets. Messages do not belong to objects, and come after the segments with
+//! state in a packet.
 //!
 //! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its head,
-//! the length of its content in bits (in Exp-Golomb code of order 6), and its content. The head is the
-//! channel and the low 16 bits of the number in that channel. If another message of the packet came before, a
-//! bit says whether this message is the next one of the same channel; then the rest of the head is left out.
-//! The messages end where the packet has only its padding left.
+//! the length of its content in bits (in Exp-Golomb code of order 6), and its content. The head consists of
+//! the message's channel and the low 16 bits of its number in this channel. After the first message of a
+//! packet, the head begins with a bit. If this bit is set, the message is the next message of the same
+//! channel, and the rest of the head is left out. The messages end where only the padding of the packet is
+//! left.
 //!
 //! A message that is too large for a packet is sent in parts. A part begins with a zero bit in place of the
 //! one bit. The next part of the same message takes two bits beside its content.
@@ -18,10 +20,12 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use super::packet::read_end;
 use super::parts::Cut;
 
-/// The Exp-Golomb order of the lengths: most messages take 4 to 24 bytes.
+/// The order of the Exp-Golomb code for lengths of messages. The order is 6, because most messages take 4 to
+/// 24 bytes.
 const LENGTH_ORDER: u32 = 6;
 
-/// The most bits that a message takes without its content: two flags, the channel, the number, the length.
+/// The greatest number of bits that a message takes without its content: two flags, the channel, the number
+/// and the length.
 pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
 /// The most bits that a part takes without its content.
@@ -39,7 +43,7 @@ pub(crate) struct SentMessage {
     pub(crate) part: u16,
 }
 
-/// Writes the messages of a packet, while its segments are written elsewhere.
+/// Collects the messages of a packet, while the segments of the packet are written to another buffer.
 #[derive(Debug, Default)]
 pub(crate) struct MessageWriter {
     bits: BitWriter,
@@ -82,7 +86,7 @@ impl MessageWriter {
         self.last = Some((message, is_part));
     }
 
-    /// Appends the messages to the end of a packet, and begins with the next packet.
+    /// Appends the messages to the end of a packet, and begins to collect messages for the next packet.
     pub(crate) fn end_packet(&mut self, packet: &mut BitWriter) {
         packet.append(self.bits.as_slice());
         self.bits.clear();
@@ -94,7 +98,7 @@ impl MessageWriter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedMessage<'a> {
     pub(crate) channel: u16,
-    /// The low 16 bits of its number.
+    /// The low 16 bits of the number of the message in its channel.
     pub(crate) number: u16,
     /// How the message is cut, and the index of this part. `None` if the message came in one piece.
     pub(crate) part: Option<(Cut, usize)>,
@@ -107,7 +111,8 @@ pub(crate) fn is_at_end(reader: &BitReader<'_>) -> bool {
     read_end(&mut reader.clone()).is_ok()
 }
 
-/// Reads the messages after the segments, up to the end of the packet. There are `channels` channels.
+/// Reads the messages of a packet after its segments, up to the end of the packet. The connection has
+/// `channels` channels for messages.
 pub(crate) fn read_messages<'a>(
     reader: &mut BitReader<'a>,
     channels: u16,
@@ -169,7 +174,8 @@ mod tests {
 
     use super::*;
 
-    /// A packet with these messages: each has a channel, a number and a content of so many bits.
+    /// Returns a packet with these messages. Each message is given by its channel, its number and the number
+    /// of bits of its content.
     fn packet(messages: &[(u16, u64, usize)], channels: u16) -> (Vec<u8>, usize) {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, bits) in messages {

@@ -1,8 +1,9 @@
-//! The outbox of a connection: it fills packets, numbers them, records the content of each, and puts them
-//! into the send queue.
+//! The outbox of a connection fills packets, numbers them, records the content of each packet, and puts the
+//! packets into the send queue.
 //!
-//! *Invariant:* each queued packet has its own number and one record. All packets of a pass have the same
-//! stamp (R1). A pass is everything that a server sends to a client in one tick.
+//! *Invariant:* each packet of state in the queue has its own number and one record of its content. All
+//! packets of a pass have the same stamp, which is the number of the first packet of the pass (R1). A pass is
+//! everything that a server sends to a client in one tick.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,19 +23,20 @@ use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
 use super::status::{ConnectionStatus, STATUS_BITS, StatusSource};
 
-/// The most bits that the frame of a packet takes: checksum, kind, number, offset to the stamp, floor,
-/// status, acks, and the end of the body.
+/// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
+/// kind, the number, the offset to the stamp, the floor, the status, the acks, and the end of the body.
 pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_ACK_BITS + 1;
 
-/// The most bits that acks take in a packet with state.
+/// The greatest number of bits that acks take in a packet with state.
 const MAX_ACK_BITS: usize = 79;
 
-/// The most memory that the record of a packet takes for each byte of the packet. In rare cases a record
-/// takes more: for an object of a few bytes with its list.
+/// The greatest number of bytes of memory that the record of a packet usually takes for each byte of the
+/// packet. In rare cases a record takes more, because an object of a few bytes in the packet has a changelist
+/// in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// How many packets may be in flight when the memory of the connection is used up. The acks of these packets
-/// free memory.
+/// The number of packets that may be in flight when the memory of the connection is used up. When these
+/// packets are acked, memory becomes free.
 const PROBES: usize = 4;
 
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
@@ -47,35 +49,36 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: InFlight,
     pub(crate) send_times: SendTimes,
     next: Sequence,
-    /// How many packets of this pass are complete.
+    /// The number of complete packets in this pass (everything that is sent to the peer in one tick).
     pass_packets: u64,
     writer: BitWriter,
     segment: SegmentWriter,
     /// The messages of the packet that is being filled.
     messages: MessageWriter,
-    /// The record of the packet being filled.
+    /// The record of the packet that is being filled.
     record: Option<Box<Record>>,
-    /// The complete packets with state, and control packets between them.
+    /// The complete packets with state, and the control packets between them.
     pub(crate) queue: SendQueue,
-    /// How many bytes of memory the connection holds outside the outbox. The number is measured before and
-    /// after each pass.
+    /// The number of bytes of memory that the connection takes outside the outbox. The number is measured
+    /// before and after each pass.
     pub(crate) other_bytes: usize,
-    /// The number of bits of the largest packet.
+    /// The greatest number of bits of a packet.
     max_bits: usize,
-    /// The number of bytes sent in this pass.
+    /// The number of bytes sent in this pass (everything that is sent to the peer in one tick).
     pass_bytes: usize,
     limits: Limits,
-    /// The packets that each packet of this pass acks. Empty if no acks are due.
+    /// The received packets that each packet of this pass acks. The record is empty if no acks are due.
     pub(crate) received: Received,
-    /// Whether the acks of this pass fit into its packets.
+    /// Whether all acks that are due fitted into the packets of this pass.
     has_acked_all: bool,
-    /// The status that a server sends. `None` on a client.
+    /// Decides which status of the server the packets contain. The value is `None` on a client.
     status: Option<StatusSource>,
-    /// The part of the salt that binds packets of state to this session and this client (R25, R26).
+    /// The part of the checksum's salt that makes packets of state valid only for this session and this
+    /// client (R25, R26).
     pub(crate) binding: u64,
-    /// The seed of the last packet's checksum.
+    /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
-    /// The congestion control. `None` if the transport of the user has its own congestion control.
+    /// The congestion control. The value is `None` if the user's transport has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
 
@@ -86,7 +89,7 @@ pub(crate) struct Limits {
     pub(crate) packets_in_flight: usize,
     pub(crate) bytes_in_flight: usize,
     pub(crate) bytes_per_pass: usize,
-    /// The most memory that the connection may hold, in bytes.
+    /// The greatest number of bytes of memory that the connection may take.
     pub(crate) memory_bytes: usize,
 }
 
@@ -106,7 +109,7 @@ impl Outbox {
         self.next
     }
 
-    /// Returns the number of the packet that is being filled, or of the next one.
+    /// Returns the number of the packet that is being filled, or of the next packet if none is being filled.
     pub(crate) fn sequence(&self) -> Sequence {
         self.next
     }
@@ -116,7 +119,7 @@ impl Outbox {
         self.next.minus(self.pass_packets)
     }
 
-    /// Begins a pass: all packets of the pass have the same stamp.
+    /// Begins a pass: from now on, all packets have the stamp of this pass.
     pub(crate) fn begin_pass(&mut self) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
@@ -150,14 +153,15 @@ impl Outbox {
         }
     }
 
-    /// Returns whether nothing more may be sent in this pass (R6). If not, [`make_room`](Self::make_room)
-    /// returns whether a certain update fits.
+    /// Returns whether nothing more may be sent in this pass (R6). If more may be sent,
+    /// [`make_room`](Self::make_room) says whether a certain number of bits fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
     }
 
-    /// Returns whether the limits allow another packet. If nothing is in flight, the limits on packets, bytes
-    /// and memory in flight always allow one: a limit smaller than a packet must not stop all sending.
+    /// Returns whether the limits of the connection allow another packet. If nothing is in flight, the limits
+    /// on packets, bytes and memory in flight always allow one packet, because a limit that is smaller than a
+    /// packet must not stop the connection.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
@@ -179,22 +183,23 @@ impl Outbox {
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 
-    /// Returns whether the connection holds more memory than it may.
+    /// Returns whether the connection takes more memory than its limit allows.
     pub(crate) fn is_over_memory(&self) -> bool {
         self.memory_bytes() > self.limits.memory_bytes
     }
 
-    /// Returns about how many bytes of memory the connection holds in total. O(1).
+    /// Returns about how many bytes of memory the connection takes in total. Costs O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.held_bytes().saturating_add(self.other_bytes)
     }
 
-    /// Returns about how many bytes of memory packets, their records and spare buffers hold. O(1).
+    /// Returns about how many bytes of memory the packets, their records and the spare buffers take. Costs
+    /// O(1).
     fn held_bytes(&self) -> usize {
         self.in_flight.held_bytes() + self.queue.held_bytes()
     }
 
-    /// Frees the spare buffers.
+    /// Frees the spare buffers, which are kept for reuse.
     pub(crate) fn give_back_spare(&mut self) {
         self.in_flight.give_back_spare();
         self.queue.give_back_spare();
@@ -219,7 +224,7 @@ impl Outbox {
         }
     }
 
-    /// Begins a packet if none is being filled.
+    /// Begins a packet if none is being filled, and returns the record of the packet.
     fn open_packet(&mut self) -> &mut Record {
         if self.record.is_none() {
             packet::begin(PacketKind::State, &mut self.writer);
@@ -245,18 +250,19 @@ impl Outbox {
         self.status.get_or_insert_default();
     }
 
-    /// Returns whether the client has joined, and no packet has said so yet.
+    /// Returns whether the client has joined (has all initial objects) and no packet has reported this to the
+    /// client yet.
     pub(crate) fn has_unsent_news(&self) -> bool {
         self.status.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
-    /// Returns whether the client may not know that it has joined, and no packet is in flight whose ack would
-    /// show that it knows.
+    /// Returns whether both hold: the client may not know that it has joined, and no packet is in flight
+    /// whose ack would show that the client knows it.
     pub(crate) fn is_unsure_of_join(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
-    /// Returns whether all acks that are due were sent in this pass.
+    /// Returns whether all acks that are due were sent in the packets of this pass.
     pub(crate) fn has_acked_all(&self) -> bool {
         self.has_acked_all && !self.is_pass_empty()
     }
@@ -266,16 +272,17 @@ impl Outbox {
         self.record.is_none() && self.pass_packets == 0
     }
 
-    /// Appends a whole shared segment that [fits](Self::make_room).
+    /// Appends a whole shared segment, for which the caller has [made room](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().contents.shared.push(Arc::clone(segment));
         self.segment.end(&mut self.writer);
         self.writer.append(segment.bits());
     }
 
-    /// Makes room for `bits` bits, which then go into the packet [`sequence`](Self::sequence). If the bits do
-    /// not fit into the packet that is being filled, completes that packet. Returns `false` if the limits
-    /// then allow no other packet.
+    /// Ensures that the packet that is being filled has room for `bits` more bits. Afterwards
+    /// [`sequence`](Self::sequence) is the number of this packet. If the bits do not fit into the packet that
+    /// is being filled, completes it and begins another packet. Returns `false` if the limits of the
+    /// connection do not allow another packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -287,7 +294,8 @@ impl Outbox {
         self.may_begin_packet()
     }
 
-    /// Writes an entry that [fits](Self::make_room), in a segment of its kind.
+    /// Writes an entry about one object into a segment of its kind. The caller has [made
+    /// room](Self::make_room) for it.
     pub(crate) fn entry(
         &mut self,
         kind: SegmentKind,
@@ -300,7 +308,7 @@ impl Outbox {
         self.write_entry(kind, gap_order, slot, write);
     }
 
-    /// Writes the removal of an object, if it [fits](Self::make_room).
+    /// Writes that the client must remove an object, if there is [room](Self::make_room) for this.
     pub(crate) fn close(
         &mut self,
         gap_order: u32,
@@ -347,10 +355,11 @@ impl Outbox {
         Some(self.next)
     }
 
-    /// Begins a run of openings from slot `first` on, with as many objects as fit into the packet. Returns
-    /// the number of these objects, which is zero only if an empty packet is too small for one object.
-    /// Returns `None` if the limits allow no other packet. The caller must then [append](Self::append) the
-    /// values of each object in turn, which take `sizes` bits.
+    /// Begins a run: the openings (first updates) of objects in consecutive slots from `first` on. Takes as
+    /// many objects into the run as fit into the packet. Returns the number of these objects, which is zero
+    /// only if an empty packet is too small for one object. Returns `None` if the limits of the connection do
+    /// not allow another packet. The caller must then [append](Self::append) the values of each object in
+    /// turn, which take `sizes` bits.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -383,12 +392,12 @@ impl Outbox {
         Some(count)
     }
 
-    /// Appends values to the packet that is being filled.
+    /// Appends the encoded values of an object to the packet that is being filled.
     pub(crate) fn append(&mut self, values: BitSlice<'_>) {
         self.writer.append(values);
     }
 
-    /// Notes that a packet has arrived. Returns whether this was unknown.
+    /// Records that a packet has arrived. Returns whether this was not known before.
     pub(crate) fn arrived(&mut self, sequence: Sequence) -> bool {
         let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
         if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
@@ -397,8 +406,8 @@ impl Outbox {
         bytes.is_some()
     }
 
-    /// Ends the handling of acks, of which `newest` is the newest packet. Returns the time since this packet
-    /// was sent, if the time is known.
+    /// Ends the handling of the acks in a packet. `newest` is the newest packet that was acked. Returns the
+    /// time since `newest` was sent, if the time is known.
     pub(crate) fn acked(&mut self, newest: Sequence, now: Duration) -> Option<Duration> {
         if let Some(congestion) = &mut self.congestion {
             congestion.acked(newest, now);
@@ -407,7 +416,8 @@ impl Outbox {
         self.send_times.take(newest, now)
     }
 
-    /// Notes that a packet counts as lost. Returns whether it could still have arrived.
+    /// Records that a packet counts as lost. Returns whether it was not known before what happened to the
+    /// packet.
     pub(crate) fn lost(&mut self, sequence: Sequence) -> bool {
         let bytes = self.in_flight.resolve(sequence, Delivery::Lost);
         if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
@@ -423,7 +433,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a packet without state. The packet contains as many acks as fit. A packet without acks is a
+    /// Queues a packet without state. The packet contains as many acks as fit. A packet without acks is a
     /// keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
@@ -456,8 +466,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // The packet counts as lost. If this packet were kept and sent later, the client could receive a
-            // status that is no longer true.
+            // This packet is discarded and counts as lost. If this packet were kept and sent later, the
+            // client could receive a status that is no longer true.
             self.queue.discard(bytes);
         }
     }

@@ -11,29 +11,28 @@ use super::acks::{AckRanges, Received};
 use super::sequence::Sequence;
 use super::status::Status;
 
-/// The range of sizes that packets may be configured to have: from the size that has room for any small
-/// update to the limit of UDP.
+/// The range of sizes that packets may be configured to have: from a size with room for any small update, to
+/// the limit of UDP.
 pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// The size of the checksum at the start of each packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-/// The protocol and its version. The version is part of every checksum, so packets of other protocols count
-/// as damaged.
+/// The name of the protocol and its version. The version is part of every checksum, so packets of other
+/// protocols count as damaged.
 const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
-    /// A packet with state, acks or nothing (a keep-alive).
+    /// A packet with state or acks, or with neither (a keep-alive).
     State,
-    /// A packet of the handshake, or the end of a connection.
+    /// A packet of the handshake, or a packet that ends a connection.
     Control,
 }
 
-/// The identity of a packet: its session and the upper bits of its number. The checksum covers the session
-/// and these upper bits, but the packet does not contain them, so they cost no bits. A packet of another
-/// session counts as damaged (R25).
+/// Data that a packet does not contain, but that its checksum covers: its session and the upper bits of its
+/// number. So a packet of another session counts as damaged (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     session: u64,
@@ -42,7 +41,7 @@ pub(crate) struct Salt {
 }
 
 impl Salt {
-    /// The salt of a hello. The hello contains its session.
+    /// The salt of a hello, the first packet of a handshake. The hello itself contains its session.
     pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
 
     /// Returns the salt of a control packet of a session.
@@ -55,7 +54,7 @@ impl Salt {
         Self { session, epoch: sequence.epoch() }
     }
 
-    /// Returns the checksum of the salt. The checksum of a packet begins with this value.
+    /// Returns the checksum of the salt. The computation of the checksum of a packet begins with this value.
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
@@ -64,12 +63,12 @@ impl Salt {
     }
 }
 
-/// A cache of the last seed, because 65,536 packets of state in a row have the same seed.
+/// A cache of the last seed of a checksum, because 65,536 packets of state in a row have the same seed.
 #[derive(Debug, Default)]
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
-    /// Returns the seed of a salt. Computes the seed only if the salt differs from the last one.
+    /// Returns the seed of a salt. Computes the seed again only if the salt differs from the last salt.
     pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
@@ -78,19 +77,19 @@ impl LastSeed {
     }
 }
 
-/// A packet with a correct checksum, and a reader at the first bit that has not been read.
+/// A packet with a correct checksum, and a reader at the first bit of its content.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
-    /// A packet of the handshake, or a disconnect.
+    /// A packet of the handshake, or a packet that ends the connection.
     Control(BitReader<'a>),
     /// A packet of state with this number.
     State(Sequence, BitReader<'a>),
 }
 
-/// The header of a packet of state.
+/// The header of a packet with state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The packet's own number.
+    /// The number of the packet.
     pub(crate) sequence: Sequence,
     /// The number of the first packet of the same pass (R1). A pass is everything that a server sends to a
     /// client in one tick.
@@ -98,7 +97,7 @@ pub(crate) struct Header {
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// this number.
     pub(crate) floor: Option<Sequence>,
-    /// The server's status. `None` in packets of a client.
+    /// The status of the server. The value is `None` in packets of a client.
     pub(crate) status: Option<Status>,
 }
 
@@ -109,12 +108,13 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Completes a packet: writes its bytes and the checksum to `into`. The last byte is filled with zeros.
+/// Completes a packet: computes its checksum, and writes all its bytes to `into`. The last byte is filled
+/// with zeros.
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     seal_from(writer, salt.seed(), into);
 }
 
-/// Like [`seal`], but takes the seed of the salt.
+/// Does the same as [`seal`], but takes the checksum's seed instead of the salt.
 pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
@@ -123,10 +123,11 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     }
 }
 
-/// Opens a packet of a session. Returns `None` if the checksum is wrong. For packets of state, `token` is
-/// part of the salt together with the session. `newest` is the newest packet of state that has arrived so
-/// far. A packet contains only the lower 16 bits of its number, so the reader guesses the upper bits from
-/// `newest`. For a packet more than 32,767 numbers away the guess is wrong, so its checksum is wrong.
+/// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong. For
+/// packets of state, the salt of the checksum contains `token` as well as the session. `newest` is the newest
+/// packet of state that has arrived so far. A packet contains only the lower 16 bits of its number, so the
+/// reader guesses the upper bits from `newest`. For a packet that is more than 32,767 numbers away from
+/// `newest` the guess is wrong, so its checksum is wrong.
 pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -139,8 +140,8 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
     (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
-/// Opens a hello of any session. The reader is then at the type of the packet. Returns `None` for any other
-/// bytes.
+/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
+/// that is at the type of the packet. Returns `None` for any other bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -160,7 +161,8 @@ fn checksum(content: &[u8], seed: u32) -> u32 {
 }
 
 impl Header {
-    /// Writes the header, and as many acks as fit into `max_ack_bits`. Returns whether all of them fit.
+    /// Writes the header of a packet, and as many acks as fit into `max_ack_bits`. Returns whether all acks
+    /// fitted.
     pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) -> bool {
         writer.write_bits(self.sequence.to_wire().into(), 16);
         let offset = self.sequence.since(self.stamp);
@@ -178,9 +180,9 @@ impl Header {
         acks.write(writer, max_ack_bits)
     }
 
-    /// Reads the header of the packet `sequence` after its number, and the acks. `next` is the number of the
-    /// next packet that this side sends: a peer cannot ack this packet or a later one. `is_of_server` says
-    /// whether a server wrote the header.
+    /// Reads the rest of the header of the packet `sequence`, which follows the packet's number, and the
+    /// acks. `next` is the number of the next packet that this side sends: a peer cannot have received this
+    /// packet or a later packet. `is_of_server` says whether a server wrote the header.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
@@ -204,7 +206,7 @@ impl Header {
     }
 }
 
-/// Reads the padding at the end of a packet. The padding must be less than eight bits, all zero.
+/// Reads the padding at the end of a packet. The padding must be less than eight bits, all of which are zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

@@ -1,8 +1,8 @@
-//! Reassembly: a client collects the parts of blobs until it has all of them (R15). A blob is an update that
-//! is too large for one packet.
+//! Reassembly: a client collects the parts of blobs until it has all parts of a blob (R15). A blob is an
+//! update that is too large for one packet.
 //!
 //! *Invariant:* the stored parts never take more bytes than configured, and their buffers take at most half
-//! as much again plus 4 KiB. A length that a peer claims allocates nothing.
+//! as much again plus 4 KiB. Memory is never allocated for a length that a peer only claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,11 @@ use super::sequence::Sequence;
 pub(crate) struct Part {
     pub(crate) slot: u32,
     blob: u32,
-    /// The blobs that were in flight when the part was sent: the id of the oldest, and a bit for each id from
-    /// that one on.
+    /// The blobs that were in flight when the part was sent: the id of the oldest blob in flight, and a bit
+    /// mask with one bit for this id and each id after it.
     under_way: (u32, u64),
-    /// The stamp of the pass in which the server wrote the values of the blob.
+    /// The stamp (the number of the first packet) of the pass in which the server wrote the values of the
+    /// blob.
     pub(crate) stamp: Sequence,
     cut: Cut,
     index: usize,
@@ -29,7 +30,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Reads a part from the packet `sequence`.
+    /// Reads a part of a blob from the packet `sequence`.
     pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
         let under_way = (oldest, reader.read_bits(BLOB_SPAN)?);
@@ -52,14 +53,14 @@ pub(crate) struct Reassembly {
     /// Each with the slot of its object.
     partial: BTreeMap<u32, (u32, Partial)>,
     bytes: usize,
-    /// All blobs before this id are complete or given up.
+    /// All blobs with lower ids than this are complete or given up.
     floor: u32,
-    /// Ids from `floor` on of blobs that are complete or given up.
+    /// The ids from `floor` on whose blobs are complete or given up.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
-    /// Stores a part. If this part was the last missing one, returns the bits of the whole blob.
+    /// Stores a part of a blob. If this part was the last missing one, returns the bits of the whole blob.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         self.drop_abandoned(part.under_way);
         if part.blob < self.floor || self.done.contains(&part.blob) {
@@ -87,9 +88,9 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent. The server has given these up, or
-    /// knows that they are complete. A blob that is no longer in flight is never in flight again, so parts
-    /// may arrive in any order.
+    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up these
+    /// blobs, or knows that the client has all their parts. A blob that is no longer in flight is never in
+    /// flight again, so it does not matter in which order the parts arrive.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);
@@ -122,8 +123,8 @@ mod tests {
     /// The size of each part in these tests, in bytes.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
-    /// Returns a part of a blob with this many parts. `under_way` has the blobs in flight when the part was
-    /// sent.
+    /// Returns the part `index` of the blob `blob`, which has `parts` parts. `under_way` has the ids of the
+    /// blobs that were in flight when the part was sent.
     fn part(blob: u32, index: usize, parts: usize, under_way: &[u32]) -> Part {
         let oldest = under_way.iter().copied().min().unwrap_or(blob);
         let mask = under_way.iter().fold(0, |mask, id| mask | 1_u64 << (id - oldest));
@@ -155,8 +156,8 @@ mod tests {
         let words: Vec<u8> = whole.into_bytes().into_iter().step_by(8).collect();
         assert_eq!(words, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
         assert!(reassembly.partial.is_empty() && reassembly.bytes == 0);
-        // A blob that is whole is not begun again, though it is still in flight, and neither is one that is
-        // older than all blobs in flight.
+        // A late part does not begin a blob again if the blob is complete, even if it is still in flight, or
+        // if the blob is older than all blobs in flight.
         for (late, under_way, waiting) in [(0, &[0, 9][..], 0), (9, &[9], 1), (3, &[3, 9], 1)] {
             assert!(matches!(reassembly.take(part(late, 0, 4, under_way), 1_000), Ok(None)));
             assert_eq!(reassembly.partial.len(), waiting, "after a part of blob {late}");
@@ -182,8 +183,8 @@ mod tests {
         let max = 2 * PART_BYTES;
         let mut reassembly = Reassembly::default();
         for blob in (0..2_000).step_by(4) {
-            // Of four blobs the first becomes whole, the second is given up while the third is in flight, and
-            // the third is older than all blobs in flight when the next part comes.
+            // The first of four blobs becomes complete, the second is given up while the third is in flight,
+            // and the third is older than all blobs in flight when the next part arrives.
             let [first, second, third] = [blob, blob + 1, blob + 2];
             assert!(matches!(reassembly.take(part(first, 0, 2, &[first, second]), max), Ok(None)));
             let whole = reassembly.take(part(first, 1, 2, &[first, second]), max);
@@ -220,7 +221,8 @@ mod tests {
         }
     }
 
-    /// Reads a part with this claim about the blobs in flight, stamp, size and place, from the packet 3.
+    /// Writes a part of a blob with these fields into packet 3 and reads it: the blobs in flight, the stamp,
+    /// the size and the position of the part.
     fn read(
         oldest: u32,
         under_way: u64,

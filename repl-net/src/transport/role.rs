@@ -1,7 +1,7 @@
-//! Roles: an object is controlled by the server, by the client that owns it, or by each client for itself
-//! (S204, S205).
+//! Roles: a role says whether an object is controlled by the server, by the client that owns it, or by each
+//! client for itself (S204, S205).
 //!
-//! *Invariant:* only the client that owns an object ever sees the role of an autonomous proxy.
+//! *Invariant:* only the client that owns an object ever has the role of an autonomous proxy for the object.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};
@@ -9,12 +9,12 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// The role that a client has for an object of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The client has no role. Conditions about simulated proxies are not fulfilled.
+    /// The client has no role for the object. Conditions for simulated proxies do not apply.
     None,
-    /// The client moves the object by the state that it receives.
+    /// The client moves the object according to the state that it receives.
     #[default]
     SimulatedProxy,
-    /// The client that owns the object controls it. For all other clients the object is a simulated proxy
+    /// The client owns the object and controls it. For all other clients the object is a simulated proxy
     /// (S204).
     AutonomousProxy,
     /// The client simulates the object itself.
@@ -22,7 +22,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role that a client sees: the owner if `is_owner`, otherwise another client (S204).
+    /// Returns the role that a client has for an object with this role. `is_owner` says whether the client
+    /// owns the object (S204).
     fn for_client(self, is_owner: bool) -> Self {
         match self {
             Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
@@ -30,8 +31,8 @@ impl Role {
         }
     }
 
-    /// Returns whether the object is a simulated proxy for the client that owns it (if `owner`) or for other
-    /// clients.
+    /// Returns whether an object with this role is a simulated proxy for the client that owns it (if `owner`
+    /// is set), or for other clients (otherwise).
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
@@ -41,7 +42,7 @@ impl Role {
     }
 }
 
-/// The owner and role of an object, as one client sees them.
+/// What one client knows about the owner and the role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxy {
     /// Whether this client owns the object.
@@ -51,13 +52,13 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Returns the proxy of an object with this role for a client: the owner if `is_owner`, otherwise another
-    /// client.
+    /// Returns what a client knows about the owner and the role of an object with this role. `is_owner` says
+    /// whether the client owns the object.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner) }
     }
 
-    /// Writes the owner and role. The default, which most clients get for most objects, takes one bit.
+    /// Writes the owner flag and the role. The default values, which apply to most objects, take one bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
@@ -67,7 +68,7 @@ impl Proxy {
         }
     }
 
-    /// Reads the form that [`write`](Self::write) writes, and refuses every other form.
+    /// Reads an owner flag and a role that [`write`](Self::write) wrote, and refuses all other bits.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if !reader.read_flag()? {
             return Ok(Self::default());

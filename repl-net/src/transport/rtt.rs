@@ -1,42 +1,43 @@
-//! Round trips: measures how long an ack takes, and computes how long to wait for it (R9).
+//! Round trips: measures how long an ack takes, and computes how long to wait for an ack (R9).
 //!
 //! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link is never taken for a dead
-//! one.
+//! link.
 
 use super::sequence::Sequence;
 use super::spare::shrink_sparse;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The timeout before the first sample.
+/// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
-/// The least time by which a timeout is longer than the round trip. On an even link the deviation falls to
-/// zero, and an ack that waits for the peer's next tick would be late without this margin. The margin is the
-/// clock granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
+/// The least time by which a timeout is longer than the round trip. On a link without jitter the deviation
+/// falls to zero, and an ack that waits for the peer's next tick would be late without this margin. The
+/// margin is the clock granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
-/// The most time by which a timeout is longer than the round trip.
+/// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
-/// A longer sample counts as this time, because it means that the peer slept or that its clock jumped. The
-/// limit is twice the longest round trip of a usable link.
+/// A longer measured round trip counts as this time, because it means that the peer slept or that its clock
+/// jumped. The limit is twice the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
 /// and 1/4.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// The smoothed round trip and its mean deviation. `None` before the first sample.
+    /// The smoothed round trip and its mean deviation. The value is `None` before the first measured round
+    /// trip.
     estimate: Option<(Duration, Duration)>,
 }
 
 impl RoundTrip {
-    /// Adds a sample: the time from sending a packet to its ack.
+    /// Adds a measured round trip: the time from the sending of a packet to its ack.
     ///
-    /// Every packet has its own number, so it is always clear to which packet an ack belongs. Pass only the
-    /// newest packet of an ack, because an earlier ack of the older ones may have been lost. Pass a sample
-    /// also if the packet was already given up. Otherwise a link that becomes slower than the timeout would
-    /// never be measured again.
+    /// Every packet has its own number, so it is always clear to which packet an ack belongs. Call this
+    /// function only for the newest packet of an ack, because an earlier ack of the older packets may have
+    /// been lost. Call it even if the packet already counts as lost. Otherwise a link that becomes slower
+    /// than the timeout would never be measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
         self.estimate = Some(match self.estimate {
@@ -48,19 +49,20 @@ impl RoundTrip {
     }
 
     /// Returns the smoothed round trip. The round trip includes the time that an ack waits for the peer's
-    /// tick. The time is zero before the first sample.
+    /// tick. The time is zero before the first measured round trip.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
 
-    /// Returns the mean deviation of the samples from the smoothed round trip. Zero before the first sample.
+    /// Returns the mean deviation of the measured round trips from the smoothed round trip. The deviation is
+    /// zero before the first measured round trip.
     pub(crate) fn deviation(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(_, deviation)| deviation)
     }
 
     /// Returns how long to wait for an ack before the packet counts as lost: the smoothed round trip plus
-    /// four times the deviation. The result is at least 20 ms and at most a second longer than the round
-    /// trip. Before the first sample the deviation is 250 ms.
+    /// four times the deviation. The result is at least 20 ms and at most a second longer than the smoothed
+    /// round trip. Before the first measured round trip, the result is 250 ms.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
@@ -68,8 +70,8 @@ impl RoundTrip {
     }
 
     /// Returns the timeout after `timeouts` timeouts in a row. From the second timeout on, the result is at
-    /// most 250 ms, or 20 ms more than the round trip if that is longer. The timeout never grows, because on
-    /// a bad link only frequent tries get through (R9).
+    /// most 250 ms, or 20 ms more than the smoothed round trip if this is longer. The timeout does not grow
+    /// with further timeouts, because on a bad link only frequent tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),
@@ -78,17 +80,17 @@ impl RoundTrip {
     }
 }
 
-/// The send times of packets that have not been acked, including packets that were given up. Each ack of one
-/// of these packets is a sample of the round trip.
+/// A list of the send times of packets that have not been acked, including packets that count as lost. Each
+/// ack of one of these packets is used to measure the round trip.
 ///
-/// The list stores at most a few packets of each tick. The longer acks take, the fewer packets the list
-/// stores in a second, so it never has to drop the oldest ones. However long the round trip is, one packet in
-/// 128 is still stored when its ack arrives.
+/// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
+/// the list in a second, so the oldest packets never have to be dropped. However long the round trip is, at
+/// least one packet in 128 is still in the list when its ack arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTimes {
     /// The packets and their send times, in the order of sending.
     sent: VecDeque<(Sequence, Duration)>,
-    /// The least time between a packet and the second packet after it.
+    /// The least time between a packet in the list and the second packet after it in the list.
     spacing: Duration,
 }
 
@@ -99,14 +101,14 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// How many packets are stored before packets are stored less often. At 60 ticks a second these are the
-    /// packets of four seconds. The stored packets take 6 KiB.
+    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second these
+    /// packets cover four seconds. The stored packets take 6 KiB.
     const LIMIT: usize = 256;
-    /// The spacing at first: two ticks of 60 Hz.
+    /// The `spacing` at first, which is two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
 
-    /// Records a packet whose ack is expected. The packet must be newer than all recorded packets. Of packets
-    /// that were sent together, only the last is kept.
+    /// Records the send time of a packet that the peer must ack. The packet must be newer than all recorded
+    /// packets. Of packets that were sent together, only the last is kept.
     pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {
@@ -117,7 +119,7 @@ impl SendTimes {
         self.sent.push_back((sequence, now));
     }
 
-    /// Drops every second packet and doubles the spacing.
+    /// Drops every second packet of the list and doubles `spacing`.
     fn thin_out(&mut self) {
         let mut at = 0_usize;
         self.sent.retain(|_| {
@@ -132,8 +134,9 @@ impl SendTimes {
         shrink_sparse(&mut self.sent);
     }
 
-    /// If the packet is recorded, returns the time since it was sent, for [`RoundTrip::sample`]. Drops this
-    /// packet and all packets before it, because only the first ack of a packet shows how long it took.
+    /// If the packet is in the list, returns the time since it was sent, which the caller passes to
+    /// [`RoundTrip::sample`]. Drops this packet and all packets before it from the list, because only the
+    /// first ack of a packet shows how long its round trip took.
     pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
         let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;
         let (_, sent) = self.sent.drain(..=at).next_back()?;
@@ -227,7 +230,7 @@ mod tests {
             for round_trip in [ms(4_000), ms(4_300), ms(30_000), ms(100_000)] {
                 let mut times = SendTimes::default();
                 let (mut now, mut number) = (Duration::ZERO, 0);
-                // The last packet of each tick: the packet that a peer acks.
+                // The packets that a peer acks, which are the last packets of each tick.
                 let mut under_way = VecDeque::new();
                 let (mut samples, mut most) = (0, 0);
                 while now < round_trip * 3 {

@@ -1,15 +1,17 @@
-//! Segments: the parts of a packet's body. All entries of a segment have the same kind: changes, openings or
-//! removals of objects, or fragments. The entries are sorted by the slot of their object.
+//! Segments: the body of a packet consists of segments. All entries of a segment have the same kind. They are
+//! updates, openings (first updates) or removals of objects, or parts of large updates. The entries of a
+//! segment are sorted by the slots of their objects.
 //!
 //! Several connections can share one encoded segment.
 //!
-//! A packet's body is a list of segments, and a zero bit ends the list. A segment is a one bit, its kind, the
-//! Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each entry but the
-//! first. An entry begins with its gap: the distance from the slot after the previous entry to its own slot.
-//! An entry of a segment of openings (spawns) is a run: objects in consecutive slots that differ only in
-//! their values.
+//! The body of a packet is a list of segments, which a zero bit ends. A segment consists of a one bit, its
+//! kind, the Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each entry
+//! except the first. An entry begins with its gap: the distance from the slot after the previous entry to the
+//! slot of this entry. In a segment of openings, an entry is a run: it opens objects in consecutive slots
+//! that differ only in their values.
 //!
-//! *Invariant:* a segment's bits depend on nothing outside the segment, so it may be copied into any packet.
+//! *Invariant:* the bits of a segment depend on nothing outside the segment, so it may be copied into any
+//! packet.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
@@ -20,50 +22,50 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 
 use super::role::Proxy;
 
-/// The kind of the entries of a segment.
+/// The kind of a segment, which all its entries have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
-    /// Changed properties of objects that exist on the client.
+    /// The entries are changed properties of objects that exist on the client.
     Update = 0,
-    /// Objects that the client creates.
+    /// The entries are the openings (first updates) of objects that the client creates.
     Open = 1,
-    /// Objects that the client removes.
+    /// The entries are objects that the client removes.
     Close = 2,
-    /// Parts of an update that is too large for one packet.
+    /// The entries are parts of updates that are too large for one packet.
     Fragment = 3,
 }
 
-/// The least number of bits that each object of a run but the first takes in the packet. So a peer cannot
-/// make the receiver allocate many objects with few bytes.
+/// The least number of bits that each object of a run of openings takes in the packet, except the first
+/// object. So a peer cannot make the receiver allocate many objects with few bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
-/// How many bits a segment takes without its entries: a one bit, the kind, the gap order, the zero bit at its
-/// end.
+/// The number of bits that a segment takes without its entries: a one bit, the kind, the order of the gaps,
+/// and the zero bit at its end.
 pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The most bits that the head of an entry takes without its handles: a one bit, the gap, the bit for a
-/// repeated list.
+/// The greatest number of bits that the head of an entry takes without its handles: a one bit, the gap, and
+/// the bit for a repeated list of handles.
 pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
 
-/// The most bits that an object's owner flag and role take.
+/// The greatest number of bits that an object's owner flag and role take.
 pub(crate) const PROXY_BITS: usize = 4;
 
-/// An encoded segment that several connections share, with a list of its content.
+/// An encoded segment that several connections share, with a description of its entries.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) entries: Vec<SegmentEntry>,
-    /// Whether this segment continues the object of the previous segment. If so, the two segments must not be
-    /// in the same packet.
+    /// Whether this segment contains the next part of an object's changes, of which the previous segment
+    /// contains the part before. If so, the two segments must not be in the same packet.
     pub(crate) continues: bool,
-    /// Whether the segment contains new array elements. If the segment contains some, each connection must
-    /// track the object until they arrive (R2).
+    /// Whether the segment contains new array elements. If it does, each connection must track the object
+    /// until the new elements have arrived (R2).
     pub(crate) has_new_elements: bool,
-    /// The slots of the entries, as bit masks over words of 64 slots.
+    /// The slots of the segment's entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete) is called, this
-    /// is only the memory of the entries' lists.
+    /// About how many bytes of memory the segment takes. Until [`complete`](Self::complete) is called, this
+    /// is only the memory of the changelists in the entries.
     held_bytes: usize,
 }
 
@@ -73,7 +75,7 @@ pub(crate) struct SegmentEntry {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) list: Changelist,
-    /// The position of the values in the segment, in bits.
+    /// The range of bits in the segment that contains the values of the object.
     pub(crate) values: Range<usize>,
 }
 
@@ -87,7 +89,7 @@ impl Segment {
         self.masks.clear();
     }
 
-    /// Stores the encoded bits and computes the memory size.
+    /// Stores the encoded bits in the segment, and computes how much memory the segment takes.
     pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
@@ -98,7 +100,7 @@ impl Segment {
         self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
     }
 
-    /// Returns the bits of the whole segment, from the first one bit to the zero bit at the end.
+    /// Returns the bits of the whole segment, from its first one bit to the zero bit at its end.
     pub(crate) fn bits(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
@@ -114,7 +116,7 @@ impl Segment {
         self.entries.push(entry);
     }
 
-    /// Returns about how many bytes of memory the completed segment holds. O(1).
+    /// Returns about how many bytes of memory the completed segment takes. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
@@ -126,7 +128,8 @@ impl Segment {
     }
 }
 
-/// The origin of an object: everything that an opening contains except the slot and the values.
+/// The origin of an object: everything that the opening (first update) of the object contains except its slot
+/// and its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
@@ -136,20 +139,20 @@ pub(crate) struct Origin {
     pub(crate) proxy: Proxy,
 }
 
-/// The head of a run of openings: everything that its objects have in common.
+/// The head of a run of openings: the data that all objects of the run have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunHead<'a> {
     pub(crate) origin: Origin,
     /// The properties whose values follow.
     pub(crate) handles: &'a HandleSet,
-    /// How many handles the class has.
+    /// The number of handles of the class.
     pub(crate) count: u32,
-    /// How many classes there are.
+    /// The number of classes on this connection.
     pub(crate) classes: u32,
 }
 
 impl RunHead<'_> {
-    /// Returns the most bits that a run of `objects` openings takes without its values.
+    /// Returns the greatest number of bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
         [generation.get(), archetype, objects as u32]
@@ -160,7 +163,7 @@ impl RunHead<'_> {
     }
 }
 
-/// Returns the most bits that a number takes in Exp-Golomb code with an order of at most 2.
+/// Returns the number of bits that a number takes at most in an Exp-Golomb code of order 0, 1 or 2.
 fn exp_golomb_bits(number: u32) -> usize {
     ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
@@ -173,11 +176,11 @@ pub(crate) struct SegmentWriter {
     next_slot: u32,
     entries: u32,
     previous: PreviousLists,
-    /// The origin of the last run in this segment.
+    /// The origin of the objects in the last run of this segment.
     origin: Option<Origin>,
 }
 
-/// The list of handles that was last written for each class. The list is empty at the start of each segment.
+/// For each class, the handles that were last written. There are none at the start of each segment.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     epoch: u64,
@@ -216,7 +219,7 @@ impl SegmentWriter {
         (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order, 0, 0);
     }
 
-    /// Drops the state of a segment whose bits were discarded.
+    /// Forgets the current segment, because its bits were discarded.
     pub(crate) fn reset(&mut self) {
         self.kind = None;
     }
@@ -238,7 +241,7 @@ impl SegmentWriter {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }
 
-    /// Begins an entry: writes its gap.
+    /// Begins an entry for the object in `slot`, by writing the gap before it.
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");
         if self.entries > 0 {
@@ -246,7 +249,7 @@ impl SegmentWriter {
         }
         writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
         if self.kind == Some(SegmentKind::Open) {
-            // Only the first gap is large, because the runs after the first are close together.
+            // Only the gap before the first run is large, because the later runs follow closely after it.
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
@@ -275,7 +278,7 @@ impl SegmentWriter {
     }
 
     /// Writes the set of properties of an opening whose values follow. If the values of all properties
-    /// follow, this takes one bit.
+    /// follow, the set takes one bit.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -297,8 +300,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes whether the handles are equal to those of the previous object of the class. Writes nothing if
-    /// the segment has no other object of the class.
+    /// Writes whether the handles are equal to those of the previous object of the class in this segment.
+    /// Writes nothing if the segment has no other object of the class.
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;
@@ -322,13 +325,13 @@ impl SegmentWriter {
     }
 }
 
-/// Returns the most bits that the handles of an entry take.
+/// Returns the greatest number of bits that the handles of an entry take, for a class with `count` handles.
 pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// Returns the Exp-Golomb order for the gaps of this many entries over `slots` slots: about the logarithm of
-/// the mean gap.
+/// Returns the order of the Exp-Golomb code for gaps, if `entries` entries are spread over `slots` slots. The
+/// order is about log₂ of the mean gap.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
     slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }
@@ -372,7 +375,7 @@ impl SegmentReader {
         Ok(Some(slot))
     }
 
-    /// Records that the last entry was a run that ends before slot `end`.
+    /// Records that the last entry was a run of openings whose last slot is before `end`.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
     }

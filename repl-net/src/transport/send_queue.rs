@@ -1,5 +1,5 @@
 //! The queue of packets to one address. The queue limits the bytes to an address until the client has shown
-//! that the address is its own.
+//! that it receives packets at this address.
 //!
 //! *Invariant:* packets leave the queue in the order in which they were added. The queue never sends more
 //! bytes than the allowance of the address (R26).
@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use super::allowance::Allowance;
 use super::spare::{Spare, shrink_sparse};
 
-/// How many bytes of the allowance packets of state leave unused until the client has shown that the address
-/// is its own. These bytes are enough for the welcome to arrive if nine of ten packets are lost.
+/// Until the client has shown that it receives packets at its address, packets of state leave this many bytes
+/// of the allowance unused. These bytes are enough for so many welcome packets that one arrives if nine of
+/// ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
 /// The packets that wait to be sent to one address.
@@ -20,7 +21,7 @@ pub(crate) struct SendQueue {
     /// The capacity of the buffers of all waiting packets, in bytes.
     ready_bytes: usize,
     spare: Spare<Vec<u8>>,
-    /// How many bytes may be sent to the address.
+    /// The number of bytes that may still be sent to the address.
     pub(crate) allowance: Allowance,
     /// The number of bytes of all packets queued so far.
     pub(crate) bytes_sent: u64,
@@ -29,7 +30,7 @@ pub(crate) struct SendQueue {
 }
 
 impl SendQueue {
-    /// Queues a packet.
+    /// Appends a packet to the queue.
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         self.bytes_sent += bytes.len() as u64;
         self.packets_sent += 1;
@@ -37,8 +38,8 @@ impl SendQueue {
         self.ready.push_back(bytes);
     }
 
-    /// Moves the next packet that may be sent into `current`, and keeps the old buffer of `current` for
-    /// reuse. Returns `false` if there is no such packet.
+    /// Moves the first packet of the queue into `current`, if it may be sent now, and keeps the old buffer of
+    /// `current` for reuse. Returns `false` if there is no such packet.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
             return false;
@@ -46,22 +47,23 @@ impl SendQueue {
         let Some(bytes) = self.ready.pop_front() else { return false };
         self.ready_bytes -= bytes.capacity();
         let old = std::mem::replace(current, bytes);
-        // Only packets of state use memory again, and no such packet is made before the address is proved.
+        // Only packets of state reuse buffers, and while the allowance is limited there are few such packets.
         if old.capacity() > 0 && self.allowance.left().is_none() {
             self.spare.put(old);
         }
         true
     }
 
-    /// Returns whether `bytes` more bytes of state may be queued, so that the allowance still has room for
-    /// more welcomes.
+    /// Returns whether `bytes` more bytes of state may be queued, while the allowance keeps enough room for
+    /// more welcome packets.
     pub(crate) fn takes_state(&self, bytes: usize) -> bool {
         let Some(left) = self.allowance.left() else { return true };
         let made: usize = self.ready.iter().map(Vec::len).sum();
         left >= made + bytes + WELCOMES_BYTES
     }
 
-    /// Returns whether the next packet has to wait because the allowance is too small for it.
+    /// Returns whether the first packet of the queue has to wait, because the allowance of the address is too
+    /// small for it.
     pub(crate) fn is_held_back(&self) -> bool {
         self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
     }
@@ -71,22 +73,22 @@ impl SendQueue {
         self.ready.is_empty()
     }
 
-    /// Returns an empty buffer for a packet.
+    /// Returns an empty buffer for a new packet.
     pub(crate) fn blank(&mut self) -> Vec<u8> {
         self.spare.take()
     }
 
-    /// Keeps the buffer of a packet that is not sent.
+    /// Keeps the buffer of a packet that will not be sent, for reuse.
     pub(crate) fn discard(&mut self, bytes: Vec<u8>) {
         self.spare.put(bytes);
     }
 
-    /// Returns about how many bytes of memory the packets and the spare buffers hold. O(1).
+    /// Returns about how many bytes of memory the packets and the spare buffers take. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.ready_bytes + self.spare.held_bytes()
     }
 
-    /// Frees the spare buffers.
+    /// Frees the spare buffers, which are kept for reuse.
     pub(crate) fn give_back_spare(&mut self) {
         self.spare.clear();
     }

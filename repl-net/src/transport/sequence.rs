@@ -3,48 +3,49 @@
 //! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-/// The most packets that may be unresolved at a time. For this many packets before the newest one, a receiver
-/// can distinguish late packets from repeated ones (R6).
+/// The greatest number of packets of which it may be unknown whether they arrived. For this many packets
+/// before the newest one, a receiver can distinguish late packets from repeated ones (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
-/// How many values 16 bits have.
+/// The number of values that 16 bits can have.
 const WIRE_SPAN: u64 = 1 << 16;
 const HALF_SPAN: u64 = WIRE_SPAN / 2;
 
 /// The number of a packet in one direction of a connection.
 ///
-/// A number has 64 bits, so all packets are in order. Only the 16 bits on the wire wrap.
+/// A number has 64 bits, so the numbers of all packets can be compared. Only the 16 bits on the wire wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Sequence(u64);
 
 impl Sequence {
-    /// Returns the packet with this number.
+    /// Returns the `Sequence` with this number.
     pub(crate) const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Returns the full number.
+    /// Returns the full number of 64 bits.
     pub(crate) const fn number(self) -> u64 {
         self.0
     }
 
-    /// Returns the packet after this one. The last number has no next number and returns itself, but a
+    /// Returns the packet after this one. For the last number, the function returns this number itself, but a
     /// connection would need 58 million years to reach it at 10,000 packets a second.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// Returns the packet that is `packets` later.
+    /// Returns the number of the packet that is `packets` packets later.
     pub(crate) const fn plus(self, packets: u64) -> Self {
         Self(self.0.saturating_add(packets))
     }
 
-    /// Returns the packet that is `packets` earlier, or the first one.
+    /// Returns the number of the packet that is `packets` packets earlier, or of the first packet.
     pub(crate) const fn minus(self, packets: u64) -> Self {
         Self(self.0.saturating_sub(packets))
     }
 
-    /// Returns how many packets this one is after `earlier`. Returns 0 if this packet is before `earlier`.
+    /// Returns how many packets this packet is after the packet `earlier`. Returns 0 if this packet is before
+    /// `earlier`.
     pub(crate) const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -54,14 +55,15 @@ impl Sequence {
         (self.0 % WIRE_SPAN) as u16
     }
 
-    /// Returns the bits that the header does not contain: how often the 16 bits have wrapped.
+    /// Returns the bits that the header does not contain: the number of times that the low 16 bits have
+    /// wrapped.
     pub(crate) const fn epoch(self) -> u64 {
         self.0 / WIRE_SPAN
     }
 
-    /// Returns the number nearest to `near` that has these low 16 bits. The result is exact for all packets
-    /// up to 32,767 before or after `near`. If the nearest number is not in the range of 64 bits, returns the
-    /// next nearest.
+    /// Returns the number nearest to `near` that has these low 16 bits. The result is correct for all packets
+    /// that are at most 32,767 packets before or after `near`. If the nearest number is outside the range of
+    /// 64 bits, returns the second nearest number.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
         // Both numbers are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;

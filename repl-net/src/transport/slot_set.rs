@@ -1,7 +1,7 @@
-//! A set of slots: one bit per slot, and a summary bit per word of 64 slots. The summary makes iteration over
-//! a sparse set fast.
+//! A set of slots: one bit per slot, and one summary bit per word of 64 slots. The summary makes iteration
+//! over a sparse set fast.
 //!
-//! *Invariant:* a bit of the summary is set exactly if its word is not zero.
+//! *Invariant:* a summary bit is set if and only if its word is not zero.
 
 /// A set of slots.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct SlotSet {
 }
 
 impl SlotSet {
-    /// An empty set with memory for all slots below `end`.
+    /// Returns an empty set with memory for all slots below `end`.
     pub(crate) fn up_to(end: usize) -> Self {
         let words = end.div_ceil(64);
         Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)] }
@@ -23,7 +23,7 @@ impl SlotSet {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds the slots of `mask` in a word of 64 slots.
+    /// Adds the slots whose bits are set in `mask`, in the word of 64 slots with the index `word`.
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -42,12 +42,12 @@ impl SlotSet {
         self.remove_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds or removes `slot`.
+    /// Adds `slot` to the set if `is_member` is true, and removes it otherwise.
     pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes the slots of `mask` in a word.
+    /// Removes the slots whose bits are set in `mask`, in the word of 64 slots with the index `word`.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word) {
@@ -58,25 +58,25 @@ impl SlotSet {
         }
     }
 
-    /// Whether `slot` is a member.
+    /// Returns whether `slot` is a member.
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
-    /// The members in a word of 64 slots, as a mask.
+    /// Returns the members in a word of 64 slots, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
     }
 
-    /// The lowest slot that is not a member.
+    /// Returns the lowest slot that is not a member.
     pub(crate) fn first_absent(&self) -> u32 {
         let word = self.words.iter().position(|&word| word != u64::MAX).unwrap_or(self.words.len());
         word as u32 * 64 + self.word(word).trailing_ones()
     }
 
-    /// Whether the set has no members.
+    /// Returns whether the set has no members.
     pub(crate) fn is_empty(&self) -> bool {
         self.summary.iter().all(|&word| word == 0)
     }
@@ -91,7 +91,8 @@ impl SlotSet {
         }
     }
 
-    /// The words that have members, ascending: the word's index and its mask.
+    /// Returns the words of 64 slots that have members, in ascending order. Each word is returned as its
+    /// index and its bit mask.
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.summary
             .iter()
@@ -100,8 +101,8 @@ impl SlotSet {
             .map(|word| (word, self.words[word]))
     }
 
-    /// The words in which both sets have a common member, ascending: the word's index and the mask of common
-    /// members.
+    /// Returns the words of 64 slots in which both sets have a common member, in ascending order. Each word
+    /// is returned as its index and the bit mask of the common members.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
         self.summary
             .iter()
@@ -112,13 +113,14 @@ impl SlotSet {
             .filter(|(_, mask)| *mask != 0)
     }
 
-    /// The members, ascending.
+    /// Returns the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.masks().flat_map(|(word, mask)| slots_of(word, mask))
     }
 }
 
-/// The slots from `first` to before `end` as masks: the word's index and its mask.
+/// Returns the slots from `first` to before `end` as words of 64 slots. Each word is returned as its index
+/// and its bit mask.
 pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     (first / 64..end.div_ceil(64)).map(move |word| {
         let from = first.saturating_sub(word * 64);
@@ -127,22 +129,22 @@ pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize
     })
 }
 
-/// The word of 64 slots that a slot is in.
+/// Returns the index of the word of 64 slots that contains a slot.
 pub(crate) const fn word_of(slot: u32) -> usize {
     slot as usize / 64
 }
 
-/// The bit of a slot in its word.
+/// Returns the bit of a slot within its word.
 pub(crate) const fn bit_of(slot: u32) -> u64 {
     1 << (slot % 64)
 }
 
-/// The slots whose bits are set in a word, ascending.
+/// Returns the slots whose bits are set in a word, in ascending order.
 pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
     bits(mask).map(move |bit| word as u32 * 64 + bit)
 }
 
-/// The indices of the set bits, ascending.
+/// Returns the indices of the set bits, in ascending order.
 pub(crate) fn bits(mask: u64) -> impl Iterator<Item = u32> {
     let mut left = mask;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Pools of buffers that are used again. A pool keeps as many buffers as were needed recently.
+//! Pools of buffers for reuse. A pool keeps as many buffers as were needed recently.
 //!
 //! *Invariant:* a buffer that was not used for a whole round is freed at the end of the round, so a single
 //! burst does not cost memory forever.
@@ -12,9 +12,9 @@ pub(crate) const ROUND_TICKS: u64 = 256;
 /// A queue with this capacity or less is never shrunk.
 const LEAST_CAPACITY: usize = 8;
 
-/// A value that holds memory on the heap.
+/// A value that has memory on the heap.
 pub(crate) trait Holds {
-    /// Returns how many bytes the value holds on the heap. O(1).
+    /// Returns how many bytes the value has on the heap. Costs O(1).
     fn held_bytes(&self) -> usize;
 }
 
@@ -24,14 +24,14 @@ impl Holds for Vec<u8> {
     }
 }
 
-/// A pool of values that are used again.
+/// A pool of values for reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
-    /// How many bytes the values hold.
+    /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
-    /// The fewest values that were in the pool at any time in this round. Nobody needed this number of
-    /// values.
+    /// The smallest number of values that the pool had at any time in this round. This number of values was
+    /// not needed.
     idle: usize,
 }
 
@@ -50,17 +50,17 @@ impl<T: Default + Holds> Spare<T> {
         self.kept.push(used);
     }
 
-    /// Returns how many bytes the values in the pool hold. O(1).
+    /// Returns how many bytes the values in the pool take. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// Frees all values.
+    /// Frees all values in the pool.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Frees the values that nobody took in this round, and begins the next round.
+    /// Frees the values that were not taken out of the pool in this round, and begins the next round.
     pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();

@@ -1,13 +1,13 @@
 //! The server's status in the headers of packets: the tick of the packet, the round trip, and whether the
 //! client has joined.
 //!
-//! A header contains the tick as the *lead*: the tick less the stamp, which is the number of the first packet
-//! of that tick. While each tick sends one packet, the lead stays the same, and takes one bit. A new lead is
-//! sent in full until the client has acked a packet with it. So the loss of packets cannot hide a change of
-//! the lead.
+//! A header contains the tick as the *lead*: the lead is the tick minus the stamp. The stamp is the number of
+//! the first packet of that tick. While each tick sends one packet, the lead stays the same, and then it
+//! takes one bit in the header. A new lead is sent in full until the client has acked a packet with the new
+//! lead. So the loss of packets cannot hide a change of the lead.
 //!
-//! *Invariant:* a client never computes a wrong tick: a short form is used only if the client has received
-//! the packet that the form refers to.
+//! *Invariant:* a client never computes a wrong tick: a short form of the tick is sent only if the client has
+//! received the packet to which the form refers.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::sequence::Sequence;
 
-/// The most bits that a status takes in a header.
+/// The greatest number of bits that a status takes in a header.
 pub(crate) const STATUS_BITS: usize = 3 + 32 + 28 + 1;
 
 /// The longest round trip that is sent, in milliseconds.
@@ -25,15 +25,15 @@ const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 /// The form in which a header contains the tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TickForm {
-    /// The lead is the same as in the packet before.
+    /// The lead (the tick minus the number of the tick's first packet) is the same as in the previous packet.
     SameLead,
-    /// The low eight bits of the tick. Eight bits are enough, because the client knows a tick that is less
-    /// than 256 older.
+    /// The header contains the low eight bits of the tick. Eight bits are enough, because the client knows a
+    /// tick that is less than 256 older.
     Short(u8),
-    /// The low 16 bits of the tick. Sixteen bits are enough, because the client knows a tick that is less
-    /// than 65,536 older.
+    /// The header contains the low 16 bits of the tick. Sixteen bits are enough, because the client knows a
+    /// tick that is less than 65,536 older.
     Middle(u16),
-    /// The low 32 bits of the tick.
+    /// The header contains the low 32 bits of the tick.
     Long(u32),
 }
 
@@ -41,11 +41,12 @@ enum TickForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionStatus {
     pub(crate) round_trip: Duration,
-    /// Whether all objects that existed when the client joined have arrived.
+    /// Whether the client has joined, which means that all objects that existed when it connected have
+    /// arrived.
     pub(crate) has_joined: bool,
 }
 
-/// The status in the header of one packet.
+/// The status of the server, as the header of one packet contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     tick: TickForm,
@@ -67,7 +68,8 @@ impl Status {
         }
     }
 
-    /// Reads the form that [`write`](Self::write) writes. `has_connection` comes from the header.
+    /// Reads a status that [`write`](Self::write) wrote. `has_connection` says whether the status contains a
+    /// [`ConnectionStatus`].
     pub(crate) fn read(reader: &mut BitReader<'_>, has_connection: bool) -> Result<Self, ReadError> {
         let mut connection = None;
         if has_connection {
@@ -91,24 +93,26 @@ impl Status {
     }
 }
 
-/// The server's side: decides which status the next packet of a connection contains.
+/// The part of the status that runs on the server: decides which status the next packet of a connection
+/// contains.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
-    /// The current lead, modulo 2⁶⁴, and the first packet that has it.
+    /// The current lead (the tick minus the number of the tick's first packet), modulo 2⁶⁴, and the first
+    /// packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
     /// A packet and its tick. When the packet is acked, the client knows this tick or a newer one.
     mark: Option<(Sequence, u64)>,
-    /// A tick that the client certainly knows, or an older one.
+    /// A tick such that the client certainly knows this tick or a newer one.
     known_tick: Option<u64>,
     connection: Option<ConnectionStatus>,
-    /// The first packet whose status contains that the client has joined.
+    /// The first packet that reported to the client that it has joined.
     joined_in: Option<Sequence>,
 }
 
 impl StatusSource {
-    /// Begins the packets of a tick. `next` is the number of the first packet.
+    /// Begins the packets of a tick. `next` is the number of the first packet of this tick.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,
@@ -135,7 +139,8 @@ impl StatusSource {
         self.joined_in.is_none() && self.is_urgent()
     }
 
-    /// Returns the status for the packet `sequence`, whose pass has this stamp.
+    /// Returns the status for the packet `sequence`. `stamp` is the number of the first packet of the same
+    /// tick.
     pub(crate) fn next(&mut self, sequence: Sequence, stamp: Sequence, with_connection: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
@@ -159,10 +164,10 @@ impl StatusSource {
     }
 }
 
-/// The client's side: stores the status that the server has sent.
+/// The part of the status that runs on the client: stores the status that the server has sent.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSink {
-    /// The newest packet, with its stamp and its tick.
+    /// The newest packet, with its stamp (the number of the first packet of the same tick) and its tick.
     newest: Option<(Sequence, Sequence, u64)>,
     pub(crate) connection: Option<ConnectionStatus>,
 }
@@ -173,12 +178,12 @@ impl StatusSink {
         self.newest.map(|(.., tick)| tick)
     }
 
-    /// Stores the status of a packet. A packet that is older than the newest one changes nothing.
+    /// Stores the status of a packet. A packet that is older than the newest packet changes nothing.
     pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
         if self.newest.is_some_and(|(newest, ..)| newest > sequence) {
             return;
         }
-        // A client that has joined never returns to the state before.
+        // A client that has joined never becomes a client that has not joined.
         self.connection = status.connection.or(self.connection);
         let known = self.newest.map_or(0, |(.., tick)| tick);
         let tick = match (status.tick, self.newest) {
@@ -201,7 +206,7 @@ mod tests {
     const CONNECTION: ConnectionStatus =
         ConnectionStatus { round_trip: Duration::from_millis(60), has_joined: false };
 
-    /// The packets of a server, each with its number, its stamp and its tick.
+    /// The packets of a simulated server, each with its number, its stamp and its tick.
     struct Wire {
         source: StatusSource,
         next: Sequence,

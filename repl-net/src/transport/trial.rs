@@ -1,10 +1,11 @@
-//! Rate trials: measure whether a lower send rate delivers as much as a higher one. If the lower rate
-//! delivers as much, the link is full, and does not lose packets at random.
+//! Rate trials: a trial measures whether a lower send rate delivers as much as a higher one. If the lower
+//! rate delivers as much, the link is full, and does not lose packets at random.
 //!
-//! If many packets are lost, a server sends for a while at a high rate and then as long at a low rate. A link
-//! that loses packets at random delivers the same share at both rates. A full link delivers the same amount
-//! at both rates, so the low rate is enough. The idea comes from PCC (Dong and others, *PCC: Re-architecting
-//! Congestion Control for Consistent High Performance*, 2015): try a rate, and measure how much it delivers.
+//! If many packets are lost, a server sends for a while at a high rate and then for the same time at a low
+//! rate. A link that loses packets at random delivers the same share at both rates. A full link delivers the
+//! same amount at both rates, so the low rate is enough. The idea comes from PCC (Dong and others, *PCC:
+//! Re-architecting Congestion Control for Consistent High Performance*, 2015): try a rate, and measure how
+//! much arrives at this rate.
 //!
 //! *Invariant:* the result of a trial depends only on packets that were sent during the trial.
 
@@ -13,25 +14,25 @@ use std::time::Duration;
 
 use super::sequence::Sequence;
 
-/// The high rate is this many times the low rate.
+/// The high rate of a trial is this many times its low rate.
 const STEP: u64 = 4;
-/// The high rate is at most this many times the current rate. The high rate is above the current rate, so
-/// that a trial also finds out that the link can deliver more.
+/// The high rate of a trial is at most this many times the current rate. The high rate is above the current
+/// rate, so that a trial can also find out that the link can deliver more.
 const RAISE: u64 = 2;
-/// How many packets of the high rate must have arrived before there is a result. With this number, one result
-/// of 50 is wrong if nine of ten packets are lost.
+/// The number of packets sent at the high rate that must have arrived before a trial has a result. With this
+/// number, one result of 50 is wrong if nine of ten packets are lost.
 const ARRIVED_PACKETS: u64 = 16;
 /// The lowest rate of a trial, in bytes a second: one packet in 100 ms.
 const LEAST_RATE: u64 = 12_000;
-/// A result needs a clear difference between the rates: at the low rate at most this many thousandths of the
-/// high rate were sent.
+/// A trial has a result only if the two rates really differed: at the low rate, at most this many thousandths
+/// of the bytes at the high rate were sent.
 const GREATEST_SENT_SHARE: u64 = 800;
 /// The shortest time for which a trial counts the packets of one rate.
 const LEAST_TIME: Duration = Duration::from_millis(300);
-/// After a change of the rate, a trial counts no packets for this time. The queue of the link still holds
-/// packets that were sent at the other rate.
+/// After a change of the rate, a trial counts no packets for this time. During this time, the queue of the
+/// link still contains packets that were sent at the other rate.
 const DRAIN_TIME: Duration = Duration::from_millis(100);
-/// How long no other trial begins after the result that the link loses packets at random.
+/// The time for which no other trial begins after a trial has shown that the link loses packets at random.
 const PAUSE: Duration = Duration::from_secs(4);
 
 /// One of the two rates of a trial.
@@ -46,16 +47,16 @@ enum Side {
 enum Stage {
     /// No trial is running. The current rate is used.
     Rest,
-    /// The trial sends at one of its rates since this time, and does not count the packets yet.
+    /// Since this time the trial sends at one of its rates, but does not count the packets yet.
     Drain(Side, Duration),
-    /// The trial sends at one of its rates, and counts the packets since this time.
+    /// The trial sends at one of its rates, and has counted the packets since this time.
     Count(Side, Duration),
     /// The trial waits until it is known for all counted packets whether they have arrived. The current rate
     /// is used.
     Wait,
 }
 
-/// How much was sent at one rate, and how much of it has arrived.
+/// What a trial has counted at one rate: how much was sent, and how much of this has arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
     /// The packets that the trial counts. A trial can have several rounds, and these samples belong to the
@@ -67,14 +68,14 @@ struct RateSample {
 }
 
 impl RateSample {
-    /// Returns the bytes sent in a second.
+    /// Returns the number of bytes sent in a second.
     fn rate(&self) -> u64 {
         let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the rate of `bytes` in the time of this sample, in thousandths of the rate of `of` bytes in
-    /// `time`.
+    /// Compares two rates: `bytes` bytes in the time of this sample, and `of` bytes in `time`. Returns the
+    /// first rate in thousandths of the second.
     fn thousandths(&self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
@@ -82,11 +83,11 @@ impl RateSample {
     }
 }
 
-/// The trials of one connection, and the rate that is enough according to them.
+/// The trials of one connection, and the rate that is enough according to these trials.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// The lowest rate that is enough, in bytes a second: higher rates do not deliver more. `None` if no
-    /// trial has found this rate.
+    /// The lowest rate, in bytes a second, for which trials found that higher rates do not deliver more. The
+    /// value is `None` if no trial has found such a rate.
     enough: Option<u64>,
     stage: Stage,
     /// The two rates of this trial, in bytes a second.
@@ -94,9 +95,9 @@ pub(crate) struct Trial {
     low_rate: u64,
     high: RateSample,
     low: RateSample,
-    /// How many bytes of counted packets are neither known to have arrived nor known to be lost.
+    /// The number of bytes of counted packets of which it is not known whether they arrived.
     unknown: u64,
-    /// No trial begins before this time.
+    /// The time before which no trial begins.
     not_before: Duration,
 }
 
@@ -114,7 +115,7 @@ impl Trial {
         }
     }
 
-    /// Returns the send rate in bytes a second. The rate is at most `greatest`.
+    /// Returns the send rate in bytes a second. The rate is never above `greatest`, the greatest rate.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
             Stage::Drain(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
@@ -124,8 +125,8 @@ impl Trial {
         rate.min(greatest)
     }
 
-    /// Moves the trial to its next stage if it is time, or begins a trial if `is_wanted`. `next` is the
-    /// number of the next packet.
+    /// Moves the trial to its next stage if the current stage is over. If no trial is running and `is_wanted`
+    /// is set, begins a trial. `next` is the number of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
             Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link),
@@ -169,13 +170,13 @@ impl Trial {
         let RateSample { time, sent, arrived, .. } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
-            // Other limits kept both rates nearly equal, so there is no result.
+            // Other limits kept the two rates nearly equal, so there is no result.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
             self.stage = Stage::Drain(Side::High, now);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
-            // The threshold is half way between "the same amount arrived" and "the same share arrived".
+            // The threshold is halfway between "the same amount arrived" and "the same share arrived".
             if arrived_share >= (1_000 + sent_share) / 2 {
                 self.enough = Some(self.low_rate.max(self.low.rate()));
                 self.stage = Stage::Rest;
@@ -209,7 +210,7 @@ impl Trial {
         self.stage = Stage::Rest;
     }
 
-    /// Records that a packet was sent.
+    /// Records that a packet of `bytes` bytes was sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
         if let Stage::Count(side, _) = self.stage {
             self.sample(side).sent += bytes;
@@ -217,7 +218,7 @@ impl Trial {
         }
     }
 
-    /// Records whether a packet has arrived.
+    /// Records whether the packet `sequence` has arrived or counts as lost.
     pub(crate) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
         let mut samples = [&mut self.high, &mut self.low].into_iter();
         if let Some(sample) = samples.find(|sample| sample.packets.contains(&sequence)) {
@@ -234,7 +235,7 @@ pub(crate) struct Link {
     pub(crate) packet_bytes: u64,
     /// The time from sending a packet to its ack.
     pub(crate) round_trip: Duration,
-    /// The send rate without a limit from trials, in bytes a second.
+    /// The send rate that the connection would have without trials, in bytes a second.
     pub(crate) greatest_rate: u64,
 }
 
@@ -248,7 +249,7 @@ mod tests {
         Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
 
     /// Runs trials for a minute on a simulated link and returns the rate that is enough according to the last
-    /// one. `arrives` returns whether a packet arrives, from its number and its index in the tick.
+    /// trial. `arrives` returns whether a packet arrives, given its number and its index in the tick.
     fn run(arrives: impl Fn(u64, u64) -> bool) -> u64 {
         let (mut trial, mut number, mut credit) = (Trial::new(), 0_u64, 0);
         for tick in 1..3_750 {
@@ -311,8 +312,8 @@ mod tests {
             self.trial.rate(LINK.greatest_rate)
         }
 
-        /// Advances the time by this much, in two steps: the trial must not continue before the end of the
-        /// time.
+        /// Advances the time by `time` in two steps, and checks that the trial does not move to its next
+        /// stage before the second step.
         fn pass(&mut self, time: Duration, is_wanted: bool) {
             let (before, almost) = (self.trial.stage, time - Duration::from_nanos(1));
             for now in [self.now + almost, self.now + time] {
@@ -328,7 +329,8 @@ mod tests {
             self.number - packets..self.number
         }
 
-        /// Resolves these packets; the first `arrived` of them have arrived.
+        /// Reports to the trial that the first `arrived` of these packets have arrived and that the others
+        /// are lost.
         fn resolve(&mut self, packets: Range<u64>, arrived: u64) {
             for (place, number) in (0..).zip(packets) {
                 self.trial.resolved(Sequence::new(number), PACKET, place < arrived);
@@ -342,11 +344,11 @@ mod tests {
             assert!(self.trial.is_running() && self.trial.is_limit());
         }
 
-        /// Runs both rates of a trial that has begun: `high` and `low` say how many packets are sent and how
-        /// many arrive.
+        /// Runs a trial that has begun at both of its rates. `high` and `low` say how many packets are sent
+        /// at each rate and how many of them arrive.
         fn both(&mut self, high: (u64, u64), low: (u64, u64)) {
             for (sent, arrived) in [high, low] {
-                // These packets belong to the previous rate.
+                // These packets were sent at the previous rate.
                 let earlier = self.send(5);
                 self.pass(DRAIN_TIME, false);
                 let counted = self.send(sent);
@@ -377,7 +379,8 @@ mod tests {
         script.begin();
         assert_eq!(script.rate(), LINK.greatest_rate, "no rate is above the greatest");
         script.both((100, 25), (30, 25));
-        // 30 packets in 300 ms. The rate of the trial was lower: a quarter of 100 packets in 300 ms.
+        // The result is a rate of 30 packets in 300 ms. The low rate of the trial was lower: a quarter of 100
+        // packets in 300 ms.
         assert_eq!((script.rate(), script.trial.is_running()), (30 * PACKET * 10 / 3, false));
         assert!(script.trial.is_limit());
         // The next trial begins immediately, at twice the rate that is enough.
@@ -386,7 +389,7 @@ mod tests {
         script.both((40, 30), (5, 5));
         assert_eq!(script.rate(), 2 * 30 * PACKET * 10 / 3, "much less arrives at the low rate");
         assert!(script.trial.is_limit() && !script.trial.is_running());
-        // The next one tries the greatest rate.
+        // The next trial tries the greatest rate.
         script.begin();
         script.both((80, 60), (5, 5));
         assert_eq!((script.rate(), script.trial.is_limit()), (LINK.greatest_rate, false));
@@ -394,7 +397,8 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_result_is_followed_by_a_pause() {
-        // The same share arrives at both rates, or both rates were nearly equal.
+        // In the first case the same share arrives at both rates, and in the second case both rates were
+        // nearly equal.
         for (high, low) in [((100, 40), (25, 10)), ((100, 40), (81, 40))] {
             let mut script = Script::new();
             script.begin();
@@ -442,7 +446,7 @@ mod tests {
                 stages.push((tick, trial.rate(u64::MAX)));
             }
         }
-        // 100 ms and 2 s take seven ticks and 125 ticks.
+        // 100 ms take seven ticks, and 2 s take 125 ticks.
         let expected = [1, 8, 133, 140, 265].map(|tick| match tick {
             133 | 140 => (tick, LEAST_RATE),
             265 => (tick, u64::MAX),

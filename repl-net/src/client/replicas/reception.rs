@@ -168,8 +168,8 @@ impl Replicas {
         (self.previous, self.checked) = (previous, checked);
     }
 
-    /// Reads all leaves again that refer to objects which the packet created or removed (S118, S120). O(these
-    /// leaves): the server has sent the bits of each of them.
+    /// Reads all leaves again that refer to objects which the packet created or removed (S118, S120). Costs
+    /// O(these leaves): the server has sent the bits of each of them.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {

@@ -18,7 +18,7 @@ const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
     /// Returns about how many bytes of memory the server holds for everything that the client has not
-    /// acknowledged. O(1).
+    /// acknowledged. Costs O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.outbox.memory_bytes()
     }

@@ -271,7 +271,7 @@ impl Connection {
     /// acks. Returns whether the packet is new.
     ///
     /// # Errors
-    /// If the packet is malformed. In that case the connection must be closed.
+    /// Returns an error if the packet is malformed. In that case the connection must be closed.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn receive(
         &mut self,

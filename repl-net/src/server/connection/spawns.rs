@@ -12,8 +12,8 @@ use crate::transport::slot_set::masks_between;
 
 impl Connection {
     /// Marks the objects whose openings are sent again with each change until the ack, so that properties of
-    /// openings are compared too (S40). Call this method before the objects are compared. O(objects out of
-    /// step) if any class has properties that only openings contain.
+    /// openings are compared too (S40). Call this method before the objects are compared. Costs O(objects out
+    /// of step) if any class has properties that only openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.objects

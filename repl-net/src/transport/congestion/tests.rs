@@ -5,8 +5,8 @@ use super::*;
 const PACKET: usize = 1_200;
 const STEP: Duration = Duration::from_millis(16);
 
-/// A simulated link: it has a rate in bytes a second, a queue and a fixed delay, and sends acks once in a
-/// tick.
+/// A simulated link: it has a rate in bytes a second, a queue and a fixed delay, and its peer sends acks once
+/// in a tick.
 struct Link {
     congestion: Congestion,
     rate: u64,
@@ -14,7 +14,7 @@ struct Link {
     now: Duration,
     idle_at: Duration,
     number: u64,
-    /// The number of each packet, and when its ack arrives.
+    /// The number of each packet, and the time when its ack arrives.
     acks: VecDeque<(u64, Duration)>,
     longest_queue: Duration,
     loss_of: u64,
@@ -48,7 +48,7 @@ impl Link {
         }
     }
 
-    /// Advances the time by the wait before a retry after this many timeouts.
+    /// Advances the time by the time that the sender waits before it tries again after `timeouts` timeouts.
     fn wait(&mut self, timeouts: u32) {
         for _ in 0..16 {
             self.now += STEP;
@@ -130,8 +130,8 @@ fn losses_at_random_do_not_slow_a_link_down() {
     assert!(link.delivered > could / 2, "{} of {could} bytes", link.delivered);
 }
 
-/// Links that were used for a while when something changes: at several times between two measurements of
-/// the shortest round trip.
+/// Returns links that have been used for different lengths of time, so that a test can change them at several
+/// times between two measurements of the shortest round trip.
 fn used_links(rate: u64, delay: Duration) -> impl Iterator<Item = Link> {
     (375..720).step_by(23).map(move |steps| {
         let mut link = Link::new(rate, delay);
@@ -143,7 +143,7 @@ fn used_links(rate: u64, delay: Duration) -> impl Iterator<Item = Link> {
 #[test]
 fn a_link_whose_round_trip_becomes_longer_is_filled_again() {
     let rate = 1_000_000;
-    // There is always more to send than the link can carry, or there is less once in a while.
+    // Either the server always has more to send than the link can carry, or it sometimes has less.
     for pause in [u32::MAX, 50, 200] {
         for mut link in used_links(rate, Duration::from_millis(20)) {
             link.delay = Duration::from_millis(300);
@@ -253,8 +253,8 @@ fn a_link_that_becomes_slower_is_known_to_be_slower() {
     assert!(link.congestion.rate() < 600_000, "{}", link.congestion.rate());
 }
 
-/// Returns in how many of 1,000 ticks the controller was measuring the shortest round trip, and the least
-/// that was in flight in these ticks.
+/// Runs 1,000 ticks. Returns in how many of them the controller was measuring the shortest round trip, and
+/// the smallest number of bytes that was in flight in these ticks.
 fn probed(link: &mut Link, wanted: usize) -> (u32, u64) {
     let (mut ticks, mut least) = (0, u64::MAX);
     for _ in 0..1_000 {
@@ -274,7 +274,7 @@ fn a_busy_link_is_drained_to_measure_its_round_trip_and_an_idle_link_is_not() {
     let (ticks, least) = probed(&mut link, 1_000);
     assert!((20..150).contains(&ticks), "{ticks} of 1,000 ticks");
     assert!(least <= product / 2, "{least} bytes, the link carries {product} in a round trip");
-    // The first span of time was still busy for a part.
+    // In a part of the first time span, the server still had something to send.
     link.run(0..400, 1);
     assert_eq!(probed(&mut link, 1).0, 0);
 }
@@ -289,7 +289,7 @@ fn unused_credit_is_not_sent_in_one_burst() {
     assert!(burst <= most && link.congestion.window() > most * 2, "{burst} bytes at once, {most} may be");
 }
 
-/// Lets packets `packets` arrive, and acknowledges them.
+/// Lets the packets `packets` arrive, and acks them.
 fn acknowledge(congestion: &mut Congestion, packets: std::ops::RangeInclusive<u64>, now: Duration) {
     let newest = Sequence::new(*packets.end());
     packets.for_each(|number| congestion.arrived(Sequence::new(number), PACKET));
@@ -299,7 +299,7 @@ fn acknowledge(congestion: &mut Congestion, packets: std::ops::RangeInclusive<u6
 #[test]
 fn packets_that_arrive_together_are_not_taken_for_a_fast_link() {
     let packet = PACKET as u64;
-    // An ack that arrives within a tick shows at most the bytes that were sent in this tick.
+    // An ack that arrives within a tick can show at most that the bytes sent in this tick have arrived.
     let mut congestion = Congestion::new(PACKET);
     (0..10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, Duration::ZERO));
     acknowledge(&mut congestion, 0..=9, Duration::from_millis(1));
@@ -373,7 +373,7 @@ fn r09_a_silent_link_is_sent_one_window_in_each_retry_interval() {
     while let Some((number, _)) = link.acks.pop_front() {
         link.congestion.lost(Sequence::new(number), PACKET);
     }
-    // For a while there is nothing to send.
+    // For a while the server has nothing to send.
     (0..40).for_each(|timeouts| link.wait(timeouts));
     let mut sent_at_once = || {
         let mut packets = 0;
@@ -393,7 +393,7 @@ fn a_trial_sends_few_packets_at_once() {
     link.loss_of = 2;
     let (mut steps, mut most) = (0, 0);
     for step in 0..3_000 {
-        // The credit of a pause is not sent in one burst.
+        // The credit that has grown during a pause is not used in one burst of packets.
         let sent = link.step(if step % 8 == 0 { 1_000 } else { 0 });
         if link.congestion.trial.is_limit() {
             (steps, most) = (steps + 1, most.max(sent as u64));

@@ -30,7 +30,7 @@ impl Joining {
     }
 
     /// Returns whether all objects have arrived. All packets before `floor` were acknowledged or counted as
-    /// lost, and `next` is the next packet to send. O(objects that have not arrived).
+    /// lost, and `next` is the next packet to send. Costs O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
         pending: &PendingSpawns,

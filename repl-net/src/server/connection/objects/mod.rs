@@ -173,7 +173,7 @@ impl ObjectStates {
     }
 
     /// Returns the objects whose opening was sent and will be sent again with each change until the ack:
-    /// those whose opening has at most `max_bits` bits. O(objects that the client has out of step).
+    /// those whose opening has at most `max_bits` bits. Costs O(objects that the client has out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -191,7 +191,8 @@ impl ObjectStates {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
 
-    /// Returns about how many bytes tracked objects hold on the heap. O(objects changed since the last call).
+    /// Returns about how many bytes tracked objects hold on the heap. Costs O(objects changed since the last
+    /// call).
     #[inline]
     pub(super) fn weigh(&mut self) -> usize {
         self.tracked.weigh()
@@ -204,8 +205,8 @@ impl ObjectStates {
     }
 
     /// Returns whether all objects that existed when the client joined have arrived. All packets before
-    /// `floor` were acknowledged or counted as lost, and `next` is the next packet to send. O(objects that
-    /// have not arrived).
+    /// `floor` were acknowledged or counted as lost, and `next` is the next packet to send. Costs O(objects
+    /// that have not arrived).
     pub(super) fn has_joined(&mut self, floor: Sequence, next: Sequence) -> bool {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }

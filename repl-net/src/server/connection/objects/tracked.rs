@@ -151,7 +151,7 @@ impl Tracked {
         }
     }
 
-    /// Returns about how many bytes the state holds on the heap. O(properties).
+    /// Returns about how many bytes the state holds on the heap. Costs O(properties).
     pub(super) fn heap_bytes(&self) -> usize {
         let waiting = self.waiting.iter().map(Portions::heap_bytes);
         self.pending.heap_bytes()

@@ -89,7 +89,7 @@ impl TrackedObjects {
     }
 
     /// Returns about how many bytes the entries hold on the heap: for changes that the client lacks, and for
-    /// unacknowledged new elements. O(entries changed since the last call).
+    /// unacknowledged new elements. Costs O(entries changed since the last call).
     pub(super) fn weigh(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
