@@ -275,7 +275,64 @@ pub use repl_core::{
     BitReader, BitWriter, Callbacks, Condition, Guid, ItemId, Layout, Map, NetSerialize, NoObjects,
     ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, WriteError,
 };
-pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
+/// Makes functions of an object remote calls.
+///
+/// ```
+/// use repl::prelude::*;
+///
+/// #[derive(Replicated, Default)]
+/// struct Player {
+///     #[replicated]
+///     ammo: u16,
+///     #[replicated]
+///     health: u16,
+/// }
+///
+/// #[rpcs]
+/// impl Player {
+///     /// Runs on the server when the client that owns the player calls it.
+///     #[rpc(server, reliable, validate = may_fire, per_second = 10)]
+///     fn fire(call: &mut ServerCall<'_, Self>, target: ObjectRef<Player>) {
+///         call.ammo -= 1;
+///         let shooter = call.object();
+///         if let Some(player) = call.server().get_mut(target) {
+///             player.health = player.health.saturating_sub(10);
+///         }
+///         call.server().call(target).hit(shooter, 10).ok(); // a target without an owner is not told
+///     }
+///
+///     /// If this returns `false`, the client has cheated, and its connection is closed.
+///     fn may_fire(&self, _caller: ConnectionId, _target: &ObjectRef<Player>) -> bool {
+///         self.ammo > 0
+///     }
+///
+///     /// Runs on the client that owns the player. Waits until that client has the other player too.
+///     #[rpc(client, reliable, waits)]
+///     fn hit(&mut self, by: ObjectRef<Player>, damage: u16) {
+///         println!("{by:?} hit me: {damage}");
+///     }
+///
+///     /// Without a body: the program polls it.
+///     #[rpc(multicast, unreliable)]
+///     fn wave(kind: u8);
+/// }
+///
+/// # fn play(client: &mut Client, player: ObjectRef<Player>, target: ObjectRef<Player>) -> Result<(), repl::CallError> {
+/// // Both sides register the calls before they connect.
+/// client.register_calls::<Player>();
+///
+/// // Later, on the client that owns the player:
+/// client.call(player).fire(target)?;
+/// while let Some(received) = client.poll_call::<Player>() {
+///     if let PlayerCall::Wave { kind } = received.call {
+///         println!("{:?} waves {kind}", received.object);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub use repl_derive::rpcs;
+pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc};
 /// An item of a fast array: most often a struct with this derive.
 ///
 /// ```
@@ -301,10 +358,11 @@ pub use repl_fastarray::{
 };
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Change, Channel, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
-    CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, Interpolate, Interpolated,
-    MessageOptions, ReceiveError, Role, SendError, Server, ServerClock, ServerConfig, ServerEvent,
-    SpawnError, Transmit,
+    ArchetypeId, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
+    ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
+    ConnectionStats, DisconnectReason, External, Interpolate, Interpolated, MessageOptions, MulticastCall,
+    ReceiveError, ReceivedCall, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
+    ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their
@@ -312,12 +370,13 @@ pub use repl_net::{
 /// use.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
-    pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
+    pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
     };
     pub use repl_net::{
-        Client, ClientConfig, ClientEvent, ConnectionId, Role, Server, ServerConfig, ServerEvent,
+        Client, ClientCall, ClientConfig, ClientEvent, ConnectionId, MulticastCall, Role, Rpcs, Server,
+        ServerCall, ServerConfig, ServerEvent,
     };
 }
 

@@ -3,7 +3,7 @@
 //! *Invariant:* this module reports no mistakes in the meaning of attributes: every input that parses as Rust
 //! has a [`Container`].
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -168,11 +168,25 @@ fn fields<'a>(derive: Derive, fields: &'a syn::Fields, errors: &mut Errors) -> V
     fields.iter().enumerate().map(read).collect()
 }
 
+/// Replaces `Self` by `own`, so that the tokens have the same meaning outside the `impl` of the type.
+pub(crate) fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
+    let replace = |token| match token {
+        TokenTree::Ident(ident) if ident == "Self" => own.clone(),
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), without_self(group.stream(), own));
+            inner.set_span(group.span());
+            TokenTree::Group(inner).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().flat_map(replace).collect()
+}
+
 /// Whether `name` occurs anywhere in `tokens`.
 pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == *name,
-        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
         _ => false,
     })
 }

@@ -33,7 +33,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     match &container.body {
         Body::Struct(fields) => distinct_names(container, fields, errors),
         Body::Enum(variants) => {
-            distinct_variants(variants, errors);
+            distinct_variants(container, variants, errors);
             variants.iter().for_each(|variant| distinct_names(container, &variant.fields, errors));
         }
         Body::Union => {}
@@ -42,6 +42,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         if field.attrs.faulty {
             continue;
         }
+        parameters_are_sent(container, field, errors);
         skip_stands_alone(field, errors);
         objects_only(container, field, errors);
         notifies(container, field, errors);
@@ -80,6 +81,21 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
             errors.at(ident.span(), format!("`{ident}` has no variants, so it has no values to send: add a variant"));
         }
         _ => {}
+    }
+}
+
+/// What the parts of a type are called in messages.
+struct Words {
+    fields: &'static str,
+    variants: &'static str,
+}
+
+fn words(container: &Container<'_>) -> Words {
+    match container.derive {
+        Derive::Rpcs => Words { fields: "parameters", variants: "calls" },
+        Derive::Replicated | Derive::FastArrayItem | Derive::NetSerialize => {
+            Words { fields: "fields", variants: "variants" }
+        }
     }
 }
 
@@ -139,7 +155,7 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     let what = match container.derive {
         Derive::Replicated => return,
         Derive::FastArrayItem => "an item",
-        Derive::NetSerialize => "a value",
+        Derive::NetSerialize | Derive::Rpcs => "a value",
     };
     if let Some(all) = &container.attrs.all {
         errors.at(
@@ -196,7 +212,10 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
             let span = field.attrs.name.as_ref().map_or_else(|| span_of(field), |given| given.value.span());
             errors.at(
                 span,
-                format!("two fields are called `{name}` on the wire: give one of them another name"),
+                format!(
+                    "two {} are called `{name}` on the wire: give one of them another name",
+                    words(container).fields
+                ),
             );
         }
         seen.push(name);
@@ -204,7 +223,7 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
 }
 
 /// Two variants must not have the same name on the wire, for the same reason as fields.
-fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
+fn distinct_variants(container: &Container<'_>, variants: &[Variant<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for variant in variants {
         let name = variant.wire_name();
@@ -213,10 +232,23 @@ fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
                 variant.attrs.name.as_ref().map_or_else(|| variant.ident.span(), |given| given.value.span());
             errors.at(
                 span,
-                format!("two variants are called `{name}` on the wire: give one of them another name"),
+                format!(
+                    "two {} are called `{name}` on the wire: give one of them another name",
+                    words(container).variants
+                ),
             );
         }
         seen.push(name);
+    }
+}
+
+/// A parameter cannot have `skip`, because the function that runs needs a value for it.
+fn parameters_are_sent(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
+    if let (Some(skip), Derive::Rpcs) = (&field.attrs.skip, container.derive) {
+        errors.at(
+            skip.span,
+            "each parameter is sent, because the function needs a value for it: remove `skip`, or remove the parameter",
+        );
     }
 }
 
@@ -244,6 +276,9 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
             Derive::FastArrayItem => misplaced_in_an_item(name),
             Derive::NetSerialize => format!(
                 "a value is sent as a whole: write `{name}` on the field of the object that holds it, in a struct that derives `Replicated`"
+            ),
+            Derive::Rpcs => format!(
+                "a parameter is sent once, with its call: remove `{name}`, or write it on a field of the object to send a property"
             ),
         };
         errors.at(span, message);
@@ -398,7 +433,8 @@ fn width(number: &Number, range: &RangeInclusive<u8>, name: &str, errors: &mut E
     within(number, (*range.start()).into(), (*range.end()).into(), name, errors);
 }
 
-fn within(number: &Number, least: i128, most: i128, name: &str, errors: &mut Errors) {
+/// Checks that a literal is a whole number in a range.
+pub(crate) fn within(number: &Number, least: i128, most: i128, name: &str, errors: &mut Errors) {
     let inside = match (number.whole(), number.literal()) {
         (Some(value), _) => (least..=most).contains(&value),
         (None, literal) => literal.is_none(),
@@ -430,7 +466,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
             Derive::FastArrayItem => {
                 "store a number that identifies the other item, such as `parent: u32`".to_owned()
             }
-            Derive::Replicated | Derive::NetSerialize => {
+            Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => {
                 format!("refer to another object by `ObjectRef<{ident}>`")
             }
         };

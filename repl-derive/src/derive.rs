@@ -1,11 +1,14 @@
-//! [`Derive`]: which of the crate's derives is running.
+//! [`Derive`]: which of the crate's macros is running.
 //!
 //! *Invariant:* each variant has the name that users write.
 
-/// Which derive is running.
+/// Which macro is running.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Replicated,
     FastArrayItem,
     NetSerialize,
+    /// The attribute `#[rpcs]`. It generates an enum of calls, which is a value like those that derive
+    /// `NetSerialize`. The variants are calls, and the fields are their parameters.
+    Rpcs,
 }

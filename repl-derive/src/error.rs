@@ -18,6 +18,11 @@ pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn:
 }
 
 impl Errors {
+    /// Whether no error was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Adds an error that spans `tokens`.
     pub(crate) fn over(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.add(syn::Error::new_spanned(tokens, message));

@@ -1,6 +1,6 @@
 //! The derives of `repl`: [`Replicated`](macro@Replicated) for objects,
 //! [`FastArrayItem`](macro@FastArrayItem) for items of fast arrays, [`NetSerialize`](macro@NetSerialize) for
-//! values.
+//! values. The attribute [`rpcs`](macro@rpcs) makes functions of objects remote calls.
 //!
 //! Use the derives through `repl`, which re-exports them beside the traits of the same names. The front page
 //! of `repl` explains numbers such as S1, R1 and W1 in descriptions. All derives read attributes called
@@ -18,6 +18,7 @@ mod check;
 mod derive;
 mod error;
 mod expand;
+mod rpcs;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -65,4 +66,19 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(NetSerialize, attributes(replicated))]
 pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
     expand::derive(Derive::NetSerialize, input.into()).into()
+}
+
+/// Makes functions of an object remote calls: one side calls them, and the other side runs them.
+#[doc = ""]
+#[doc = include_str!("../calls.md")]
+#[proc_macro_attribute]
+pub fn rpcs(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    rpcs::rpcs(arguments.into(), item.into()).into()
+}
+
+/// Marks a function as a remote call. This attribute works only inside an `impl` block with
+/// [`#[rpcs]`](macro@rpcs), which reads it.
+#[proc_macro_attribute]
+pub fn rpc(_: TokenStream, item: TokenStream) -> TokenStream {
+    rpcs::rpc(item.into()).into()
 }

@@ -1,4 +1,4 @@
-//! Snapshots of the code that the derives generate.
+//! Snapshots of the code that the derives and `#[rpcs]` generate.
 //!
 //! *Invariant:* each snapshot shows one feature, so that a changed snapshot shows which feature changed.
 
@@ -7,6 +7,7 @@ use quote::quote;
 
 use crate::derive::Derive;
 use crate::expand::derive;
+use crate::rpcs::rpcs;
 
 /// Returns the expansion as formatted source, without the list of lints at its start.
 fn expanded(kind: Derive, input: TokenStream) -> String {
@@ -30,6 +31,19 @@ macro_rules! snapshot {
         fn $name() {
             insta::with_settings!({ omit_expression => true }, {
                 insta::assert_snapshot!(expanded(Derive::$kind, quote!($($input)*)));
+            });
+        }
+    };
+}
+
+macro_rules! snapshot_of_calls {
+    ($name:ident, ($($arguments:tt)*) $($input:tt)*) => {
+        #[test]
+        fn $name() {
+            let file = syn::parse2(rpcs(quote!($($arguments)*), quote!($($input)*)));
+            let source = prettyplease::unparse(&file.expect("an expansion is a list of items"));
+            insta::with_settings!({ omit_expression => true }, {
+                insta::assert_snapshot!(source);
             });
         }
     };
@@ -220,6 +234,91 @@ snapshot!(
         kind: u16,
     }
 );
+
+snapshot_of_calls!(
+    calls_of_every_kind_are_an_enum_and_its_methods,
+    ()
+    impl Player {
+        /// Fires at a place.
+        #[rpc(server, reliable, validate = may_fire, per_second = 10)]
+        pub fn fire(
+            call: &mut ServerCall<'_, Self>,
+            direction: u16,
+            #[replicated(quantize(step = 0.01, range = -100.0..=100.0))] at: [f32; 3],
+        ) {
+            call.ammo -= 1;
+        }
+
+        fn may_fire(&self, caller: ConnectionId, direction: &u16, at: &[f32; 3]) -> bool {
+            self.ammo > 0
+        }
+
+        #[rpc(client, reliable, waits)]
+        fn hit(call: &mut ClientCall<'_, Self>, by: ObjectRef<Self>) {}
+
+        #[rpc(multicast, unreliable)]
+        fn explode(_: &mut MulticastCall<'_, Self>) {}
+
+        #[rpc(server, unreliable)]
+        pub(crate) fn wave(kind: u8);
+    }
+);
+
+snapshot_of_calls!(
+    calls_with_names_and_paths_of_their_own,
+    (crate = "engine::replication")
+    impl crate::Squad<u8> {
+        const MOST: u8 = 9;
+
+        #[rpc(server, reliable, name = "move", validate = crate::rules::may_move, per_second = MOVES)]
+        fn r#move(&mut self, #[replicated(range = 0..=Self::MOST)] r#type: u8) {}
+
+        #[replicated::rpc(client, unreliable)]
+        fn look(&self, #[replicated(with = heading)] mut heading: f32) {}
+    }
+);
+
+snapshot_of_calls!(
+    after_an_error_calls_have_stubs,
+    ()
+    impl Player {
+        #[rpc(server)]
+        fn fire(&mut self, direction: u16, name: &str, (x, y): (f32, f32)) {}
+
+        fn helper(&self);
+    }
+);
+
+/// Returns an impl block with this number of calls.
+fn block_of(calls: usize) -> TokenStream {
+    let names = (0..calls).map(|number| quote::format_ident!("call_{}", number));
+    quote!(impl Player { #(#[rpc(server, unreliable)] fn #names();)* })
+}
+
+#[test]
+fn a_type_has_at_most_256_calls() {
+    assert_eq!(crate::rpcs::MAX_CALLS, 256);
+    assert!(!rpcs(TokenStream::new(), block_of(256)).to_string().contains("compile_error"));
+    let output = rpcs(TokenStream::new(), block_of(257)).to_string();
+    assert_eq!(output.matches("compile_error").count(), 1);
+    assert!(output.contains("a type has at most 256 calls"));
+}
+
+#[test]
+fn every_mistake_of_a_block_of_calls_is_reported() {
+    let output = rpcs(
+        quote!(krate = "repl"),
+        quote! {
+            impl Player {
+                #[rpc(server, reliabel)]
+                fn fire(&mut self, #[replicated(skip)] direction: u16) -> bool {}
+                #[rpc(client, multicast, reliable)]
+                async fn hit(self, by: &str) {}
+            }
+        },
+    );
+    assert_eq!(output.to_string().matches("compile_error").count(), 8);
+}
 
 #[test]
 fn every_mistake_of_an_input_is_reported() {

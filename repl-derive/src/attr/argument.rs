@@ -1,4 +1,4 @@
-//! Arguments of `#[replicated(…)]`: splits the list into the names of attributes and their values. Later,
+//! Arguments of `#[replicated(…)]` and `#[rpc(…)]`: splits the list into the names of attributes and their values. Later,
 //! `check` checks whether the attributes may be combined.
 //!
 //! *Invariant:* each argument has the name of an attribute that is allowed at its place. Mistakes are
@@ -26,7 +26,7 @@ pub(crate) struct At<T> {
 /// An attribute without a value: it is present or not.
 pub(crate) type Flag = Option<At<()>>;
 
-/// One argument of `#[replicated(…)]`: the name of an attribute, and its value.
+/// One argument of an attribute: the name of an attribute, and its value.
 pub(crate) struct Argument {
     pub(crate) name: Ident,
     /// The name of the attribute, as text.
@@ -161,18 +161,14 @@ impl Argument {
     }
 }
 
-fn is_replicated_attribute(attribute: &Attribute) -> bool {
-    attribute.path().is_ident("replicated")
+/// Returns the span of the first attribute that belongs to `place`, if there is one.
+pub(crate) fn mark(attributes: &[Attribute], place: &Place) -> Option<Span> {
+    let first = attributes.iter().find(|attribute| place.reads(attribute))?;
+    Some(first.path().segments.last().map_or_else(Span::call_site, |segment| segment.ident.span()))
 }
 
-/// Returns the span of the first `replicated` attribute, if there is one.
-pub(crate) fn mark(attributes: &[Attribute]) -> Option<Span> {
-    let first = attributes.iter().find(|attribute| is_replicated_attribute(attribute))?;
-    Some(first.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
-}
-
-/// Calls `apply` with each argument of all `replicated` attributes, and collects the errors. Returns whether
-/// there were errors.
+/// Calls `apply` with each argument of all attributes that belong to `place`, and collects the errors.
+/// Returns whether there were errors.
 pub(crate) fn each(
     attributes: &[Attribute],
     place: &Place,
@@ -180,21 +176,32 @@ pub(crate) fn each(
     mut apply: impl FnMut(&Argument) -> Result<()>,
 ) -> bool {
     let mut faulty = false;
-    for attribute in attributes.iter().filter(|a| is_replicated_attribute(a)) {
+    for attribute in attributes.iter().filter(|attribute| place.reads(attribute)) {
         let found = match &attribute.meta {
             Meta::Path(_) => Vec::new(),
             Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {
                 arguments(list.tokens.clone(), place)
             }
             other => {
-                let message = "write the attributes in parentheses: `#[replicated(…)]`";
+                let message = format!("write the attributes in parentheses: `#[{}(…)]`", place.attribute);
                 vec![Err(Error::new_spanned(other, message))]
             }
         };
-        for argument in found {
-            let applied = argument.and_then(|argument| apply(&argument));
-            faulty |= errors.take(applied).is_none();
-        }
+        faulty |= apply_all(found, errors, &mut apply);
+    }
+    faulty
+}
+
+/// Calls `apply` with each argument, and collects the errors. Returns whether there were errors.
+pub(crate) fn apply_all(
+    arguments: Vec<Result<Argument>>,
+    errors: &mut Errors,
+    mut apply: impl FnMut(&Argument) -> Result<()>,
+) -> bool {
+    let mut faulty = false;
+    for argument in arguments {
+        let applied = argument.and_then(|argument| apply(&argument));
+        faulty |= errors.take(applied).is_none();
     }
     faulty
 }

@@ -1,4 +1,5 @@
-//! Attributes: reads the content of `#[replicated(…)]` into a struct with one slot for each attribute.
+//! Attributes: reads the content of `#[replicated(…)]`, `#[rpc(…)]` and `#[rpcs(…)]` into structs with one
+//! slot for each attribute.
 //!
 //! *Invariant:* each attribute fills its slot at most once. `check` decides whether attributes may be
 //! combined.
@@ -8,6 +9,7 @@ mod condition;
 mod number;
 mod place;
 mod quantize;
+mod rpc;
 mod unknown;
 
 use proc_macro2::Span;
@@ -19,6 +21,7 @@ use crate::error::Errors;
 pub(crate) use argument::{At, Flag};
 pub(crate) use number::{Bounds, Number};
 pub(crate) use quantize::Quantize;
+pub(crate) use rpc::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
 
 use argument::{Argument, each};
 use place::Place;
@@ -76,8 +79,9 @@ impl ContainerAttrs {
 
 impl FieldAttrs {
     pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
-        let mut attrs = Self { marked: argument::mark(attributes), ..Self::default() };
-        attrs.faulty = each(attributes, Place::of_field(derive), errors, |arg| match arg.key.as_str() {
+        let place = Place::of_field(derive);
+        let mut attrs = Self { marked: argument::mark(attributes, place), ..Self::default() };
+        attrs.faulty = each(attributes, place, errors, |arg| match arg.key.as_str() {
             "skip" => arg.put(&mut attrs.skip, Argument::flag),
             "condition" => arg.put(&mut attrs.condition, Argument::condition),
             "starts_off" => arg.put(&mut attrs.starts_off, Argument::flag),

@@ -1,13 +1,17 @@
-//! The places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`. Each place
-//! has a list of the attributes that it allows, and how each is written.
+//! The places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`, on a
+//! function. Each place has a list of the attributes that it allows, and how each is written.
 //!
 //! *Invariant:* no error message suggests an attribute that is refused at its place.
+
+use syn::Attribute;
 
 use crate::derive::Derive;
 use crate::spelling::nearest;
 
 /// The attributes that one place allows, and how each is written.
 pub(super) struct Place {
+    /// The attribute whose arguments are written at this place: `replicated`, `rpc` or `rpcs`.
+    pub(super) attribute: &'static str,
     /// The place in words, for error messages: "on a field".
     pub(super) name: &'static str,
     forms: &'static [(&'static str, &'static str)],
@@ -24,9 +28,9 @@ const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("crate", "crate = \"path::to::repl\""),
 ];
 
-pub(super) static TYPE: Place = Place { name: "on a type", forms: TYPE_ATTRIBUTES, refused: &[] };
-static ITEM: Place = Place { name: "on an item", forms: TYPE_ATTRIBUTES, refused: &["all"] };
-static VALUE: Place = Place { name: "on a value", forms: TYPE_ATTRIBUTES, refused: &["all", "callbacks"] };
+pub(super) static TYPE: Place = replicated("on a type", TYPE_ATTRIBUTES, &[]);
+static ITEM: Place = replicated("on an item", TYPE_ATTRIBUTES, &["all"]);
+static VALUE: Place = replicated("on a value", TYPE_ATTRIBUTES, &["all", "callbacks"]);
 
 /// The attributes of fields.
 const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
@@ -49,25 +53,61 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
 /// The attributes that are allowed only on fields of objects.
 const OBJECT_ONLY_ATTRIBUTES: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
 
-pub(super) static FIELD: Place = Place { name: "on a field", forms: FIELD_ATTRIBUTES, refused: &[] };
-static FIELD_OF_ITEM: Place =
-    Place { name: "on a field of an item", forms: FIELD_ATTRIBUTES, refused: OBJECT_ONLY_ATTRIBUTES };
-static FIELD_OF_VALUE: Place =
-    Place { name: "on a field of a value", forms: FIELD_ATTRIBUTES, refused: OBJECT_ONLY_ATTRIBUTES };
+pub(super) static FIELD: Place = replicated("on a field", FIELD_ATTRIBUTES, &[]);
+static FIELD_OF_ITEM: Place = replicated("on a field of an item", FIELD_ATTRIBUTES, OBJECT_ONLY_ATTRIBUTES);
+static FIELD_OF_VALUE: Place = replicated("on a field of a value", FIELD_ATTRIBUTES, OBJECT_ONLY_ATTRIBUTES);
+pub(super) static PARAMETER: Place = replicated("on a parameter", FIELD_ATTRIBUTES, NOT_FOR_PARAMETERS);
 
-pub(super) static VARIANT: Place =
-    Place { name: "on a variant", forms: &[("name", "name = \"…\"")], refused: &[] };
+/// The attributes of fields that a parameter of a call cannot have.
+const NOT_FOR_PARAMETERS: &[&str] = &["skip", "condition", "starts_off", "notify", "notify_always", "push"];
 
-pub(super) static QUANTIZE: Place = Place {
-    name: "in `quantize(…)`",
-    forms: &[
+pub(super) static VARIANT: Place = replicated("on a variant", &[("name", "name = \"…\"")], &[]);
+
+pub(super) static QUANTIZE: Place = replicated(
+    "in `quantize(…)`",
+    &[
         ("step", "step = 0.01"),
         ("range", "range = -1.0..=1.0"),
         ("smallest_three", "smallest_three = 10"),
         ("unit_vector", "unit_vector = 12"),
     ],
+    &[],
+);
+
+/// The options of a call.
+pub(super) static CALL: Place = Place {
+    attribute: "rpc",
+    name: "in `#[rpc(…)]`",
+    forms: &[
+        ("server", "server"),
+        ("client", "client"),
+        ("multicast", "multicast"),
+        ("reliable", "reliable"),
+        ("unreliable", "unreliable"),
+        ("validate", "validate = method"),
+        ("per_second", "per_second = 10"),
+        ("waits", "waits"),
+        ("name", "name = \"…\""),
+    ],
     refused: &[],
 };
+
+/// The options of an impl block with calls.
+pub(super) static BLOCK: Place = Place {
+    attribute: "rpcs",
+    name: "in `#[rpcs(…)]`",
+    forms: &[("crate", "crate = \"path::to::repl\"")],
+    refused: &[],
+};
+
+/// Returns a place inside `#[replicated(…)]`.
+const fn replicated(
+    name: &'static str,
+    forms: &'static [(&'static str, &'static str)],
+    refused: &'static [&'static str],
+) -> Place {
+    Place { attribute: "replicated", name, forms, refused }
+}
 
 impl Place {
     /// Returns the rules for attributes on a type with this derive.
@@ -75,7 +115,7 @@ impl Place {
         match derive {
             Derive::Replicated => &TYPE,
             Derive::FastArrayItem => &ITEM,
-            Derive::NetSerialize => &VALUE,
+            Derive::NetSerialize | Derive::Rpcs => &VALUE,
         }
     }
 
@@ -85,7 +125,21 @@ impl Place {
             Derive::Replicated => &FIELD,
             Derive::FastArrayItem => &FIELD_OF_ITEM,
             Derive::NetSerialize => &FIELD_OF_VALUE,
+            Derive::Rpcs => &PARAMETER,
         }
+    }
+
+    /// Whether an attribute belongs to this place. Its path may be complete, such as `repl::rpc`, if it is the
+    /// name of a macro.
+    pub(super) fn reads(&self, attribute: &Attribute) -> bool {
+        let path = attribute.path();
+        path.is_ident(self.attribute)
+            || (self.is_of_calls() && path.segments.last().is_some_and(|last| last.ident == self.attribute))
+    }
+
+    /// Whether this place is inside `#[rpc(…)]` or `#[rpcs(…)]`.
+    pub(super) fn is_of_calls(&self) -> bool {
+        self.attribute != FIELD.attribute
     }
 
     /// Whether the attributes of this place are written on a field.

@@ -1,10 +1,10 @@
-//! Unknown attributes: the error text for a name that is not allowed where it is written.
+//! Unknown attributes and options: the error text for a name that is not allowed where it is written.
 //!
 //! *Invariant:* the error text contains the right attribute if it can be guessed. Otherwise the text lists
 //! all attributes that are allowed at that place.
 
 use super::condition;
-use super::place::{FIELD, Place, QUANTIZE, TYPE};
+use super::place::{FIELD, PARAMETER, Place, QUANTIZE, TYPE};
 use crate::spelling::is_same_spelling;
 
 /// Names that users know from Unreal or from other derives, and the attributes that they probably mean.
@@ -27,8 +27,24 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("precision", "quantize"),
 ];
 
+/// Names that users know from Unreal or from other libraries, and the options of calls that they probably
+/// mean.
+const SYNONYMS_IN_CALLS: [(&str, &str); 8] = [
+    ("net_multicast", "multicast"),
+    ("broadcast", "multicast"),
+    ("with_validation", "validate"),
+    ("validate_with", "validate"),
+    ("rate", "per_second"),
+    ("limit", "per_second"),
+    ("wait", "waits"),
+    ("rename", "name"),
+];
+
 /// Returns the error text for an unknown attribute, with the attribute that was probably meant.
 pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
+    if place.is_of_calls() {
+        return unknown_in_calls(key, place);
+    }
     let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
     let has_conditions = place.has_conditions();
     // Items and values always send all fields, so `all` counts as unknown on them.
@@ -65,6 +81,18 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     };
     let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     format!("unknown attribute `{key}`{hint} Allowed {}: {}", place.name, place.list())
+}
+
+/// Returns the error text for an unknown option of a call.
+fn unknown_in_calls(key: &str, place: &Place) -> String {
+    if let Some(form) = PARAMETER.form(key).filter(|_| PARAMETER.names().any(|known| known == key)) {
+        return format!("`{key}` belongs on a parameter: write `#[replicated({form})]` before its name");
+    }
+    let synonym = SYNONYMS_IN_CALLS.iter().find(|(other, _)| is_same_spelling(other, key));
+    let meant = synonym.map(|&(_, own)| own).filter(|name| place.form(name).is_some());
+    let meant = meant.or_else(|| place.nearest(key)).and_then(|name| place.form(name));
+    let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
+    format!("unknown option `{key}`{hint} Allowed {}: {}", place.name, place.list())
 }
 
 /// Returns what the user probably meant by a name on a field: a condition, or the name of an attribute. If

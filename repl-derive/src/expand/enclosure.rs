@@ -27,7 +27,7 @@ fn only_one(container: &Container<'_>) -> TokenStream {
 
 /// Puts generated items into a block of their own, so that their names do not conflict with names of the
 /// user.
-pub(super) fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
+pub(crate) fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
     let only_one = only_one(container);
     quote! {
         #[doc(hidden)]

@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
 
-use crate::ast::{Container, Field};
+use crate::ast::{Container, Field, without_self};
 use crate::attr::{Number, Quantize};
 use crate::derive::Derive;
 
@@ -21,30 +21,17 @@ pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStre
 
 /// Returns a span for generated code that has the location of `span`. Names resolve as in generated code, and
 /// lints treat the code as generated, but errors point at the user's code.
-pub(super) fn generated_span(span: Span) -> Span {
+pub(crate) fn generated_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
 /// Returns the path to the module that has everything that generated code uses, with the given span.
-pub(super) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
+pub(crate) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(span);
         token
     };
     container.private().into_iter().map(moved).collect()
-}
-
-fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
-    let replace = |token| match token {
-        TokenTree::Ident(ident) if ident == "Self" => own.clone(),
-        TokenTree::Group(group) => {
-            let mut inner = proc_macro2::Group::new(group.delimiter(), without_self(group.stream(), own));
-            inner.set_span(group.span());
-            TokenTree::Group(inner).into()
-        }
-        other => other.into(),
-    };
-    tokens.into_iter().flat_map(replace).collect()
 }
 
 /// Returns the shape of the field's type as a `&'static Shape`.
@@ -60,7 +47,7 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
             Derive::Replicated | Derive::FastArrayItem => {
                 quote_spanned!(span=> <#ty as #private::Property>::SHAPE)
             }
-            Derive::NetSerialize => quote_spanned!(span=> <#ty as #private::Value>::TABLE),
+            Derive::NetSerialize | Derive::Rpcs => quote_spanned!(span=> <#ty as #private::Value>::TABLE),
         }
     }
 }
@@ -140,7 +127,7 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
 }
 
 /// Returns an integer of the type `ty`. If `convert` is set, a constant of the user is converted to `ty`.
-fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
+pub(crate) fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
     let (expr, ty) = (&number.0, Ident::new(ty, Span::call_site()));
     match number.whole() {
         Some(value) => {

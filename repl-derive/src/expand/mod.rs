@@ -3,13 +3,13 @@
 //! *Invariant:* generating code cannot fail. Every path starts at `::core` or at the path of `crate = "…"`,
 //! so that generated code needs no prelude and does not depend on the user's names.
 
-mod enclosure;
+pub(crate) mod enclosure;
 mod fast_array_item;
-mod field;
-mod net_serialize;
+pub(crate) mod field;
+pub(crate) mod net_serialize;
 mod replicated;
 mod structure;
-mod stub;
+pub(crate) mod stub;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -35,7 +35,7 @@ pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
         (Some(_), _) => stub::expand(&container),
         (None, Derive::Replicated) => replicated::expand(&container),
         (None, Derive::FastArrayItem) => fast_array_item::expand(&container),
-        (None, Derive::NetSerialize) => net_serialize::expand(&container),
+        (None, Derive::NetSerialize | Derive::Rpcs) => net_serialize::expand(&container),
     };
     let errors = errors.map(syn::Error::into_compile_error);
     quote!(#errors #expansion)

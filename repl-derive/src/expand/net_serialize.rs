@@ -28,13 +28,18 @@ struct Part<'a> {
 }
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
+    enclosed(container, &items(container))
+}
+
+/// Returns the generated items, which belong into a block of their own.
+pub(crate) fn items(container: &Container<'_>) -> TokenStream {
     let forms = forms(container);
     let generics = field::generics(container, predicates(container));
     let serializers = field::serializers(container, &generics);
     let table = table(container, &generics);
     let property = property(container, &generics, &forms);
     let net_serialize = net_serialize(container, &generics, &forms);
-    enclosed(container, &quote!(#serializers #table #property #net_serialize))
+    quote!(#serializers #table #property #net_serialize)
 }
 
 /// Returns a form for each variant of an enum. A struct has a single form, and this form has no name.

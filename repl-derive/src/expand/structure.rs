@@ -104,7 +104,7 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
     let (declared, parameters, bounds) = generics.split_for_impl();
     let layout = match container.derive {
         Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),
-        Derive::Replicated | Derive::NetSerialize => {
+        Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => {
             let layout = layout(container);
             quote!((#layout))
         }
@@ -145,7 +145,7 @@ fn callback_marker(container: &Container<'_>) -> Option<TokenStream> {
     let (declared, parameters, bounds) = container.generics().split_for_impl();
     let marker = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),
-        Derive::Replicated | Derive::NetSerialize => quote!(SaysCallbacks),
+        Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => quote!(SaysCallbacks),
     };
     Some(quote! {
         #[automatically_derived]

@@ -28,12 +28,13 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let own = match container.derive {
         Derive::Replicated => object(container, &generics),
         Derive::FastArrayItem => item(container, &generics),
-        Derive::NetSerialize => TokenStream::new(),
+        Derive::NetSerialize | Derive::Rpcs => TokenStream::new(),
     };
     enclosed(container, &quote!(#value #own))
 }
 
-fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
+/// Returns the stubs that every derive needs.
+pub(crate) fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
     quote! {

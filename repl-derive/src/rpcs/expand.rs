@@ -1,0 +1,280 @@
+//! The expansion of `#[rpcs]`: the user's block, the enum of the calls, and a type that makes the calls.
+//!
+//! *Invariant:* the generated code decides nothing at run time beside which call a value is.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, ReceiverKind, Type};
+
+use super::block::Call;
+use super::context::{Context, bound};
+use super::{validator, values};
+use crate::ast::{Variant, without_self};
+use crate::attr::Kind;
+use crate::expand::enclosure::enclosed;
+use crate::expand::field::generated_span;
+use crate::expand::{field, net_serialize, stub};
+
+/// How many calls a second one client may make, if the call does not say it.
+const DEFAULT_PER_SECOND: u32 = 60;
+
+/// Expands a block without mistakes.
+pub(super) fn expand(context: &Context<'_>) -> TokenStream {
+    let value = net_serialize::items(context.container);
+    let (validators, allows) = (validator::missing(context), validator::allows(context));
+    let (entries, number, run) = (entries(context), number(context), run(context));
+    let private = context.private();
+    let table = quote!(&#private::CallTable::new(<Self as #private::NetSerialize>::WIRE_NAME, __CALLS));
+    let rpcs = implementation(context, &table, &quote!(#number #allows #run));
+    let send = |variant: &Variant<'_>| {
+        let (calls, name) = (context.container.ident(), variant.ident);
+        let parameters = variant.fields.iter().map(|field| &field.member);
+        quote!(self.0.send(#calls::#name { #(#parameters),* }))
+    };
+    assemble(context, send, &quote!(#value #validators #entries #rpcs))
+}
+
+/// Returns the code for a block with mistakes: what the user's code refers to, without any function.
+pub(super) fn stub(context: &Context<'_>) -> TokenStream {
+    let (private, calls) = (context.private(), context.container.ident());
+    let value = stub::value(context.container, context.container.generics());
+    let table = quote!(&#private::CallTable::new("", &[]));
+    let functions = quote! {
+        fn number(_: &#calls) -> ::core::primitive::usize {
+            ::core::unreachable!()
+        }
+
+        fn allows(&self, _: #private::ConnectionId, _: &#calls) -> ::core::primitive::bool {
+            ::core::unreachable!()
+        }
+
+        fn run(_: #private::Invocation<'_, Self>, _: #calls) {}
+    };
+    let rpcs = implementation(context, &table, &functions);
+    assemble(context, |_| quote!(::core::unreachable!()), &quote!(#value #rpcs))
+}
+
+/// Returns the user's block, both generated types, and `items` in a block of their own. `send` returns the
+/// body of the method that makes a call.
+fn assemble(
+    context: &Context<'_>,
+    send: impl Fn(&Variant<'_>) -> TokenStream,
+    items: &TokenStream,
+) -> TokenStream {
+    let (private, own, block) = (context.private(), context.own(), &context.block.own);
+    let calls = values::definition(context.container.input);
+    let (caller, lints) = (context.caller, lints());
+    let docs = format!(
+        "Makes calls of a `{}`: it has a method for each call. `Server::call` and `Client::call` return it.",
+        own.to_string().replace(' ', "")
+    );
+    let methods = context.calls().map(|(call, variant)| method(context, call, variant, &send(variant)));
+    let (is_an_object, enclosed) = (is_an_object(context), enclosed(context.container, items));
+    quote! {
+        #block
+
+        #lints
+        #[derive(::core::clone::Clone)]
+        #calls
+
+        #lints
+        #[doc = #docs]
+        pub struct #caller<'a>(#private::CallSender<'a, #own>);
+
+        #lints
+        impl #caller<'_> #is_an_object {
+            #(#methods)*
+        }
+
+        #enclosed
+    }
+}
+
+/// Returns the attribute that turns off lints for generated types. The user chooses neither their visibility
+/// nor which of them are used.
+fn lints() -> TokenStream {
+    quote! {
+        #[allow(
+            missing_docs,
+            private_interfaces,
+            unreachable_pub,
+            trivial_bounds,
+            unused,
+            clippy::all,
+            clippy::pedantic
+        )]
+    }
+}
+
+/// Returns the method that makes a call.
+fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &TokenStream) -> TokenStream {
+    let (private, docs) = (context.private(), values::docs(call));
+    let (visibility, ident) = (&call.visibility, call.ident());
+    let parameters = variant.fields.iter().map(|field| {
+        let (name, ty) = (&field.member, field.ty);
+        quote!(#name: #ty)
+    });
+    quote! {
+        #(#docs)*
+        #visibility fn #ident(&mut self, #(#parameters),*) -> ::core::result::Result<(), #private::CallError> {
+            #send
+        }
+    }
+}
+
+/// Returns the condition that the type is an object. With this condition the compiler reports a type that is
+/// no object only once, at its name, and assumes elsewhere that it is one.
+fn is_an_object(context: &Context<'_>) -> TokenStream {
+    let span = generated_span(context.block.own.self_ty.span());
+    let (private, own) = (field::private_at(context.container, span), context.own());
+    quote_spanned!(span=> where #own: #private::Replicated)
+}
+
+fn implementation(context: &Context<'_>, table: &TokenStream, functions: &TokenStream) -> TokenStream {
+    let (private, own) = (context.private(), context.own());
+    let (calls, caller) = (context.container.ident(), context.caller);
+    let is_an_object = is_an_object(context);
+    quote! {
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        impl #private::Rpcs for #own #is_an_object {
+            type Call = #calls;
+            type Caller<'a> = #caller<'a>;
+
+            const CALLS: &'static #private::CallTable = #table;
+
+            fn caller(sender: #private::CallSender<'_, Self>) -> #caller<'_> {
+                #caller(sender)
+            }
+
+            #functions
+        }
+    }
+}
+
+/// Returns the entries of the table of the calls, as a constant. The entries of the parameters are those of
+/// the enum.
+fn entries(context: &Context<'_>) -> TokenStream {
+    let (private, calls) = (context.private(), context.container.ident());
+    let mut fields = 0_usize..;
+    let entries = context.calls().map(|(call, variant)| {
+        let parameters = variant.fields.iter().zip(&mut fields).map(|(parameter, index)| {
+            let name = parameter.wire_name();
+            quote! {
+                #private::Parameter { name: #name, field: &<#calls as __Fields>::FIELDS[#index] }
+            }
+        });
+        entry(context, call, variant, &quote!(#(#parameters),*))
+    });
+    quote! {
+        const __CALLS: &[#private::CallEntry] = &[#(#entries),*];
+    }
+}
+
+/// Returns the entry of one call.
+fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: &TokenStream) -> TokenStream {
+    let (private, attrs) = (context.private(), &call.attrs);
+    let kind = match call.kind() {
+        Kind::Server => quote!(Server),
+        Kind::Client => quote!(Client),
+        Kind::Multicast => quote!(Multicast),
+    };
+    let per_second = match &attrs.per_second {
+        Some(number) => {
+            let own = context.own();
+            without_self(field::whole(&number.value, "u32", true), &quote!(<#own>))
+        }
+        None => quote!(#DEFAULT_PER_SECOND),
+    };
+    let (name, is_reliable, is_validated) =
+        (variant.wire_name(), attrs.reliable.is_some(), attrs.validate.is_some());
+    let (waits, is_polled) = (attrs.waits.is_some(), !call.has_body);
+    quote! {
+        #private::CallEntry {
+            name: #name,
+            kind: #private::CallKind::#kind,
+            is_reliable: #is_reliable,
+            is_validated: #is_validated,
+            waits: #waits,
+            per_second: #per_second,
+            is_polled: #is_polled,
+            parameters: &[#parameters],
+        }
+    }
+}
+
+fn number(context: &Context<'_>) -> TokenStream {
+    let calls = context.container.ident();
+    let arms = context.calls().enumerate().map(|(index, (_, variant))| {
+        let name = variant.ident;
+        quote!(#calls::#name { .. } => #index,)
+    });
+    quote! {
+        fn number(call: &#calls) -> ::core::primitive::usize {
+            match call {
+                #(#arms)*
+            }
+        }
+    }
+}
+
+fn run(context: &Context<'_>) -> TokenStream {
+    let (private, calls) = (context.private(), context.container.ident());
+    let arms = context.calls().map(|(call, variant)| {
+        let pattern = context.pattern(variant);
+        if !call.has_body {
+            return quote!(#pattern => {});
+        }
+        let (function, (access, object)) = (call.ident(), access(call));
+        let parameters = (0..variant.fields.len()).map(bound);
+        quote! {
+            #pattern => {
+                if let ::core::option::Option::Some(mut call) = invocation.#access() {
+                    Self::#function(#object, #(#parameters),*);
+                }
+            }
+        }
+    });
+    quote! {
+        fn run(invocation: #private::Invocation<'_, Self>, call: #calls) {
+            match call {
+                #(#arms)*
+            }
+        }
+    }
+}
+
+/// Returns the method by which an invocation gives access to the object, and the first argument of the
+/// function. A wrong type is reported at the type of the first parameter.
+fn access(call: &Call) -> (Ident, TokenStream) {
+    let (method, object) = match &call.object {
+        Some(FnArg::Receiver(receiver)) => match &receiver.kind {
+            ReceiverKind::Reference(_, _, Some(_)) => ("object_mut", quote!(call)),
+            _ => ("object", quote!(call)),
+        },
+        first => {
+            let span = match first {
+                Some(FnArg::Typed(typed)) => span_of_name(&typed.ty),
+                _ => call.ident().span(),
+            };
+            let span = generated_span(span);
+            let method = match call.kind() {
+                Kind::Server => "on_server",
+                Kind::Client => "on_client",
+                Kind::Multicast => "on_either",
+            };
+            (method, quote_spanned!(span=> &mut call))
+        }
+    };
+    (Ident::new(method, Span::call_site()), object)
+}
+
+/// Returns the span of the name in a type such as `&mut ServerCall<'_, Self>`.
+fn span_of_name(ty: &Type) -> Span {
+    match ty {
+        Type::Reference(reference) => span_of_name(&reference.elem),
+        Type::Path(path) => path.path.segments.last().map_or_else(|| ty.span(), |last| last.ident.span()),
+        _ => ty.span(),
+    }
+}
