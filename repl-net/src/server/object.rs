@@ -81,8 +81,9 @@ impl Object {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Switches the custom property of `handles` for all connections. A property that is switched on is
-    /// compared in the next tick, even if it is not marked (S45).
+    /// Switches the property with these `handles`, which has a custom condition, on or off for all
+    /// connections. A property that is switched on is compared in the next tick, even if it is not marked
+    /// (S45).
     pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
         if active {
@@ -93,14 +94,14 @@ impl Object {
         }
     }
 
-    /// Returns the current condition of a dynamic property.
+    /// Returns the current condition of a property that was declared with the condition `Dynamic`.
     pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
         let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
         set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
     }
 
-    /// Sets the condition of a dynamic property. If the condition was `Never`, the property is compared in
-    /// the next tick, even if it is not marked (S45).
+    /// Sets the condition of a property that was declared with the condition `Dynamic`. If the old condition
+    /// was `Never`, the property is compared in the next tick, even if it is not marked (S45).
     pub(crate) fn set_condition(
         &mut self,
         conditions: &ConditionMasks,
@@ -117,7 +118,7 @@ impl Object {
         }
     }
 
-    /// Marks the push properties among `handles`, so that they are compared in the next tick (S124).
+    /// Marks the `push` properties among `handles`, so that they are compared in the next tick (S124).
     pub(crate) fn mark(&mut self, conditions: &ConditionMasks, handles: &HandleSet) {
         let mut handles = handles.clone();
         handles.intersect(conditions.push());
@@ -126,20 +127,20 @@ impl Object {
         }
     }
 
-    /// Clears the marks of the compared properties. A property that was not compared, because it was switched
-    /// off or too large, stays marked.
+    /// Clears the marks of the properties that were compared. A marked property that was not compared,
+    /// because it was switched off or too large, stays marked.
     pub(crate) fn unmark(&mut self, compared: &HandleSet) {
         if let Some(own) = &mut self.particulars {
             own.marked.difference(compared);
         }
     }
 
-    /// Starts to record when each of `properties` properties changes.
+    /// Starts to record in which frame each property changes. `properties` is the number of properties.
     pub(crate) fn remember_changes(&mut self, properties: usize) {
         self.particulars().changed_at = vec![0; properties];
     }
 
-    /// Records the properties that changed in a frame, if changes are recorded.
+    /// Records that these properties changed in the frame `frame`, if the object records changes.
     #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, conditions: &ConditionMasks, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
@@ -150,14 +151,15 @@ impl Object {
         }
     }
 
-    /// Returns the frame in which a property last changed, or zero if it never changed. Returns `None` if
-    /// changes are not recorded.
+    /// Returns the frame in which a property last changed, or zero if it never changed. Returns `None` if the
+    /// object does not record changes.
     pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores the values that a comparison found too large. Adds the values that the previous comparison had
-    /// not found to `unreported`, so that each is reported once and not in each tick.
+    /// Stores the refusals `found` for values that a comparison found too large. Adds to `unreported` the
+    /// refusals that the previous comparison did not find, so that each value is reported once and not in
+    /// each tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, unreported: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
@@ -168,7 +170,7 @@ impl Object {
             .extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
-    /// Loads all cache lines of this object into the cache.
+    /// Prefetches all cache lines of this object.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
@@ -180,7 +182,7 @@ impl Object {
         Guid::new(slot, self.generation)
     }
 
-    /// Returns the view flags of a connection for this object (S36), without the flag for openings.
+    /// Returns the view flags of a connection for this object (S36), without the flag `INITIAL`.
     pub(crate) fn flags(&self, is_owner: bool, is_replay: bool) -> ViewFlags {
         ViewFlags::default()
             .with_if(ViewFlags::OWNER, is_owner)
@@ -189,20 +191,21 @@ impl Object {
             .with_if(ViewFlags::REPLAY, is_replay)
     }
 
-    /// Returns the owner and role of the object, as the owner's client or another client must see them
-    /// (S204).
+    /// Returns what a client must know about the owner and the role of this object. `is_owner` says whether
+    /// the client owns the object (S204).
     pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
         Proxy::new(self.role, is_owner)
     }
 
-    /// Returns the flags of the default view: of a connection that does not own the object and does not
-    /// record a replay.
+    /// Returns the flags of the default view, which a connection has that does not own the object and does
+    /// not record a replay.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
 
-    /// Returns the handles that a connection with these flags may see. `switched` has the custom properties
-    /// whose switch for this connection is not as declared; `None` if there are none.
+    /// Returns the handles that a connection with these flags may see. `switched` has the properties with
+    /// custom conditions whose switch for this connection differs from the declaration. It is `None` if there
+    /// are no such properties.
     pub(crate) fn mask(
         &self,
         conditions: &ConditionMasks,
@@ -228,17 +231,18 @@ impl Object {
         mask
     }
 
-    /// Returns the handles that an opening contains which connections with the default view share: those that
-    /// they may see and that ever changed.
+    /// Returns the handles in the shared opening (first update) of this object. These are the handles that
+    /// connections with the default view may see and whose values have ever changed.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks) -> HandleSet {
         let mut handles = self.mask(conditions, self.common_flags().with(ViewFlags::INITIAL), None);
         handles.intersect(self.history.ever());
         handles
     }
 
-    /// Returns the handles that must be compared now (S39): ordinary properties and marked push properties.
-    /// Before an opening, the result also contains `InitialOnly` properties and all push properties.
-    /// Properties that are switched off for all connections are never compared.
+    /// Returns the handles that must be compared now (S39): the ordinary properties and the marked `push`
+    /// properties. If `opening` is set, because the object is about to be sent to a client for the first
+    /// time, the result also contains `InitialOnly` properties and all `push` properties. Properties that are
+    /// switched off for all connections are never compared.
     #[inline]
     pub(crate) fn scope(&self, conditions: &ConditionMasks, opening: bool) -> HandleSet {
         let mut scope = conditions.ordinary().clone();

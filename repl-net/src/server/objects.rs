@@ -1,4 +1,5 @@
-//! The server's methods that return objects: one by reference, all of a class, or several together.
+//! The methods of the server that return objects: one object, all objects of a class, or several objects
+//! together.
 //!
 //! *Invariant:* no object is borrowed twice at the same time, and every object that was borrowed mutably is
 //! compared at the next tick.
@@ -12,15 +13,15 @@ use super::rows::OwnColumn;
 use super::world::Absence;
 
 impl Server {
-    /// Returns the object if it exists, is a `T`, and is owned by the server. This method and similar ones
-    /// return no [external](crate::External) objects, because the server does not have them.
+    /// Returns an object if it exists, is a `T`, and is owned by the server. This method and similar ones
+    /// return no [external](crate::External) objects, because the server does not store them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.world.get(object).ok()
     }
 
-    /// Returns the object for writing. The object is compared at the next tick, even if nothing was written
-    /// to it. `server[object]` does the same, and panics if the object does not exist.
+    /// Returns an object for writing. The object is compared at the next tick, even if nothing was written to
+    /// it. `server[object]` does the same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }
@@ -39,8 +40,9 @@ impl Server {
         self.world.objects_mut()
     }
 
-    /// Returns two objects of the same or of different classes for writing, like [`get_mut`](Self::get_mut).
-    /// Returns `None` if one of the objects does not exist, or if both are the same object.
+    /// Returns two objects of the same or of different classes for writing, in the same way as
+    /// [`get_mut`](Self::get_mut). Returns `None` if one of the objects does not exist, or if both are the
+    /// same object.
     ///
     /// ```
     /// # use repl_net::Server;
@@ -59,9 +61,9 @@ impl Server {
         self.world.get_pair_mut(first, second)
     }
 
-    /// Returns several objects of one class for writing, like [`get_mut`](Self::get_mut). Returns `None` if
-    /// one of the objects does not exist or is given twice. Costs O(N²), so use it for a few objects;
-    /// [`objects_mut`](Self::objects_mut) returns all.
+    /// Returns several objects of one class for writing, in the same way as [`get_mut`](Self::get_mut).
+    /// Returns `None` if one of the objects does not exist or occurs twice. Costs O(N²), so use this method
+    /// for a few objects. [`objects_mut`](Self::objects_mut) returns all objects of a class.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -70,7 +72,7 @@ impl Server {
     }
 }
 
-/// The text of the panic of `server[object]`.
+/// Returns the panic message of `server[object]`.
 #[cold]
 fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
     let name = T::LAYOUT.name();

@@ -1,8 +1,8 @@
-//! The spawn cache: spawn data (openings) for the default view, encoded once and shared by all connections
-//! (S88).
+//! The spawn cache: the openings (first updates) of objects for the default view, encoded once and shared by
+//! all connections (S88).
 //!
-//! *Invariant:* encoding an object again would produce the same bits as its cached opening. An object that
-//! has changed, or whose default view has changed, is encoded again.
+//! *Invariant:* if an object with a cached opening were encoded again, the bits would be the same. An object
+//! that has changed, or whose default view has changed, is encoded again.
 
 use std::ops::Range;
 
@@ -13,29 +13,31 @@ use super::world::World;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin};
 use crate::transport::slot_set::{SlotSet, bits};
 
-/// The cache is cleared if expired openings take more than this many bits and more than the valid openings.
+/// The cache is cleared if outdated openings take more than this many bits, and also more bits than the valid
+/// openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening of at most this many bits can be sent in a run. If the object changes before the ack, its whole
-/// opening is sent again. The changes of an object with a larger opening wait for the ack (R2).
+/// An opening (the first update of an object) of at most this many bits can be sent in a run. If the object
+/// of such a small opening changes before the ack, the whole opening is sent again. The changes of an object
+/// with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
-/// The number of bits by which an opening in the cache counts in addition to its values.
+/// The number of bits that is counted for an opening in the cache in addition to its values.
 const ENTRY_BITS: usize = 512;
 
-/// The cached openings of objects that some connection needed.
+/// The openings (first updates) of objects that some connection needed, encoded.
 #[derive(Debug, Default)]
 pub(crate) struct Openings {
     values: BitWriter,
     heads: Vec<Head>,
-    /// The entry of each slot. The position is valid if the slot is in `written`.
+    /// The cache entry of each slot. The position in an entry is valid if the slot is in `written`.
     entries: Vec<Entry>,
     written: SlotSet,
-    /// The number of bits of expired openings.
+    /// The number of bits of outdated openings.
     waste_bits: usize,
 }
 
-/// The head of an opening, before its values.
+/// The head of an opening (the first update of an object), which comes before its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) origin: Origin,
@@ -44,17 +46,18 @@ pub(crate) struct Head {
     pub(crate) handles: HandleSet,
 }
 
-/// The position of an object's opening in the cache.
+/// The position in the cache of the opening of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     start: usize,
     bits: u32,
-    /// The index of the opening's head. The index is out of range if the object has no shared opening:
-    /// because it has too many items for a run, or because a hand-written serialiser refuses a value.
+    /// The index of the opening's head. The index is out of range if the object has no shared opening: either
+    /// because it has too many items for a run of openings, or because a hand-written serialiser refuses a
+    /// value.
     head: u32,
 }
 
-/// Objects in consecutive slots that have equal heads.
+/// The openings of objects in consecutive slots that have equal heads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpeningRun<'a> {
     pub(crate) first: u32,
@@ -63,10 +66,10 @@ pub(crate) struct OpeningRun<'a> {
 }
 
 impl Openings {
-    /// Drops the openings of objects that changed or may have changed.
+    /// Drops the cached openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
-        // The set is processed word by word, because it cannot be iterated while it shrinks.
+        // The set `written` is processed word by word, because it cannot be iterated while it shrinks.
         for (word, mask) in slots.masks() {
             let mask = mask & written.word(word);
             for bit in bits(mask) {
@@ -80,7 +83,7 @@ impl Openings {
         }
     }
 
-    /// Drops all openings and keeps the memory.
+    /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.values.clear();
         self.heads.clear();
@@ -88,7 +91,8 @@ impl Openings {
         self.waste_bits = 0;
     }
 
-    /// Encodes the openings of `slots` that are not cached. `wire` returns the wire number of a class.
+    /// Encodes the openings (first updates) of those objects in `slots` whose openings are not cached. `wire`
+    /// returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
         for &slot in slots {
             if !self.written.contains(slot) {
@@ -101,7 +105,8 @@ impl Openings {
         let object = &world.objects[slot as usize];
         let handles = object.shared_opening(world.conditions(slot));
         let start = self.values.bit_len();
-        // An object with this many items would be too large for a run, so it is not encoded first.
+        // An object with so many items is too large for a run of openings, so the cache does not try to
+        // encode it.
         let items = world.column(object.class).items_of(object.row, &handles);
         let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
         if !refused {
@@ -130,7 +135,7 @@ impl Openings {
         self.written.insert(slot);
     }
 
-    /// Returns the cached openings, and their values.
+    /// Returns the index of the cached openings, and the bits of their values.
     pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
         (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
     }
@@ -144,9 +149,10 @@ pub(crate) struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// Returns the longest run at the start of `slots`, which ascend. The values of the run have at most
-    /// `max_bits` bits, and the values of each object at most `max_object_bits`. Returns `None` if the first
-    /// object is larger or has no shared opening.
+    /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
+    /// values of the run have at most `max_bits` bits, and the values of each object have at most
+    /// `max_object_bits` bits. Returns `None` if the values of the first object are larger or has no shared
+    /// opening.
     pub(crate) fn run(
         &self,
         slots: &[u32],
@@ -173,12 +179,13 @@ impl<'a> Written<'a> {
 }
 
 impl OpeningRun<'_> {
-    /// Returns how many bits the values of each object take.
+    /// Returns how many bits the values of each object of the run take.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.entries.iter().map(|entry| entry.bits as usize)
     }
 
-    /// Returns the positions of the values of the first `count` objects, as few contiguous ranges.
+    /// Returns the positions of the values of the first `count` objects of the run, as the smallest possible
+    /// number of ranges.
     pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
         let whole = |entry: &Entry| entry.start..entry.start + entry.bits as usize;
         self.entries[..count]

@@ -1,19 +1,19 @@
-//! Estimates how many items of a collection fill a packet, from the size of the last ones. The exact size is
-//! known only after writing.
+//! Estimates how many items of a collection fill a packet, from the size of the items that were written last.
+//! The exact size of items is known only after they were written.
 //!
-//! *Invariant:* every attempt improves the estimate, so each item is written about once, however many packets
-//! the items take.
+//! *Invariant:* every attempt to fill a packet improves the estimate, so each item is written about once,
+//! however many packets the items take.
 
-/// The least bits that an item or entry takes.
+/// The smallest number of bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
 
-/// The least bits that a new item or entry takes. Smaller items are padded to this size.
+/// The smallest number of bits that a new item or entry takes. Smaller new items are padded to this size.
 pub(crate) const LEAST_NEW_BITS: usize = 8;
 
-/// How many items the first attempt writes.
+/// The number of items that the first attempt writes.
 const FIRST_GUESS: usize = 64;
 
-/// One part in this many stays free, because items differ in size.
+/// In estimates, one part in this many of a packet is left free, because items differ in size.
 const SLACK: usize = 32;
 
 /// The estimated size of the parts in which items are sent.
@@ -22,18 +22,18 @@ pub(crate) struct PartSize {
     room_bits: usize,
     /// The number of items for the next attempt.
     count: usize,
-    /// Whether more items than `count` did not fit into the current part.
+    /// Whether an attempt has shown that more items than `count` do not fit into the current part.
     is_bounded: bool,
 }
 
-/// The decision about a part that has been written.
+/// What to do with a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Send the part: it fits, and more items might not fit.
+    /// Send the part, because it fits, and more items might not fit.
     Send,
-    /// Write the part again, with another number of items.
+    /// Write the part again with another number of items.
     TryAgain,
-    /// Not even a single item fits.
+    /// The part does not fit even with a single item.
     TooLarge,
 }
 
@@ -43,12 +43,13 @@ impl PartSize {
         Self { room_bits, count: FIRST_GUESS, is_bounded: false }
     }
 
-    /// Returns how many items to write next, at least one.
+    /// Returns how many items the next attempt writes, which is at least one.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Judges an attempt: `items` items took `bits` bits, and `left` items were left to send.
+    /// Decides what to do after an attempt in which `items` items took `bits` bits. Before the attempt,
+    /// `left` items were left to send.
     pub(crate) fn judge(&mut self, items: usize, bits: usize, left: usize) -> Verdict {
         let scaled = items.saturating_mul(self.room_bits) / bits.max(1);
         let better = (scaled - scaled / SLACK).max(1);
@@ -68,8 +69,8 @@ impl PartSize {
 mod tests {
     use super::*;
 
-    /// Splits items of these sizes into parts. Returns the number of parts, and how many items were written
-    /// for them.
+    /// Splits items with the sizes `sizes` into parts. Returns the number of parts, and how many items all
+    /// attempts wrote together.
     fn cut(sizes: &[usize], room_bits: usize) -> (usize, usize) {
         let (mut size, mut at, mut parts, mut written) = (PartSize::new(room_bits), 0, 0, 0);
         while at < sizes.len() {

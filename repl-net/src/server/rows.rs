@@ -1,6 +1,6 @@
-//! The source of objects that the server owns: each row of a column has the live object and its shadow.
+//! The source of objects that the server owns: each row has a live object.
 //!
-//! *Invariant:* row `n` is the live object of the shadow in row `n`.
+//! *Invariant:* the live object in row `n` belongs to the shadow in row `n`.
 
 use repl_core::__private::preload;
 use repl_core::{HandleSet, Refusal, Replicated};
@@ -20,7 +20,7 @@ impl<T> Default for OwnRows<T> {
 }
 
 impl<T> OwnColumn<T> {
-    /// Returns the objects with their slots.
+    /// Returns the live objects with their slots.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&u32, &T)> {
         self.shadows.slots.iter().zip(&self.source.0)
     }
@@ -46,7 +46,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        // The next row is loaded too, because the end of a row may share a cache line with it.
+        // The next row is prefetched, too, because the end of a row may share a cache line with it.
         self.0.iter().skip(row).take(2).for_each(preload);
         shadows.rows.iter().skip(row).take(2).for_each(preload);
     }

@@ -1,4 +1,4 @@
-//! The server's methods that open and close connections and receive packets.
+//! The methods of the server that open and close connections and receive packets.
 //!
 //! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
 
@@ -20,14 +20,15 @@ use crate::transport::outbox::Limits;
 use crate::transport::sequence::Sequence;
 
 impl Server {
-    /// Adds a connection for a new client. Pass the client's packets to [`receive`](Self::receive) with the
-    /// returned id. The server sends state after the handshake.
+    /// Adds a connection for a new client. The caller passes the client's packets to
+    /// [`receive`](Self::receive) with the returned id. The server sends state once the handshake is
+    /// complete.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, false)
     }
 
-    /// Adds a connection for a client that records a replay. Conditions about replays apply to this
-    /// connection (S35).
+    /// Adds a connection for a client that records a replay. Conditions for replays apply to this connection
+    /// (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, true)
     }
@@ -58,8 +59,8 @@ impl Server {
         id
     }
 
-    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns its disconnect packet. The
-    /// connection is removed after the timeout.
+    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns the packet that tells the
+    /// client that the connection ends. The connection is removed after the timeout.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
     }
@@ -72,22 +73,23 @@ impl Server {
         }
     }
 
-    /// Handles the end of a session.
+    /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.end(&mut self.world);
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
-    /// Handles the start of a session.
+    /// Handles the start of a connection's session.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.begin(peer.handshake.binding(), &self.mailbox, &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }
 
-    /// Takes a packet from a client. Bytes that are not a packet of the session are ignored. A malformed
-    /// packet whose checksum is right ends the connection (R20). Costs O(bytes).
+    /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
+    /// session are ignored. A malformed packet whose checksum is right ends the connection (R20). Costs
+    /// O(bytes).
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
@@ -120,7 +122,7 @@ impl Server {
         }
     }
 
-    /// Reads a packet of state of a client.
+    /// Reads a packet of state from a client.
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;

@@ -1,26 +1,26 @@
 //! Polls the packets of all connections of a server in one loop.
 //!
-//! *Invariant:* each packet is returned once, and the packets of one connection in the order in which they
-//! were made.
+//! *Invariant:* each packet is returned once, and the packets of one connection are returned in the order in
+//! which they were made.
 
 use super::Server;
 use crate::session::connection_id::ConnectionId;
 
-/// A packet to send, with the connection to which it belongs.
+/// A packet to send, with the connection on which it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<'a> {
-    /// The connection whose client must receive it.
+    /// The connection whose client must receive the packet.
     pub connection: ConnectionId,
-    /// The packet.
+    /// The bytes of the packet.
     pub bytes: &'a [u8],
 }
 
 impl Server {
-    /// Returns the next packet of any connection. Send the packet at once. Returns `None` if this tick has no
-    /// more packets. The disconnect packets of closed connections are included, although
-    /// [`connections`](Self::connections) does not list these any more. So prefer this function to a loop
-    /// over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned before those
-    /// of the next connection.
+    /// Returns the next packet of any connection. The caller sends the packet at once. Returns `None` if this
+    /// tick has no more packets. The disconnect packets of closed connections are included, although
+    /// [`connections`](Self::connections) does not list these connections any more. So prefer this function
+    /// to a loop over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned
+    /// before the packets of the next connection.
     ///
     /// The packet is borrowed until the next call on the server. All calls of a tick together take O(packets
     /// + connections).

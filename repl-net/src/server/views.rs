@@ -1,8 +1,8 @@
-//! The server's methods that change how connections see objects: owner, role, physics, run-time conditions,
-//! visibility.
+//! The methods of the server that change how connections see objects: owner, role, physics, run-time
+//! conditions, visibility.
 //!
-//! *Invariant:* every change of a view goes through `change_view` or through its connection, so no connection
-//! is sent values that its client may no longer see.
+//! *Invariant:* a view is changed only by `change_view` or by a method of the connection, so no connection is
+//! sent values that its client may no longer see.
 
 use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
@@ -13,11 +13,11 @@ use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
 impl Server {
-    /// Returns the slot of the object and the property's index. Returns `None` if the object does not exist
-    /// or is not a `T`.
+    /// Returns the slot of the object and the index of the property. Returns `None` if the object does not
+    /// exist or is not a `T`.
     ///
     /// # Panics
-    /// Panics if `T` has no such property.
+    /// Panics if `T` has no property with this index.
     #[track_caller]
     pub(super) fn place_of<T: Replicated>(
         &self,
@@ -34,7 +34,8 @@ impl Server {
         is_of_class.then_some((slot, property.erase()))
     }
 
-    /// Calls `change` on an object's state, and informs every connection of the new conditions.
+    /// Calls `change` with the state of an object, and then updates what every connection may see of the
+    /// object.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
@@ -52,18 +53,18 @@ impl Server {
         }
     }
 
-    /// Sets the connection that owns the object, or that no connection owns it (S204). From the next tick on,
-    /// the new owner receives properties for owners only.
+    /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
+    /// tick on, the new owner receives properties for owners only.
     ///
-    /// The client of the old owner keeps the last values of properties for owners only, and receives no later
-    /// values. If the client must not show these values, inform it with a property that all clients see, and
-    /// let the notify of that property clear the values. To remove the whole object from this client, use
-    /// [`set_visible`](Self::set_visible).
+    /// The client of the old owner keeps the last values that it received of properties for owners only, but
+    /// receives no later values. If the client must not show these values, inform it with a property that all
+    /// clients see, and let the notify of that property clear the values. To remove the whole object from
+    /// this client, use [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
 
-    /// Returns the connection that owns an object.
+    /// Returns the connection that owns an object, or `None` if no connection owns it.
     #[must_use]
     pub fn owner<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ConnectionId> {
         self.world.objects[self.world.slot_of(object)? as usize].owner
@@ -80,18 +81,18 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
-    /// including later ones. At first this switch is on. A connection receives the property while both this
-    /// switch and [its own](Self::set_custom_active_for) are on.
+    /// including connections that are added later. At first this switch is on. A connection receives the
+    /// property while both this switch and [its own](Self::set_custom_active_for) are on.
     ///
-    /// After the property is switched off, no packet with the property is made for any connection: not for
-    /// changes, not for lost packets, and not for openings, where the property keeps the archetype's value.
-    /// While the property is off, it is not compared. When it is switched on again, the next tick compares
-    /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
-    /// receives it.
+    /// After the property is switched off, no packet with the property is made for any connection: not
+    /// because it changed, not because a packet was lost, and not in openings. In openings, the property has
+    /// the value of the archetype. While the property is switched off, it is not compared. When the property
+    /// is switched on again, the next tick compares it, even if it is a `push` property without a mark (S45),
+    /// and each connection that lacks the value receives it.
     ///
     /// Clients keep the values that they have received. Costs O(connections) if the switch changes. While the
-    /// property is off, the server stores a few hundred bytes for each connection that received the property
-    /// before.
+    /// property is switched off, the server stores a few hundred bytes for each connection that received the
+    /// property before.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.
@@ -116,17 +117,19 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
-    /// first the switch is on. If the field has `#[replicated(condition = Custom, starts_off)]`, it is off at
-    /// first. With `starts_off` no client receives the property unless this method switches it on, whenever
-    /// the client joins and whenever its events are polled. The switch of the
-    /// [object](Self::set_custom_active) must be on too.
+    /// first the switch of a property for a connection is on. If the field has `#[replicated(condition =
+    /// Custom, starts_off)]`, the switch is off at first. With `starts_off` no client receives the property
+    /// unless this method switches it on, whenever the client joins and whenever its events are polled. The
+    /// switch of the [object](Self::set_custom_active) must also be on.
     ///
     /// After the property is switched off, no packet with the property is made for this connection. The
-    /// property is still compared. When it is switched on again, the connection receives the current value if
-    /// it lacks it. The setting is dropped when the object is removed or the connection ends.
+    /// server still compares the property. When the property is switched on again, the connection receives
+    /// the current value if it lacks it. The setting is dropped when the object is removed or the connection
+    /// ends.
     ///
-    /// A connection whose switch differs from the declaration has its own view of the object, so its packets
-    /// for the object are not shared with others. So declare the setting that most connections have.
+    /// A connection whose switch differs from the declaration has its own view of the object, so the encoded
+    /// changes of the object cannot be shared with other connections. To avoid this cost, declare the setting
+    /// that most connections have.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.
@@ -180,8 +183,8 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object. At first each connection sees each object. If `false`, the
-    /// object is removed from the connection's client.
+    /// Sets whether a connection sees an object. At first each connection sees each object. If `visible` is
+    /// false, the object is removed from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };

@@ -1,7 +1,7 @@
-//! The server's world: its classes, its objects, and the changes of this tick.
+//! The world of the server consists of its classes, its objects, and the changes of this tick.
 //!
 //! *Invariant:* an object is compared at most once in a tick, for all connections together (S67). The result
-//! is in `changes` until the next tick.
+//! of the comparisons is in `changes` until the next tick.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -20,7 +20,7 @@ use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
-/// How many comparisons ahead memory is loaded into the cache. A miss of all caches takes about as long as
+/// The number of comparisons by which memory is prefetched ahead. A miss of all caches takes about as long as
 /// four comparisons.
 const PRELOAD_LEAD: usize = 4;
 
@@ -30,38 +30,41 @@ pub(crate) struct World {
     columns: Vec<Box<dyn Column>>,
     by_type: HashMap<TypeId, u16>,
     pub(crate) objects: Vec<Object>,
-    /// The slots that hold an object.
+    /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
     free: VecDeque<u32>,
     /// Objects that may have changed since the last tick.
     dirty: SlotSet,
-    /// The dirty objects while they are compared. Empty between two comparisons.
+    /// The objects that may have changed, while they are compared. The queue is empty between two calls of
+    /// `compare`.
     queue: Vec<u32>,
-    /// For each class, whether every object may have changed.
+    /// For each class, whether every object of the class may have changed.
     polled: Vec<bool>,
-    /// Objects that some connection will open in this tick.
+    /// Objects that some connection sends to its client for the first time in this tick.
     opening: SlotSet,
-    /// Objects whose openings are sent again if they change. If they change, these objects are compared in
-    /// the same way as before an opening.
+    /// Objects whose openings (first updates) some connection sends again if the objects change. If such an
+    /// object changes, it is compared in the same way as before an opening.
     reopening: SlotSet,
-    /// Objects whose default view changed since the last tick, or that were destroyed.
+    /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
-    /// Whether some class has properties that are compared only before an opening.
+    /// Whether some class has properties that are compared only before an opening (the first update of an
+    /// object).
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
     scratch: Scratch,
-    /// The refusals of the current comparison.
+    /// The refusals that the current comparison has found.
     refusals: Vec<Refusal>,
 }
 
-/// The limits of a world.
+/// The limits on the number and the size of the objects of a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorldLimits {
-    /// The most slots, including slots whose destroyed objects are not acknowledged.
+    /// The greatest number of slots, including slots of removed objects whose removal is not acknowledged
+    /// yet.
     pub(crate) max_objects: usize,
-    /// The most bytes of an object on the wire.
+    /// The greatest number of bytes that an object may take on the wire.
     pub(crate) max_object_bytes: usize,
 }
 
@@ -71,10 +74,10 @@ impl WorldLimits {
     }
 }
 
-/// The reason why the server does not have a live object.
+/// The reason why the server cannot return a live object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Absence {
-    /// There is no such object.
+    /// The object does not exist.
     Gone,
     /// The object lives outside the server, or is of another class.
     NotOwn,
@@ -83,17 +86,19 @@ pub(crate) enum Absence {
 /// The changes of this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// One entry for each changed object, ascending by slot. The entries from `len` on are spare.
+    /// The changes of each changed object, in ascending order of the slots. The entries from index `len` on
+    /// are unused memory.
     items: Vec<Change>,
     len: usize,
-    /// The most entries that a tick of this round has had.
+    /// The greatest number of entries that a tick of this round has needed.
     most: usize,
-    /// The index of each slot's entry. The index is valid if the slot is in `slots`.
+    /// For each slot, the index of its entry in `items`. The index is valid if the slot is in `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
-    /// Objects whose default view changed, or that were destroyed.
+    /// The objects whose default view changed, or that were removed.
     pub(crate) recast: SlotSet,
-    /// Lists of changes that were dropped from a full history: slot, position and list (R10).
+    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
+    /// position in the history (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
     /// Values that cannot be sent, each with its slot and its refusal.
     pub(crate) refusals: Vec<(u32, Refusal)>,
@@ -107,7 +112,7 @@ pub(crate) struct Change {
 }
 
 impl Changes {
-    /// Returns the changes, ascending by slot.
+    /// Returns the changes of this tick, in ascending order of the slots.
     pub(crate) fn as_slice(&self) -> &[Change] {
         self.items.get(..self.len).unwrap_or_default()
     }
@@ -129,8 +134,8 @@ impl Changes {
         self.refusals.clear();
     }
 
-    /// Frees entries that no tick needed recently, and the lists' memory. The server calls this method
-    /// between two ticks.
+    /// Frees the unused entries that no tick needed recently, and the memory of their changelists. The server
+    /// calls this method between two ticks.
     fn end_round(&mut self) {
         self.items.truncate(std::mem::take(&mut self.most));
         self.items.iter_mut().for_each(|change| change.list.clear());
@@ -139,7 +144,8 @@ impl Changes {
         }
     }
 
-    /// Returns a list without changes for the entry of `slot`. [`keep`](Self::keep) adds the entry.
+    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
+    /// [`keep`](Self::keep) then adds the entry.
     fn blank(&mut self, slot: u32) -> &mut Changelist {
         if self.items.len() == self.len {
             self.items.push(Change { slot, list: Changelist::new() });
@@ -167,12 +173,12 @@ impl Objects for World {
 }
 
 impl World {
-    /// Returns the number of the class `T`, whose live objects come from the source `S`. Registers the class
-    /// if it is new.
+    /// Returns the number of the class of `T`, whose live objects come from the source `S`. Registers the
+    /// class if it is new.
     ///
     /// # Panics
-    /// Panics if the class is new and `frozen`, if the initial values of its objects are too large, or if the
-    /// class has another source.
+    /// Panics if the class is new and `frozen` is set, if the initial values of its objects are too large, or
+    /// if the live objects of the class come from another source.
     #[track_caller]
     pub(crate) fn register<T: Replicated, S: Source<T>>(&mut self, frozen: bool) -> u16 {
         let name = T::LAYOUT.name();
@@ -211,12 +217,12 @@ impl World {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
 
-    /// The column of a class whose live objects the server has.
+    /// Returns the column of the class of `T`, if the server owns the live objects of this class.
     pub(crate) fn own<T: Replicated>(&self) -> Option<&OwnColumn<T>> {
         self.columns.get(self.class_of::<T>()? as usize)?.as_any().downcast_ref()
     }
 
-    /// The shadows of a class.
+    /// Returns the shadows of the class of `T`.
     pub(crate) fn shadows<T: Replicated>(&self) -> Option<&Shadows<T>> {
         self.columns.get(self.class_of::<T>()? as usize)?.shadows().downcast_ref()
     }
@@ -240,7 +246,7 @@ impl World {
         rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
-    /// Returns the object for writing, and marks it as dirty.
+    /// Returns the object for writing, and marks it to be compared in the next tick.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let slot = self.slot_of(object).ok_or(Absence::Gone)?;
         let entry = &self.objects[slot as usize];
@@ -251,7 +257,7 @@ impl World {
         Ok(live)
     }
 
-    /// Returns the class and the row of an object.
+    /// Returns the number of an object's class, and the object's row in the column of this class.
     fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
         let entry = &self.objects[self.slot_of(object)? as usize];
         Some((entry.class.into(), entry.row as usize))
@@ -263,8 +269,8 @@ impl World {
         }
     }
 
-    /// Returns several objects of a class for writing, and marks them as dirty. Returns `None` if one of the
-    /// objects does not exist or is given twice.
+    /// Returns several objects of a class for writing, and marks them to be compared in the next tick.
+    /// Returns `None` if one of the objects does not exist or occurs twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -281,8 +287,8 @@ impl World {
         Some(live)
     }
 
-    /// Returns two objects of any classes for writing, and marks them as dirty. Returns `None` if one of the
-    /// objects does not exist or if both are the same.
+    /// Returns two objects of any classes for writing, and marks them to be compared in the next tick.
+    /// Returns `None` if one of the objects does not exist or if both are the same object.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
@@ -320,8 +326,8 @@ impl World {
         self.dirty.insert(slot);
     }
 
-    /// Compares an object outside the server. The next tick sends the differences. Returns whether `live` is
-    /// to be [renumbered](repl_core::Class::renumber_items).
+    /// Compares the external object `live` with its shadow. The next tick sends the differences. Returns
+    /// whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
     pub(crate) fn hand_over<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -337,12 +343,12 @@ impl World {
         Ok(self.scratch.take_must_renumber())
     }
 
-    /// Returns the column of the object in `slot`.
+    /// Returns the column that contains the object in `slot`.
     pub(crate) fn column_of(&self, slot: u32) -> &dyn Column {
         self.column(self.objects[slot as usize].class)
     }
 
-    /// Returns the object in `slot` for writing, and the conditions of its class.
+    /// Returns the state of the object in `slot` for writing, and the conditions of its class.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
@@ -353,8 +359,8 @@ impl World {
         self.columns[self.objects[slot as usize].class as usize].conditions()
     }
 
-    /// Records that a connection will open an object. So the next tick also compares properties that are
-    /// compared only before an opening (S40).
+    /// Records that a connection will send an object to its client for the first time. So the next tick also
+    /// compares properties that are compared only before an opening (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
         if asks_at_open(self.conditions(slot)) {
             self.opening.insert(slot);
@@ -366,24 +372,26 @@ impl World {
         self.asks_at_open
     }
 
-    /// Records that a connection will send an object's opening again if the object changes in this tick.
+    /// Records that a connection will send the opening (first update) of an object again if the object
+    /// changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
         if asks_at_open(self.conditions(slot)) {
             self.reopening.insert(slot);
         }
     }
 
-    /// Like [`compare_for_open`](Self::compare_for_open), for the objects of `mask` in a word of slots.
+    /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`, a bit mask
+    /// over a word of 64 slots.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
         }
     }
 
-    /// Adds an object. `add` adds its row to the source of its class.
+    /// Adds an object to the server. `add` adds the row of the object to the source of its class.
     ///
     /// # Panics
-    /// As [`register`](Self::register).
+    /// Panics in the same cases as [`register`](Self::register).
     #[track_caller]
     pub(crate) fn spawn<T: Replicated, S: Source<T>>(
         &mut self,
@@ -416,8 +424,8 @@ impl World {
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Removes an object whose slot `holders` connections use. The slot is free when no connection uses it
-    /// any more.
+    /// Removes an object from the server. `holders` connections use the slot of the object. The slot becomes
+    /// free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
         (entry.alive, entry.holders) = (false, holders);
@@ -432,7 +440,7 @@ impl World {
         self.free_if_unheld(slot);
     }
 
-    /// Records that one connection no longer uses the slot.
+    /// Records that one connection no longer uses a slot.
     pub(crate) fn release(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         if !entry.alive {
@@ -446,7 +454,7 @@ impl World {
         if entry.holders > 0 {
             return;
         }
-        // A slot that has had all generations is never used again.
+        // A slot whose generations are all used up is never used again.
         if let Some(generation) = entry.generation.checked_add(1) {
             *entry = Object::new(generation);
             entry.alive = false;
@@ -485,9 +493,9 @@ impl World {
         self.reopening.clear();
     }
 
-    /// Loads the memory for comparisons later in the queue than `at` into the cache, in three steps: each
-    /// step reads what the step before has loaded. If the queue contains all objects of a range, the
-    /// processor does this by itself.
+    /// Prefetches the memory for comparisons that come after index `at` of the queue. There are three steps,
+    /// and each step reads memory that the previous step has prefetched. If the queue contains all objects of
+    /// a range, the processor prefetches the memory by itself.
     #[inline]
     fn preload(&self, queue: &[u32], at: usize) {
         if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
@@ -536,14 +544,15 @@ impl World {
         self.changes.keep(slot);
     }
 
-    /// Removes from `list` the elements that no longer exist in the object in `slot`.
+    /// Removes from the changelist `list` the changes of elements that no longer exist in the object in
+    /// `slot`.
     pub(crate) fn prune(&self, slot: u32, list: &mut Changelist) {
         self.column_of(slot).prune(self.objects[slot as usize].row, list);
     }
 
-    /// Writes the values in `list` from the shadow of the object in `slot`. If a hand-written serialiser
-    /// refuses a value, its property is removed from the list and the others are written. Returns the removed
-    /// properties.
+    /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
+    /// If a hand-written serialiser refuses a value, its property is removed from the changelist, and the
+    /// other values are written. Returns the removed properties.
     pub(crate) fn write_values(
         &self,
         slot: u32,
@@ -577,7 +586,8 @@ impl World {
         refused
     }
 
-    /// Returns a list of changes with all of the given handles, for the object in `slot`.
+    /// Returns a changelist with all of the given handles, which sends the whole properties, for the object
+    /// in `slot`.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
         self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
@@ -585,12 +595,13 @@ impl World {
     }
 }
 
-/// Returns whether a class has properties that are compared only before an opening.
+/// Returns whether a class has properties that are compared only before an opening (the first update of an
+/// object).
 fn asks_at_open(conditions: &ConditionMasks) -> bool {
     !conditions.initial_only().is_empty() || !conditions.push().is_empty()
 }
 
-/// Returns the objects of a column if they have the type `T`.
+/// Returns the live objects of a column if they have the type `T` and the server owns them.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
     Some(&mut column.as_any_mut().downcast_mut::<OwnColumn<T>>()?.source.0)
 }

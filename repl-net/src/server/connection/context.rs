@@ -1,7 +1,7 @@
 //! The arguments that a connection needs for a pass. A pass is everything that a connection sends in one
 //! tick.
 //!
-//! *Invariant:* after the pass only the reusable memory is kept.
+//! *Invariant:* only the reusable memory is kept from one pass to the next.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
 
-/// The most bits of an opening without its handles and values: its origin, and the number of objects in the
-/// run.
+/// The greatest number of bits of an opening (the first update of an object) without its handles and values.
+/// These bits are the origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
 /// The parts of the server that a pass uses.
@@ -23,15 +23,15 @@ pub(crate) struct PassContext<'a> {
     pub(crate) classes: &'a ClassList,
     pub(crate) scratch: &'a mut PassScratch,
     pub(crate) now: Duration,
-    /// How long the connection may be silent (R9).
+    /// The time after which a silent connection must send a packet (R9).
     pub(crate) keep_alive: Duration,
 }
 
-/// Memory that is used again by each pass.
+/// Memory that all passes reuse.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
-    /// Objects that may be in step after the pass.
+    /// Objects that may be in step (the client has all their changes) after the pass.
     pub(super) settling: Vec<u32>,
 }

@@ -1,8 +1,8 @@
-//! Sends changes that do not fit in a packet: items of a collection in several packets, everything else in
-//! fragments (R15).
+//! Sends changes that do not fit into one packet: the items of a collection are spread over several packets,
+//! and all other changes are sent as blobs, which are cut into fragments (R15).
 //!
-//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. Changes that do
-//! not fit are stored in `pending` or `waiting`.
+//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. Changes that
+//! cannot be sent yet are stored in `pending` or `waiting`.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 use crate::transport::sequence::Sequence;
 
-/// The most bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs would not fit
-/// together.
+/// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs
+/// together would be larger than the limit for all blobs.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
-/// The most bits of a part of a blob in addition to its content.
+/// The greatest number of bits that a part of a blob takes in addition to its content.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 impl Connection {
-    /// Sends a list of changes that does not fit into a packet, and the changes of other collections and maps
-    /// in `waiting`.
+    /// Sends a changelist that does not fit into a packet, and the changes of other collections and maps,
+    /// which are in `waiting`.
     pub(super) fn send_large_list(
         &mut self,
         slot: u32,
@@ -47,15 +47,15 @@ impl Connection {
                 cut = Some(at);
             }
         }
-        // The collections take turns, so that none waits forever.
+        // The collections take turns, so that no collection waits forever.
         if let Some(at) = cut {
             let mut portions = waiting.remove(at);
             portions.rotate();
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // Only one large property is sent at a time. The large properties take turns in the order of their
-        // handles, so that none waits forever.
+        // Only one large property of an object is sent at a time. The large properties take turns in the
+        // order of their handles, so that no property waits forever.
         let after = self.objects.last_large(slot).wrapping_add(1);
         let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
         if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {
@@ -65,8 +65,9 @@ impl Connection {
         self.objects.add_waiting(slot, &mut waiting);
     }
 
-    /// Sends the changes of one collection in several packets, the oldest first (R15). If an item is larger
-    /// than a packet, returns the changes that must be sent as a blob with this item.
+    /// Sends the changes of one collection in several packets. The oldest changes are sent first (R15). If an
+    /// item is larger than a packet, returns this item's changes and others that must be sent as a blob
+    /// together.
     fn send_items(
         &mut self,
         slot: u32,
@@ -79,7 +80,7 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
-                    // Items that were removed in the meantime need no room.
+                    // If all items of this part were removed in the meantime, no room is needed.
                     if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
                         return None;
                     }
@@ -88,7 +89,8 @@ impl Connection {
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
-                    // A packet may contain each object only once.
+                    // The object must go into another packet, because a packet may contain each object only
+                    // once.
                     self.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
@@ -103,9 +105,9 @@ impl Connection {
         None
     }
 
-    /// Returns how many items are sent in one blob. The first item takes `first_bits`. As many other items as
-    /// fit are sent with the large item, because nothing else of the object is sent until the blob has
-    /// arrived.
+    /// Returns how many items are sent in one blob. The first item takes `first_bits`. The blob contains the
+    /// large item and as many other items as fit, because nothing else of the object is sent until the blob
+    /// has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,
@@ -131,8 +133,8 @@ impl Connection {
         }
     }
 
-    /// Sends the properties of a list that fit into a packet, several in one packet. Returns the other
-    /// properties.
+    /// Sends those properties of a changelist that fit into a packet, several properties in one packet.
+    /// Returns the other properties.
     fn send_small_properties(
         &mut self,
         slot: u32,
@@ -161,7 +163,7 @@ impl Connection {
             }
             if group_bits + bits > self.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
-                // A packet may contain each object only once.
+                // The object must go into another packet, because a packet may contain each object only once.
                 self.outbox.flush(context.now);
                 group_bits = 0;
             }
@@ -193,8 +195,8 @@ impl Connection {
         }
     }
 
-    /// Begins a blob with one update, whose values are in the scratch buffer. If too many blobs are in
-    /// flight, the object waits.
+    /// Begins to send one update of an object as a blob. The values of the update are in the scratch buffer.
+    /// If too many blobs are in flight, the object waits until the blob can begin.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,
@@ -218,7 +220,8 @@ impl Connection {
         let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
         let stamp = self.outbox.stamp();
         self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
-        // A packet may contain each object only once, including the objects of blobs that it completes.
+        // The object must go into another packet, because a packet may contain each object only once. This
+        // includes objects of blobs that the packet completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
     }
@@ -228,7 +231,7 @@ impl Connection {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
-    /// Sends all parts of blobs that are neither in flight nor have arrived.
+    /// Sends all parts of blobs that must still be sent, because they are not in flight and have not arrived.
     pub(super) fn send_parts(&mut self, now: Duration) {
         if self.blobs.is_empty() {
             return;
@@ -266,12 +269,12 @@ impl Connection {
     }
 }
 
-/// Returns the lowest handle of a list, or zero if the list is empty.
+/// Returns the lowest handle of a changelist, or zero if the changelist is empty.
 fn first_handle(list: &Changelist) -> u32 {
     list.handles().iter().next().unwrap_or(0)
 }
 
-/// Returns the changes of the first `count` items or entries, without those that were removed in the
+/// Returns the waiting changes of the first `count` items or entries, without those that were removed in the
 /// meantime.
 pub(super) fn pruned_part(
     slot: u32,

@@ -1,31 +1,32 @@
-//! Measures and limits the memory that a connection holds for its client.
+//! Measures and limits the memory that a connection uses for data that its client has not acknowledged.
 //!
-//! *Invariant:* when the memory reaches its limit, only a few packets are sent to probe the link. So the
-//! memory grows only with changes of the world, and the changes of each object are merged.
+//! *Invariant:* when the memory of a connection reaches its limit, only a few packets are sent to probe the
+//! link. So the memory then grows only because objects change, and the changes of each object are merged.
 
 use std::time::Duration;
 
 use super::Connection;
 use crate::session::disconnect::DisconnectReason;
 
-/// For how many timeouts the close of an object may stay unacknowledged. At 90 % loss in both directions one
-/// retry in 12 is acknowledged, and there are four retries a second (R9). So only two of a million closes are
-/// not acknowledged within 40 s.
+/// The number of timeouts for which the close (removal) of an object may remain unacknowledged. At 90 % loss
+/// in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). So only two
+/// of a million closes are not acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// For how many round trips the close of an object may stay unacknowledged, if round trips are long.
+/// The number of round trips for which the close (removal) of an object may remain unacknowledged, if round
+/// trips are long.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
-    /// Returns about how many bytes of memory the server holds for everything that the client has not
+    /// Returns about how many bytes of memory the server uses for everything that the client has not
     /// acknowledged. Costs O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.outbox.memory_bytes()
     }
 
-    /// Call this method before a pass. Measures the memory outside of packets. If there is no room for the
-    /// record of another packet, frees the spare buffers and the records for late acks. The content in these
-    /// records is then sent again.
+    /// Is called before a pass. Measures the memory that the connection uses outside of packets. If there is
+    /// no room for the record of another packet, frees the spare buffers and the records for late acks. The
+    /// content of the packets in these records is then sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {
@@ -36,7 +37,7 @@ impl Connection {
         }
     }
 
-    /// Measures the memory outside of packets.
+    /// Measures the memory that the connection uses outside of packets.
     pub(super) fn weigh(&mut self) {
         self.outbox.other_bytes = self.objects.weigh()
             + self.late.held_bytes()

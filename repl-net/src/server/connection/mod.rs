@@ -1,8 +1,8 @@
 //! A connection of the server: the state of the objects for its client, and the packets that are sent to the
 //! client.
 //!
-//! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets
-//! leave only through the outbox.
+//! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets are
+//! sent only through the outbox.
 
 mod context;
 mod held_calls;
@@ -40,25 +40,24 @@ use crate::transport::slot_set::slots_of;
 /// Everything that the server stores about one client.
 pub(crate) struct Connection {
     id: ConnectionId,
-    /// Whether state is sent: a session has begun and has not ended.
+    /// Whether a session has begun and has not ended, so that state is sent.
     is_live: bool,
     pub(crate) outbox: Outbox,
-    /// The number of the first packet in each direction.
+    /// The number of the first packet of this session in each direction.
     first: Sequence,
-    /// The client's packets that have arrived. This record detects repeated and late packets, and contains
-    /// what the server acks after a packet with messages.
+    /// The client's packets that have arrived. This record is used to detect repeated and late packets, and
+    /// to ack packets with messages.
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
     blobs: Blobs,
-    /// The content of packets that counted as lost, without updates, in the order in which the packets were
-    /// given up.
+    /// The content of packets that count as lost but may still be acked, without the values of updates.
     late: LateAcks,
     pub(crate) exchange: Exchange,
     held_calls: HeldCalls,
     /// How many calls of the client were ignored.
     pub(crate) ignored_calls: u64,
-    /// When to ack the client's messages.
+    /// Decides in which ticks the client's messages are acked.
     ack_pace: AckPace,
 }
 
@@ -92,8 +91,8 @@ impl Connection {
         self.objects.view()
     }
 
-    /// Begins the session. The checksums of its packets of state include `binding`. The client receives all
-    /// objects that are not hidden from it.
+    /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
+    /// From now on, the client receives all objects that are not hidden from it.
     pub(crate) fn begin(&mut self, binding: u64, mailbox: &Mailbox<ConnectionId>, world: &mut World) {
         self.is_live = true;
         self.exchange.begin(mailbox);
@@ -108,7 +107,7 @@ impl Connection {
         world.alive = alive;
     }
 
-    /// Ends the session. After that the connection uses no slots.
+    /// Ends the session of the connection. After this call the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         self.exchange.end();
@@ -132,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Begins to send an object that the client may have.
+    /// Begins to send an object in `slot` to the client, which may have the object.
     pub(crate) fn show(&mut self, world: &mut World, slot: u32) {
         if !self.view().shares_openings() {
             // The view of a new object counts as the default view until it is set.
@@ -143,7 +142,8 @@ impl Connection {
         }
     }
 
-    /// Handles the end of an object. Returns whether a close must still be sent to the client.
+    /// Handles the removal of an object from the server. Returns whether the client must still be told to
+    /// remove the object.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
         let closed = self.objects.destroy(slot, self.outbox.next());
         self.begin_close(world, slot, closed);
@@ -155,7 +155,8 @@ impl Connection {
         self.objects.is_known(slot)
     }
 
-    /// Gives up the history position and the blob of an object that the connection closes.
+    /// Gives up the connection's position in the history of an object that is removed from the client, and
+    /// the blob with this object.
     fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
         let Some(Closed { position, blob, is_forgotten }) = closed else { return };
         Self::catch_up(world, slot, position, None);
@@ -167,7 +168,8 @@ impl Connection {
         }
     }
 
-    /// Forgets an object that the client no longer has. No packet in flight can change this state.
+    /// Deletes the state of an object that the client no longer has. No packet in flight can change this
+    /// state.
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
         let is_alive = world.objects[slot as usize].alive;
@@ -177,9 +179,9 @@ impl Connection {
         }
     }
 
-    /// Gives up the connection's `position` in an object's history, if it has one. Adds the changes that the
-    /// connection has not sent to `missed`, if it is given. If this was the last connection with a position,
-    /// the history is emptied.
+    /// Gives up the connection's `position` in the history of an object, if the connection has a position
+    /// there. If `missed` is given, adds the changes that the connection has not sent yet to it. If this was
+    /// the last connection with a position in this history, the history is emptied.
     fn catch_up(world: &mut World, slot: u32, position: Option<u64>, missed: Option<&mut Changelist>) {
         let Some(position) = position else { return };
         let object = &mut world.objects[slot as usize];
@@ -192,8 +194,8 @@ impl Connection {
         }
     }
 
-    /// If the client takes changes of the object, stores the position in the history, because the changes of
-    /// this tick are not sent now.
+    /// Postpones the changes of this tick of an object: stores the connection's position in the history of
+    /// the object, if the client has or receives the object.
     fn postpone(&mut self, slot: u32, world: &mut World) {
         if !self.objects.takes_changes(slot) {
             return;
@@ -206,7 +208,7 @@ impl Connection {
         }
     }
 
-    /// Switches a custom condition for this connection alone.
+    /// Switches a property with a custom condition on or off for this connection alone.
     pub(crate) fn switch_custom(
         &mut self,
         world: &mut World,
@@ -219,8 +221,8 @@ impl Connection {
         self.review(world, slot, &before);
     }
 
-    /// Handles a change of an object's conditions for this connection. `before` is the mask of the properties
-    /// that the connection could see before (S42).
+    /// Updates what this connection may see of an object, after conditions of the object have changed.
+    /// `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
             return;
@@ -234,9 +236,9 @@ impl Connection {
         self.objects.update_step(slot);
     }
 
-    /// Drops a blob that opens an object if the connection may no longer see some of its content. Properties
-    /// that only openings contain are in no mask of an open object, so a comparison of masks does not find
-    /// them (R15).
+    /// Drops a blob with the opening (first update) of an object if the connection may no longer see some of
+    /// the properties in the blob. A mask for an object that the client already has never contains the
+    /// properties that are only in openings, so a comparison of masks does not find them (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);
@@ -267,11 +269,11 @@ impl Connection {
         self.heard.newest().unwrap_or(self.first)
     }
 
-    /// Reads the packet of state `sequence` from the client, after its number. Such a packet contains only
-    /// acks. Returns whether the packet is new.
+    /// Reads the rest of the packet of state `sequence` from the client, which follows the packet's number. A
+    /// packet of state from a client contains only acks and messages. Returns whether the packet is new.
     ///
     /// # Errors
-    /// Returns an error if the packet is malformed. In that case the connection must be closed.
+    /// Returns an error if the packet is malformed. In that case the caller must end the connection.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn receive(
         &mut self,

@@ -1,7 +1,7 @@
-//! The pass: everything that a connection sends in one tick.
+//! The pass: sends everything that a connection sends in one tick.
 //!
-//! *Invariant:* every change of the tick is sent, pending, or in the history after a stored position. No
-//! change is forgotten (S86).
+//! *Invariant:* every change of a tick is sent, pending, or in the history of the object after the position
+//! that the connection stores. So no change is forgotten (S86).
 
 use std::time::Duration;
 
@@ -24,13 +24,14 @@ use crate::transport::segment::{
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
 
-/// The gap order for objects that are sent to one connection alone.
+/// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
+/// alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
-/// At most this many items or entries are merged with other changes into one packet.
+/// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
-    /// Sends the changes that the client lacks, within the limits.
+    /// Sends the changes that the client lacks, within the limits of the connection.
     pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
         if !self.is_live {
             return;
@@ -47,8 +48,8 @@ impl Connection {
         let packets_before = self.outbox.queue.packets_sent;
         self.release_calls(context.world);
         self.exchange.outgoing.send(&mut self.outbox, context.now);
-        // If the room is limited, waiting changes are sent first. The order of the two alternates, so that
-        // neither waits forever.
+        // If not everything can be sent in this tick, changes that wait since earlier ticks are sent before
+        // new objects, or after them. This order alternates, so that neither of the two waits forever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);
@@ -106,9 +107,9 @@ impl Connection {
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
-    /// flight that needs an ack, sends a close for a slot that is empty on the client. This close has no
-    /// effect (R5). If the client has an object in each slot, no such close is possible, and the next
-    /// keep-alive packets report the join instead.
+    /// flight that needs an ack, sends a close (the removal of an object) for a slot in which the client has
+    /// no object. Such a close has no effect (R5). If the client has an object in each slot, no such close is
+    /// possible, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
             return;
@@ -122,7 +123,7 @@ impl Connection {
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
         if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
-            // No late ack can change anything now.
+            // A late ack can no longer change anything.
             self.late.clear();
             self.objects.prune_new_elements(world);
         }
@@ -131,7 +132,7 @@ impl Connection {
         self.objects.end_round();
     }
 
-    /// Finds the changes of this tick that only this connection must be sent.
+    /// Finds the changes of this tick that must be sent to this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.objects.changed(&changes.slots, |slot| changes.list(slot));
@@ -142,7 +143,7 @@ impl Connection {
 
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
     /// otherwise only the entries of objects in step. `all_in_step` says whether the connection is in step
-    /// with all objects that changed.
+    /// with all objects that changed in this tick.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -182,7 +183,7 @@ impl Connection {
         }
     }
 
-    /// Sends one entry of a shared segment. Returns `false` if there is no room.
+    /// Sends one entry of a shared segment. Returns `false` if there is no room for the entry.
     fn send_shared_entry(
         &mut self,
         entry: &SegmentEntry,
@@ -208,7 +209,7 @@ impl Connection {
         true
     }
 
-    /// Sends everything that only this connection needs.
+    /// Sends everything that must be sent to this connection alone.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
         self.objects.turns(self.outbox.is_limited(), &mut slots);
@@ -250,7 +251,8 @@ impl Connection {
         }
     }
 
-    /// Writes the close of an object. Returns `false` if there is no room.
+    /// Writes a close, which makes the client remove an object. Returns `false` if there is no room for the
+    /// close.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
         let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
         if has_room {
@@ -262,7 +264,8 @@ impl Connection {
         has_room
     }
 
-    /// Sends a whole object: every property that has ever changed and that the connection may see (R2, S69).
+    /// Sends the opening (first update) of an object, which contains every property that has ever changed and
+    /// that the connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut handles = self.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
@@ -300,15 +303,15 @@ impl Connection {
             false
         };
         if !is_sent {
-            // An earlier opening from before this change may still arrive.
+            // An earlier opening of the object, without this change, may still arrive.
             self.postpone(slot, context.world);
             return;
         }
         let sequence = self.outbox.sequence();
         let has_items = later.is_empty();
         later.merge(&refused);
-        // If items follow later, the opening counts as large: it is sent again when it is lost, and not with
-        // each change.
+        // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
+        // not with each change.
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
         Self::catch_up(context.world, slot, position, None);
@@ -318,8 +321,8 @@ impl Connection {
         }
     }
 
-    /// Sends the changes of an object that the client has, and everything else of the object that the client
-    /// lacks.
+    /// Sends the changes of an object that the client has, and everything else that the client lacks of this
+    /// object.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut list = self.gather(slot, context.world);
         let waiting = self.take_waiting(slot, &mut list, context);
@@ -331,8 +334,9 @@ impl Connection {
         context.scratch.settling.push(slot);
     }
 
-    /// Takes the changes that did not fit in earlier ticks, and adds the changes in `list` of the same
-    /// collections and maps. If only few items wait, moves them to the list.
+    /// Takes the waiting changes, which did not fit into packets in earlier ticks. Moves the changes in
+    /// `list` of the same collections and maps to them. If only a few items wait, moves their changes to
+    /// `list` instead.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
         let mut waiting = self.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
@@ -346,7 +350,7 @@ impl Connection {
         waiting
     }
 
-    /// Collects everything of an object that the client lacks and may see, except waiting changes.
+    /// Collects all changes of an object that the client lacks and may see, except the changes in `waiting`.
     fn gather(&mut self, slot: u32, world: &mut World) -> Changelist {
         let (mut list, position) = self.objects.take_pending(slot);
         Self::catch_up(world, slot, position, Some(&mut list));
@@ -361,12 +365,12 @@ impl Connection {
         if let Some(tracked) = self.objects.get(slot) {
             tracked.new_elements.extend(&mut list);
         }
-        // The list is pruned last, because new elements may have been removed.
+        // The changelist is pruned last, because new elements may have been removed.
         world.prune(slot, &mut list);
         list
     }
 
-    /// Sends a list of changes in one packet, property by property in several packets, or as a blob (R15).
+    /// Sends a changelist in one packet, or property by property in several packets, or as a blob (R15).
     pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
         if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
             self.send_large_list(slot, list, Vec::new(), context);
@@ -380,8 +384,9 @@ impl Connection {
         }
     }
 
-    /// Writes the values of a list to the scratch buffer. Returns the changes that were written, and the most
-    /// bits that an update with them takes. Changes that a hand-written serialiser refuses become pending.
+    /// Writes the values of the properties in a changelist to the scratch buffer. Returns the changes that
+    /// were written, and the greatest number of bits that an update with these changes takes. If a
+    /// hand-written serialiser refuses a value, the change of this value becomes pending.
     pub(super) fn write_list(
         &mut self,
         slot: u32,
@@ -393,8 +398,9 @@ impl Connection {
         (list, bits)
     }
 
-    /// Writes the values of a list to the scratch buffer. Changes that a serialiser refuses are removed from
-    /// `list` and returned, with the most bits that an update with the other changes takes.
+    /// Writes the values of the properties in a changelist to the scratch buffer. If a hand-written
+    /// serialiser refuses a value, the change of this value is removed from `list`. Returns the removed
+    /// changes, and the greatest number of bits that an update with the other changes takes.
     pub(super) fn measure(
         &mut self,
         slot: u32,
@@ -407,8 +413,8 @@ impl Connection {
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
-    /// Sends a list of changes whose values are in the scratch buffer. If there is no room, the list becomes
-    /// pending.
+    /// Sends a changelist whose values are in the scratch buffer. If there is no room in a packet, the
+    /// changelist becomes pending.
     pub(super) fn send_written(
         &mut self,
         slot: u32,
@@ -435,18 +441,20 @@ impl Connection {
     }
 }
 
-/// The content of an opening. The values of the opening are in the scratch buffer.
+/// The content of an opening, which is the first update of an object. The values of the opening are in the
+/// scratch buffer.
 struct Opening {
     list: Changelist,
-    /// Items and entries that do not fit into the opening and are sent after the ack (R15).
+    /// Items and entries that do not fit into the opening and are sent after the opening was acked (R15).
     later: Changelist,
-    /// The properties that a hand-written serialiser refuses.
+    /// The properties whose values a hand-written serialiser refuses.
     refused: Changelist,
 }
 
-/// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent
-/// later in several packets (R15). In this case the opening empties the collections, unless an opening with
-/// items may have arrived before: then the client keeps the items that still exist.
+/// Writes the values of an opening (the first update of an object) to the scratch buffer. If collections are
+/// large, their items are sent later in several packets (R15). In this case the opening makes the client
+/// empty the collections. If an earlier opening with items may have arrived, the client instead keeps the
+/// items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

@@ -1,11 +1,13 @@
-//! Sends the owner and role of an object to its client when they change after the opening.
+//! Sends the owner and role of an object to a client when they change after the object was sent to the
+//! client.
 //!
-//! An opening contains the owner and the role. For most objects this takes one bit, so that connections can
-//! share the opening. When the owner or the role changes, the client is sent an opening without properties,
-//! outside shared segments, until a packet that was made after the change has arrived.
+//! The opening (first update) of an object contains its owner and its role. For most objects this takes one
+//! bit, so that connections can share the opening. When the owner or the role changes, the server sends this
+//! client an opening without properties, which is not shared. It repeats this until a packet that was made
+//! after the change has arrived.
 //!
-//! *Invariant:* each of these packets contains the whole owner and role. The ack of a packet from before a
-//! change does not count (R4, R5).
+//! *Invariant:* each packet that reports a change of the owner or the role contains both. The ack of a packet
+//! that was sent before the change does not count (R4, R5).
 
 use repl_core::HandleSet;
 
@@ -18,7 +20,8 @@ use crate::transport::role::Proxy;
 use crate::transport::segment::{ENTRY_BITS, Origin, RunHead, SegmentKind, gap_order, handles_bits};
 
 impl Connection {
-    /// Returns the origin of an object for this client: the head of its opening.
+    /// Returns the origin of an object for this client, which is the head of the object's opening (first
+    /// update).
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
         Origin {
@@ -29,8 +32,8 @@ impl Connection {
         }
     }
 
-    /// Checks whether owner or role of an object have changed for this client. `before` is the owner and role
-    /// before a change.
+    /// Checks whether the owner or the role of an object has changed for this client. `before` has the owner
+    /// and role from before the change.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
         let now = self.view().proxy(object);
@@ -38,7 +41,7 @@ impl Connection {
     }
 
     /// Sends the owner and role of an object if the client does not know them. Returns `false` if there is no
-    /// room.
+    /// room in a packet.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
         let Some(tracked) = self.objects.get(slot) else { return true };
         if !matches!(tracked.proxy, ProxyState::Unsent(_)) {
@@ -61,7 +64,7 @@ impl Connection {
         });
         self.objects.proxy_sent(slot, self.outbox.sequence());
         if more {
-            // A packet carries each object only once.
+            // The object must go into another packet, because a packet may contain each object only once.
             self.outbox.flush(context.now);
         }
         true

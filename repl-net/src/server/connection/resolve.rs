@@ -1,7 +1,7 @@
 //! Handles acks and losses of packets (R4, R9).
 //!
-//! *Invariant:* after a loss, only changes that no later packet has sent become pending. Values are read when
-//! they are sent again (S79).
+//! *Invariant:* after a loss, a change becomes pending only if no later packet contains it. When a change is
+//! sent again, its value is read from the shadow again (S79).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -19,17 +19,17 @@ use crate::transport::link::RETRY_INTERVAL;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The packets that are given up together.
+/// The packets that are given up together because they count as lost.
 struct Losses<'a> {
     world: &'a mut World,
-    /// The packet that is given up now.
+    /// The packet that is being given up.
     sequence: Sequence,
     /// The lost changes of each object.
     objects: BTreeMap<u32, LostObject>,
 }
 
 impl Connection {
-    /// Processes the acks of a packet.
+    /// Processes the acks in a packet from the client.
     pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
         let mut newest = None;
         for range in acks {
@@ -49,10 +49,11 @@ impl Connection {
         }
     }
 
-    /// Processes acks of packets that counted as lost. Such acks still show which objects were opened or
-    /// closed, and which part of a blob arrived (R4). Without this rule, nothing that takes a round trip
-    /// could finish on links whose round trips are longer than the timeout. Packets are given up in ascending
-    /// order, so the entries of a range are contiguous: O(log entries) if there are none.
+    /// Processes acks of packets that counted as lost. Such acks still show which objects the client has
+    /// created or removed, and which part of a blob arrived (R4). Without this rule, nothing that takes a
+    /// round trip could finish on links whose round trips are longer than the timeout. Packets are given up
+    /// in ascending order, so the recorded contents of a range of packets are contiguous. If nothing is
+    /// recorded for a range, the cost is O(log entries).
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
@@ -81,7 +82,7 @@ impl Connection {
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Notes that a packet with closes arrived: the client has removed the objects.
+    /// Records that a packet with closes has arrived, so that the client has removed these objects.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask) {
             if self.objects.is_closing(slot, sequence) {
@@ -95,7 +96,7 @@ impl Connection {
             && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
     }
 
-    /// Notes that a packet arrived, or was acked late, that carried something of one object.
+    /// Records that a packet with content about one object has arrived, or was acked late.
     fn sent_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
         if let Content::Proxy | Content::Open(_) = sent.content
             && self.is_current(world, sent.slot, sent.generation)
@@ -111,8 +112,7 @@ impl Connection {
             Content::Fragment { blob, index } => {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.objects.blob_arrived(slot, blob.id);
-                // Everything that was sent of the object before is older than the blob, or is contained in
-                // it.
+                // All earlier packets about the object are older than the blob or contain a part of it.
                 self.content_arrived(world, self.outbox.next(), &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
@@ -122,14 +122,14 @@ impl Connection {
         }
     }
 
-    /// Gives up packets that took too long: those overtaken by an acked packet for longer than reordering
-    /// takes, and all that are older than the timeout (R9).
+    /// Gives up the packets whose acks are overdue. These are packets that are older than the timeout, and
+    /// packets from before an acked packet that are too late for mere reordering (R9).
     ///
-    /// Called before a comparison, so that an object whose opening was lost is compared for the next one
-    /// (S40).
+    /// This is called before the comparison of a tick, so that an object whose opening (first update) was
+    /// lost is compared for the next opening (S40).
     pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
-            // No packet can be overdue, and no silent link must be retried.
+            // In this case no packet can be overdue, and no silent link must be tried again.
             return;
         }
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
@@ -139,7 +139,8 @@ impl Connection {
             self.lost(&mut losses);
         }
         self.fold_lost(losses);
-        // The records are dropped last, because lost lists are compared with all packets sent since.
+        // The records are dropped last, because lost changelists are compared with all packets that were sent
+        // later.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(has_timed_out);
         if self.link.begin_retry(now) {
@@ -147,9 +148,9 @@ impl Connection {
         }
     }
 
-    /// On a link that has not answered for long, sends data again that has been in flight for long, even
-    /// before its timeout (R9). Sends again only data that the next step waits for, and of which any copy may
-    /// be acked. Changes are not repeated, because each copy would need its own ack.
+    /// If the link has not answered for a long time, sends data again that has been in flight for a long
+    /// time, even before its timeout (R9). Repeats only data on which the next step depends, and for which
+    /// the ack of any copy is enough. Changes are not repeated, because each copy would need its own ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
@@ -182,8 +183,8 @@ impl Connection {
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Makes the content of a packet pending, except for content that a later packet carries too. The
-    /// packet's own update lists are moved out.
+    /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
+    /// packet's changelists are moved out of `contents`.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
@@ -206,7 +207,8 @@ impl Connection {
         }
     }
 
-    /// Notes that a packet with openings of pending spawns was lost. From now on these spawns are tracked.
+    /// Records that a packet with the openings (first updates) of pending spawns was lost. From now on these
+    /// objects are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
@@ -219,7 +221,8 @@ impl Connection {
         }
     }
 
-    /// Notes that an opening was lost. Returns whether the client may lack the values of the opening.
+    /// Records that a packet with the opening (first update) of an object was lost. Returns whether the
+    /// client may lack the values of the opening.
     fn opening_lost(&mut self, losses: &mut Losses<'_>, slot: u32) -> bool {
         let lost = self.objects.opening_lost(slot, losses.sequence);
         if lost == LostOpening::Unsent {
@@ -228,8 +231,8 @@ impl Connection {
         lost == LostOpening::Values
     }
 
-    /// Collects a lost list for [`fold_lost`](Self::fold_lost), which makes those of its changes pending that
-    /// no later packet has sent.
+    /// Collects a lost changelist. Later [`fold_lost`](Self::fold_lost) makes those of its changes pending
+    /// that no later packet contains.
     fn list_lost(&self, losses: &mut Losses<'_>, slot: u32, generation: NonZeroU32, list: Changelist) {
         if self.is_current(losses.world, slot, generation) && self.objects.takes_changes(slot) {
             let object = losses.objects.entry(slot).or_insert_with(|| LostObject::new(slot, generation));
@@ -237,8 +240,8 @@ impl Connection {
         }
     }
 
-    /// Makes lost lists pending. All packets that were given up together are handled together, so the packets
-    /// sent since and the pending lists are searched only once.
+    /// Makes the changes in lost changelists pending. All packets that were given up together are handled
+    /// together, so later packets and pending changelists are searched only once.
     fn fold_lost(&mut self, losses: Losses<'_>) {
         let Losses { world, objects, .. } = losses;
         let mut objects: Vec<LostObject> = objects.into_values().collect();
@@ -253,11 +256,12 @@ impl Connection {
         }
     }
 
-    /// Makes a list pending, as far as the connection may see it. For the other properties, notes that the
-    /// client lacks them, so that they are sent when the connection may see them again.
+    /// Makes those changes of a changelist pending that the connection may see. For the other properties,
+    /// records that the client lacks their values, so that they are sent when the connection may see them
+    /// again.
     fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
-        // The client has the object, so its collections were reset already and may have items. Do not reset
-        // them again.
+        // The client has the object, so its collections were emptied already and may contain items. Therefore
+        // the changelist must not empty them again.
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
@@ -266,8 +270,8 @@ impl Connection {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
-    /// Drops the blob of an object, if there is one. Afterwards the content of the blob is pending, or the
-    /// object counts as unsent.
+    /// Drops the blob with an update of an object, if there is one. Afterwards the content of the blob is
+    /// pending, or the object counts as unsent.
     pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };

@@ -1,7 +1,7 @@
 //! Sends the pending spawns of a connection: objects that are new to the client.
 //!
-//! *Invariant:* all connections share the encoded openings. An object that fits into no run of openings is
-//! sent alone.
+//! *Invariant:* all connections share the encoded openings of pending spawns. An object that does not fit
+//! into a run of openings is sent separately.
 
 use super::Connection;
 use super::context::PassContext;
@@ -11,9 +11,10 @@ use crate::transport::segment::RunHead;
 use crate::transport::slot_set::masks_between;
 
 impl Connection {
-    /// Marks the objects whose openings are sent again with each change until the ack, so that properties of
-    /// openings are compared too (S40). Call this method before the objects are compared. Costs O(objects out
-    /// of step) if any class has properties that only openings contain.
+    /// Marks the objects whose openings (first updates) are sent again with each change until the ack. For
+    /// these objects, the properties that only openings contain are compared, too (S40). Is called before the
+    /// objects are compared. Costs O(objects out of step) if any class has properties that only openings
+    /// contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.objects
@@ -22,7 +23,8 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in runs of openings, which all connections share.
+    /// Sends the pending spawns in runs of openings (first updates of objects), whose bits all connections
+    /// share.
     pub(super) fn send_spawns(&mut self, context: &mut PassContext<'_>) {
         if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
             return;

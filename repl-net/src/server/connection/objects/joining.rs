@@ -1,4 +1,4 @@
-//! The progress of joining: whether all objects that existed when the client joined have arrived.
+//! Tracks the progress of joining: whether all objects that existed when the client joined have arrived.
 //!
 //! *Invariant:* an object counts as arrived only when all packets with its opening and with its first items
 //! and entries are acknowledged.
@@ -11,26 +11,27 @@ use super::tracked_objects::TrackedObjects;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
-/// The objects that existed when the client joined and have not arrived.
+/// The objects that existed when the client connected and that have not arrived yet.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
-    /// Objects whose first content has not arrived completely.
+    /// Objects of which not all the content has arrived that they had when the client connected.
     lacking: SlotSet,
-    /// Objects that were sent completely. The packet with this number and later packets contain only content
-    /// that was added after the client joined.
+    /// Objects whose content from that time was sent completely. For each object, the packet with the stored
+    /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,
     /// Whether all objects have arrived.
     is_over: bool,
 }
 
 impl Joining {
-    /// Adds the objects of `mask` in a word of slots.
+    /// Adds the objects of `mask`, a bit mask over a word of 64 slots.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
         self.lacking.insert_mask(word, mask);
     }
 
-    /// Returns whether all objects have arrived. All packets before `floor` were acknowledged or counted as
-    /// lost, and `next` is the next packet to send. Costs O(objects that have not arrived).
+    /// Returns whether all objects that existed when the client connected have arrived. The caller states
+    /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
+    /// packet to send. Costs O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
         pending: &PendingSpawns,
@@ -58,8 +59,9 @@ impl Joining {
     }
 }
 
-/// Returns whether the client has everything that the object had when the client joined. All packets before
-/// `floor` were acknowledged or counted as lost, and `next` is the next packet to send.
+/// Returns whether the client has everything that the object had when the client connected. The caller states
+/// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next packet
+/// to send.
 fn is_there(
     slot: u32,
     tracked: &Tracked,
@@ -76,8 +78,8 @@ fn is_there(
         }
         Phase::Open => {
             let end = all_sent.entry(slot).or_insert(next);
-            // New elements that were sent again are recorded only for the newest packet, so that packet must
-            // arrive too.
+            // New elements that were sent again are recorded only for the newest packet, so this packet must
+            // also arrive.
             *end = (*end).max(tracked.new_elements.repeated.map_or(*end, Sequence::next));
             tracked.new_elements.oldest(floor).is_none_or(|oldest| oldest >= *end)
         }

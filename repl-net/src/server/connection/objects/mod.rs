@@ -2,12 +2,14 @@
 //! how it sees the object.
 //!
 //! An object is *in step* if the client has it and sees it like most clients, and if everything except items
-//! of collections was sent and acknowledged. Shared segments carry the changes of an object in step, and its
-//! state takes only a few bits. All other objects are out of step: the client does not know them, or they are
-//! pending spawns, or they are tracked, or the client sees them in another way than most clients.
+//! of collections was sent and acknowledged. The changes of an object in step are sent in shared segments,
+//! and its state takes only a few bits. All other objects are out of step. Either the client does not have
+//! the object, or it is a pending spawn, or it is tracked, or the client sees it in another way than most
+//! clients.
 //!
-//! *Invariant:* only the methods of this type change the state, and each method is named after an event.
-//! [`ObjectStates::check`] asserts how the sets depend on each other.
+//! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client, and each method
+//! is named after an event. [`ObjectStates::check`] asserts how the sets in `ObjectStates` depend on each
+//! other.
 
 mod joining;
 mod new_elements;
@@ -40,35 +42,35 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 /// The state of all objects for one client.
 #[derive(Debug)]
 pub(crate) struct ObjectStates {
-    /// Objects that the client has, is receiving, or will lose.
+    /// Objects that the client has, is receiving, or must still remove.
     known: SlotSet,
-    /// Objects that are not in step, including objects that the client does not have. So the client must not
-    /// get the changes in shared segments of exactly the objects in this set.
+    /// Objects that are not in step, including objects that the client does not have. For exactly the objects
+    /// in this set, the client must not receive changes by shared segments.
     out_of_step: SlotSet,
     /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
     /// The object that was last sent to this client alone.
     last_sent: u32,
-    /// The object that last began a blob.
+    /// The object for which a blob (an update that is too large for one packet) was last begun.
     last_blob: u32,
     /// Whether an object waits until its blob can begin.
     blob_waits: bool,
     pending_spawns: PendingSpawns,
     tracked: TrackedObjects,
-    /// Tracked objects that had new elements when they were last changed.
+    /// Tracked objects that had unacknowledged new elements when their state last changed.
     with_new_elements: SlotSet,
     joining: Joining,
     view: View,
 }
 
-/// The work that remains for the connection after the close of an object has begun.
+/// What the connection must still do after it has begun to close an object (to remove it from the client).
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// The object's position in the history, which the connection gives up.
+    /// The connection's position in the history of the object, which the connection must give up.
     pub(crate) position: Option<u64>,
-    /// The object's blob, which must not be sent any more.
+    /// The id of the blob with an update of the object, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether no part of the object was ever sent. In this case the state of the object is removed already.
+    /// Whether nothing of the object was ever sent. In this case the state of the object is removed already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -94,7 +96,8 @@ impl ObjectStates {
         &self.view
     }
 
-    /// Returns the handles of an object that an opening for this client would contain now.
+    /// Returns the handles of an object that an opening (first update) for this client would contain if it
+    /// were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
             return self.view.mask(world, slot);
@@ -107,7 +110,7 @@ impl ObjectStates {
         self.tracked.get(slot)
     }
 
-    /// Returns whether the client has an object, is receiving it, or will lose it.
+    /// Returns whether the client has an object, is receiving it, or must still remove it.
     pub(super) fn is_known(&self, slot: u32) -> bool {
         self.known.contains(slot)
     }
@@ -117,8 +120,8 @@ impl ObjectStates {
         self.known.first_absent()
     }
 
-    /// Returns whether the client has everything of an object and sees it in the default view, so that the
-    /// broadcast can update it.
+    /// Returns whether the client has everything of an object and sees it in the default view, so that shared
+    /// segments can update it.
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
         self.known.contains(slot) && !self.out_of_step.contains(slot)
     }
@@ -146,13 +149,13 @@ impl ObjectStates {
         self.known.contains(slot) && !is_lost
     }
 
-    /// Returns whether all these objects are in step.
+    /// Returns whether all objects in `slots` are in step with this connection.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
         slots.masks_in(&self.out_of_step).next().is_none()
     }
 
-    /// Returns the objects in a word of slots that are out of step.
+    /// Returns the objects in a word of 64 slots that are out of step, as a bit mask.
     #[inline]
     pub(super) fn out_of_step_in(&self, word: usize) -> u64 {
         self.out_of_step.word(word)
@@ -167,13 +170,14 @@ impl ObjectStates {
         !self.pending_spawns.waiting.is_empty()
     }
 
-    /// Returns the pending spawns that were not sent yet, in ascending order.
+    /// Returns the slots of the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
         self.pending_spawns.waiting.iter()
     }
 
-    /// Returns the objects whose opening was sent and will be sent again with each change until the ack:
-    /// those whose opening has at most `max_bits` bits. Costs O(objects that the client has out of step).
+    /// Returns the objects whose opening (first update) was sent and is sent again with each change until the
+    /// ack. These are objects whose opening has at most `max_bits` bits. Costs O(known objects that are out
+    /// of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -185,34 +189,35 @@ impl ObjectStates {
         })
     }
 
-    /// Returns whether the packet `sequence` closed the object in its current phase. An earlier packet may
-    /// have closed the object in an earlier phase.
+    /// Returns whether the packet `sequence` belongs to the current close (removal) of the object. An earlier
+    /// packet may belong to an earlier close of the same object.
     pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
 
-    /// Returns about how many bytes tracked objects hold on the heap. Costs O(objects changed since the last
-    /// call).
+    /// Returns about how many bytes the states of tracked objects take on the heap. Costs O(objects changed
+    /// since the last call).
     #[inline]
     pub(super) fn weigh(&mut self) -> usize {
         self.tracked.weigh()
     }
 
-    /// Returns whether the close of any object was first sent before `start`. One call looks at only some of
-    /// the objects, so it takes up to a few hundred calls until such an object is found.
+    /// Returns whether the close (removal) of any object was first sent before `start` and is not
+    /// acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls until
+    /// such an object is found.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
 
-    /// Returns whether all objects that existed when the client joined have arrived. All packets before
-    /// `floor` were acknowledged or counted as lost, and `next` is the next packet to send. Costs O(objects
-    /// that have not arrived).
+    /// Returns whether all objects that existed when the client connected have arrived. The caller states
+    /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
+    /// packet to send. Costs O(objects that have not arrived).
     pub(super) fn has_joined(&mut self, floor: Sequence, next: Sequence) -> bool {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }
 
-    /// Begins the session for the objects of `alive` in a word of slots. Returns the objects that are sent as
-    /// pending spawns, and the objects that must be [shown](Self::show) one by one.
+    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. Returns the objects
+    /// that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64) -> (u64, u64) {
         let shown = alive & !self.view.hidden.word(word);
         self.joining.begin(word, shown);
@@ -223,8 +228,8 @@ impl ObjectStates {
         (spawns, shown & !spawns)
     }
 
-    /// Begins to send an object, in the packet `since` or later. Returns `false` if the client has the object
-    /// already, or still has to lose it.
+    /// Begins to send an object to the client, in the packet `since` or a later packet. Returns `false` if
+    /// the client has the object already, or must still remove it.
     pub(super) fn show(&mut self, slot: u32, since: Sequence) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
@@ -245,28 +250,30 @@ impl ObjectStates {
         true
     }
 
-    /// Notes that the client may have an object again. If the session has begun, the caller must
+    /// Records that an object is no longer hidden from the client. If the session has begun, the caller must
     /// [show](Self::show) the object.
     pub(super) fn unhide(&mut self, slot: u32) {
         self.view.hidden.remove(slot);
     }
 
-    /// Notes that the client may not have an object any more, and begins to close it.
+    /// Records that an object is now hidden from the client, and begins to close it (to remove it from the
+    /// client).
     pub(super) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         self.view.hidden.insert(slot);
         self.out_of_step.insert(slot);
         self.close(slot, CloseReason::Relevancy, since)
     }
 
-    /// Handles the end of an object, and begins to close it.
+    /// Handles the removal of an object from the server, and begins to close it (to remove it from the
+    /// client).
     pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
         closed
     }
 
-    /// Begins to close an object on the client, in the packet `since` or later. Returns `None` if the client
-    /// does not have the object or is losing it already.
+    /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
+    /// Returns `None` if the client does not have the object or if its close has already begun.
     fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
         if !self.known.contains(slot) {
             return None;
@@ -274,7 +281,8 @@ impl ObjectStates {
         let tracked = self.track(slot);
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {
-            // The reason `Destroyed` wins: references to the object never become valid again (R18).
+            // The reason `Destroyed` takes precedence, because references to the object never become valid
+            // again (R18).
             if reason == CloseReason::Destroyed {
                 *known = reason;
             }
@@ -292,7 +300,7 @@ impl ObjectStates {
         Some(closed)
     }
 
-    /// Removes the state of an object that the client has lost. No packet in flight can change this state.
+    /// Deletes the state of an object that the client has removed. No packet in flight can change this state.
     /// Returns whether the object must be [shown](Self::show) again.
     pub(super) fn forget(&mut self, slot: u32) -> bool {
         self.pending_spawns.retire(slot);
@@ -305,8 +313,9 @@ impl ObjectStates {
         reopen
     }
 
-    /// Ends the session: from now on the client counts as having no objects. Returns the slots that the
-    /// connection used, each with the position in the history that the connection gives up.
+    /// Ends the session, so that from now on the client counts as having no objects. Returns the slots that
+    /// the connection used, each with the connection's position in the history of the object, which the
+    /// connection gives up.
     pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
@@ -314,12 +323,13 @@ impl ObjectStates {
         known
     }
 
-    /// Notes whether the view of an object is the default view. Returns whether something that depends on the
+    /// Records whether the client has the default view of an object. Returns whether data that depends on the
     /// view may have been sent or must be sent.
     pub(super) fn set_view(&mut self, slot: u32, is_default: bool) -> bool {
         self.view.own.set(slot, !is_default);
         if !self.known.contains(slot) || is_default && self.pending_spawns.waiting.contains(slot) {
-            // Nothing of the object was sent yet. For the default view the shared opening is still correct.
+            // Nothing of the object was sent to this client yet. For the default view the shared opening is
+            // still correct.
             return false;
         }
         if self.pending_spawns.waiting.contains(slot) {
@@ -334,8 +344,8 @@ impl ObjectStates {
         true
     }
 
-    /// Switches a custom condition for this connection alone. Afterwards the caller must [set the
-    /// view](Self::set_view).
+    /// Switches a property with a custom condition on or off for this connection alone. Afterwards the caller
+    /// must [set the view](Self::set_view).
     pub(super) fn switch(
         &mut self,
         conditions: &ConditionMasks,
@@ -346,17 +356,17 @@ impl ObjectStates {
         self.view.switch(conditions, slot, property, active);
     }
 
-    /// Notes whether the client is the owner of an object. `is_news` is true if the client does not know the
-    /// current owner and role yet. In this case the owner and the role must be sent, in the packet `since` or
-    /// later.
+    /// Records whether the client is the owner of an object. `is_news` is true if the client does not know
+    /// the current owner and role yet. In this case the owner and the role must be sent, in the packet
+    /// `since` or a later packet.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
         if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
             return;
         }
-        // An opening that is sent again will contain the owner and role. But the client may already have the
-        // object by an earlier opening, whose ack arrives late. In that case a lost opening is not sent
-        // again, so the owner and role must be tracked.
+        // If the opening (first update) is sent again, it contains the new owner and role. But the client may
+        // already have the object from an earlier opening, whose ack arrives late. In that case a lost
+        // opening is not sent again, so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyState::Unsent(since);
@@ -366,9 +376,10 @@ impl ObjectStates {
     }
 
     /// Changes which properties of an object the client may see. `properties` contains the properties, each
-    /// with a flag that is true if the client gains the property and false if it loses it. `changed_at`
-    /// returns the frame in which a property last changed, if frames are recorded. Returns the gained
-    /// properties whose values the client lacks. Returns `None` if the whole object must be sent or closed.
+    /// with a flag that is true if the client may now see the property, and false if it may no longer see it.
+    /// `changed_at` returns the frame in which a property last changed, if frames are recorded. Returns the
+    /// properties that the client may now see and whose current values it lacks. Returns `None` if the whole
+    /// object must be sent or closed.
     pub(super) fn change_view(
         &mut self,
         slot: u32,
@@ -398,14 +409,14 @@ impl ObjectStates {
         Some(lacking)
     }
 
-    /// Notes that the connection must send something of an object to this client alone.
+    /// Records that something of an object must be sent to this client alone.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.out_of_step.insert(slot);
         self.to_send.insert(slot);
     }
 
-    /// Makes an object tracked, for example a pending spawn. The client must know the object. Returns the
-    /// state of the object.
+    /// Makes an object tracked, for example a pending spawn. The object must be known: the client has it, is
+    /// receiving it, or must still remove it. Returns the state of the object.
     fn track(&mut self, slot: u32) -> &mut Tracked {
         debug_assert!(self.known.contains(slot), "tracked objects are known");
         let phase = self.pending_spawns.remove(slot);
@@ -414,7 +425,8 @@ impl ObjectStates {
         }
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
-            // Pending spawns have small openings, so their size counts as one bit.
+            // The openings of pending spawns are small, so the exact size is not stored, and one bit stands
+            // for it.
             Tracked {
                 phase,
                 open_bits: is_opening.into(),
@@ -424,8 +436,8 @@ impl ObjectStates {
         })
     }
 
-    /// Decides whether an object is in step, and whether it must still be tracked. Call it after all sendable
-    /// changes of the object were sent.
+    /// Decides whether an object is in step, and whether it must still be tracked. Call this method after all
+    /// changes of the object that can be sent were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
@@ -437,7 +449,7 @@ impl ObjectStates {
         let is_in_step = is_up_to_date && self.view.is_default(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
-            // The broadcast carries the object's changes from now on. If the connection also sent these
+            // From now on, shared segments contain the object's changes. If the connection also sent these
             // changes itself, one packet would contain the object twice.
             self.to_send.remove(slot);
         }
@@ -452,7 +464,7 @@ impl ObjectStates {
         self.tracked.end_round();
     }
 
-    /// Asserts for one object how the sets depend on each other.
+    /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.
     fn check(&self, slot: u32) {
         if !cfg!(debug_assertions) {
             return;

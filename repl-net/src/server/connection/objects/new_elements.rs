@@ -1,6 +1,6 @@
 //! New elements of the arrays, fast arrays and maps of one object that a client has not acknowledged.
 //!
-//! *Invariant:* an element is recorded only for the newest packet that carried it.
+//! *Invariant:* a new element is recorded only for the newest packet that contains it.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,20 @@ use repl_core::Changelist;
 
 use crate::transport::sequence::Sequence;
 
-/// Pruning is not worth its cost for up to this many entries.
+/// If there are at most this many entries, removed elements are not worth searching for.
 const FEW_ENTRIES: usize = 64;
 
-/// New elements by the packet that carried them (R2). New elements are sent again with each change of their
-/// array, until the client acknowledges that packet or a later packet that also contains them.
+/// The unacknowledged new elements of one object, by the packet that contains them (R2). New elements are
+/// sent again with each change of their array, until the client acknowledges this packet or a later packet
+/// that also contains them.
 #[derive(Debug)]
 pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,
-    /// The number of entries that contain other elements than items of collections.
+    /// The number of entries that contain new elements of arrays.
     arrays: usize,
-    /// The last packet that may have repeated elements of an earlier packet.
+    /// The last packet that may contain new elements that an earlier packet also contained.
     pub(super) repeated: Option<Sequence>,
-    /// The elements are pruned when there are more entries than this number.
+    /// Removed elements are dropped when there are more entries than this number.
     most: usize,
 }
 
@@ -35,29 +36,32 @@ impl NewElements {
         self.entries.is_empty()
     }
 
-    /// Returns whether all elements are items of collections. Items are tracked individually.
+    /// Returns whether all new elements are items of collections or entries of maps. Items and entries are
+    /// tracked individually.
     pub(super) fn are_items(&self) -> bool {
         self.arrays == 0
     }
 
-    /// Returns whether there are so many entries that some of their elements may have been removed since.
+    /// Returns whether there are so many entries that some of their elements have probably been removed
+    /// since.
     pub(super) fn are_many(&self) -> bool {
         self.entries.len() > self.most
     }
 
-    /// Returns the oldest packet from `floor` on with new elements. The lost elements of packets before
-    /// `floor` are pending again, or were removed.
+    /// Returns the oldest packet from `floor` on that contains new elements. New elements in lost packets
+    /// before `floor` are pending again, or were removed.
     pub(super) fn oldest(&self, floor: Sequence) -> Option<Sequence> {
         self.entries.iter().map(|(sequence, _)| *sequence).find(|sequence| *sequence >= floor)
     }
 
-    /// Returns whether `list` changes any of the elements, so that these must be sent whole (R2).
+    /// Returns whether the changelist `list` changes any of the new elements, so that these elements must be
+    /// sent whole (R2).
     pub(super) fn are_changed_by(&self, list: &Changelist) -> bool {
         self.entries.iter().any(|(_, elements)| list.touches_new_elements(elements))
     }
 
-    /// Adds the new elements that the packet `sequence` carries. This packet must be newer than all packets
-    /// so far.
+    /// Adds the new elements that the packet `sequence` contains. This packet must be newer than all packets
+    /// that were added before.
     pub(super) fn sent(&mut self, sequence: Sequence, elements: Changelist) {
         if self.entries.iter().any(|(_, earlier)| earlier.may_meet(&elements)) {
             self.repeated = Some(sequence);
@@ -67,16 +71,16 @@ impl NewElements {
         self.count();
     }
 
-    /// Notes that the packet `sequence` has arrived with `list`. Together with this list, all earlier new
-    /// elements of each array in the list have arrived. Of each collection in the list, only the listed items
-    /// have arrived.
+    /// Records that the packet `sequence`, which contains the changelist `list`, has arrived. This also shows
+    /// that all earlier new elements of each array in the changelist have arrived. Of each collection in the
+    /// changelist, it shows only that the listed items have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
         self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.new_elements_arrived(list));
         self.count();
     }
 
-    /// Drops elements that were removed, because they need not arrive any more.
+    /// Drops new elements that were removed from the object, because they need not arrive any more.
     pub(super) fn prune(&mut self, mut prune: impl FnMut(&mut Changelist)) {
         for (_, elements) in &mut self.entries {
             prune(elements);
@@ -86,13 +90,13 @@ impl NewElements {
         self.most = FEW_ENTRIES.max(2 * self.entries.len());
     }
 
-    /// Drops empty entries, and counts the others.
+    /// Drops empty entries, and counts the remaining entries again.
     fn count(&mut self) {
         self.entries.retain(|(_, elements)| !elements.is_empty());
         self.arrays = self.entries.iter().filter(|(_, elements)| !elements.new_elements_are_items()).count();
     }
 
-    /// Adds the unacknowledged elements to the arrays in `list`.
+    /// Adds the unacknowledged new elements to the changes of their arrays in the changelist `list`.
     pub(crate) fn extend(&self, list: &mut Changelist) {
         match self.entries.len() {
             0 => {}
@@ -104,7 +108,7 @@ impl NewElements {
         }
     }
 
-    /// Returns about how many bytes the elements hold on the heap.
+    /// Returns about how many bytes the new elements take on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
         let lists = self.entries.iter().map(|(_, elements)| elements.heap_bytes());
         self.entries.capacity() * size_of::<(Sequence, Changelist)>() + lists.sum::<usize>()

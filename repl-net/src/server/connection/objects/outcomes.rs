@@ -1,6 +1,7 @@
 //! The outcomes of packets: how arrived and lost packets change the states of objects (R4).
 //!
-//! *Invariant:* an ack or a loss of a packet changes only the object phase in which the packet was sent.
+//! *Invariant:* an ack or a loss of a packet affects the state of an object only if the object is still in
+//! the phase in which the packet was sent.
 
 use repl_core::{Changelist, PropertyIndex};
 
@@ -10,23 +11,23 @@ use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The consequence of a lost opening.
+/// What follows from the loss of an opening (the first update of an object).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
-    /// No consequence, because the opening belongs to an earlier object in the slot, or because a later
-    /// packet carries the object too.
+    /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
+    /// contains the object.
     Ignored,
     /// The whole object must be sent again.
     Unsent,
-    /// The client has the object by another opening, and may lack the values of the lost one.
+    /// The client has the object from another opening, and may lack the values of the lost opening.
     Values,
 }
 
 impl ObjectStates {
-    /// Notes that the packet `sequence` has arrived with openings: of pending spawns, or of any objects if
-    /// the packet had been given up. Some of the pending spawns may be tracked by now. Each tracked object
-    /// stores the first packet that may have opened it, so earlier packets about the same slot have no
-    /// effect.
+    /// Records that the packet `sequence` with openings (first updates of objects) has arrived. The openings
+    /// are those of pending spawns, or of any objects if the packet already counted as lost. Some of the
+    /// pending spawns may be tracked by now. Each tracked object stores the first packet that may contain its
+    /// opening, so earlier packets about the same slot have no effect.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
@@ -36,13 +37,13 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `mask` in a word of slots that the client received as the first objects of
-    /// their slots.
+    /// Returns which objects of `mask`, a bit mask over a word of 64 slots, are the first objects in their
+    /// slots for this client.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         mask & self.known.word(word) & !self.pending_spawns.used.word(word)
     }
 
-    /// Notes that the packet `sequence` has arrived with the changes in `list` of an object.
+    /// Records that the packet `sequence`, which contains the changelist `list` of an object, has arrived.
     pub(crate) fn list_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.new_elements.arrived(sequence, list);
@@ -50,8 +51,8 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the packet `sequence` has arrived with an object: with the whole object, or with the part
-    /// of it in `list`.
+    /// Records that the packet `sequence` with an opening (first update) of an object has arrived. `list` has
+    /// the properties in this opening.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {
@@ -66,7 +67,7 @@ impl ObjectStates {
         self.list_arrived(slot, sequence, list);
     }
 
-    /// Handles the loss of a packet with the opening of an object.
+    /// Handles the loss of a packet with the opening (first update) of an object.
     pub(crate) fn opening_lost(&mut self, slot: u32, sequence: Sequence) -> LostOpening {
         let opening = self.tracked.get(slot).filter(|tracked| tracked.phase == Phase::Opening);
         let Some(since) = opening.map(|tracked| tracked.since) else {
@@ -76,11 +77,11 @@ impl ObjectStates {
         if sequence < since {
             return LostOpening::Ignored;
         }
-        // A blob of the object contains owner and role too. But the blob may be dropped while the client has
-        // the object by an earlier opening.
+        // A blob with an opening of the object also contains the owner and the role. But the blob may be
+        // dropped although the client has the object from an earlier opening.
         self.proxy_lost(slot, sequence);
-        // The object's blob may have begun in a packet that had no room for any part of it. Such a blob still
-        // counts as an opening in flight.
+        // A blob with the opening may have begun in a packet that had no room for any part of the blob. Such
+        // a blob still counts as an opening in flight.
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.blob.is_none() && tracked.carried <= sequence => {
                 tracked.phase = Phase::Unsent;
@@ -91,8 +92,8 @@ impl ObjectStates {
         LostOpening::Unsent
     }
 
-    /// Handles the loss of a packet with the closes of objects. An object must be closed again, unless a
-    /// later packet closes it too.
+    /// Handles the loss of a packet with closes, which make the client remove objects. The close of an object
+    /// must be sent again, unless a later packet also contains it.
     pub(crate) fn closes_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);
@@ -102,7 +103,7 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that a packet has arrived that may have contained the owner and role of an object.
+    /// Records that a packet has arrived that may have contained the owner and role of an object.
     pub(crate) fn proxy_arrived(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy
@@ -112,8 +113,8 @@ impl ObjectStates {
         }
     }
 
-    /// Handles the loss of a packet with the owner and role of an object. If no later packet contains them,
-    /// they must be sent again.
+    /// Handles the loss of a packet with the owner and role of an object. If no later packet contains the
+    /// owner and role, they must be sent again.
     pub(crate) fn proxy_lost(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyState::Sent(since, last) = tracked.proxy
@@ -124,8 +125,8 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the blob of an object has arrived. If no other blob of the object has begun since, the
-    /// waiting changes of the object may be sent.
+    /// Records that the blob with an update of an object has arrived. If no other blob of the object has
+    /// begun since, the waiting changes of the object may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)
@@ -137,8 +138,9 @@ impl ObjectStates {
         }
     }
 
-    /// Makes lost changes pending again, as far as the client may see them. The client lacks the `unseen`
-    /// properties. `prune` removes elements from a list that do not exist any more.
+    /// Makes lost changes pending again, if the client may see them. `unseen` are the lost properties that
+    /// the client may not see now. `prune` removes changes of elements that do not exist any more from a
+    /// changelist.
     pub(crate) fn return_to_pending(
         &mut self,
         slot: u32,
@@ -149,14 +151,14 @@ impl ObjectStates {
         let tracked = self.track(slot);
         unseen.for_each(|property| tracked.set_left(property, 0));
         prune(&mut tracked.pending);
-        // The pending list is newer than the lost list, so its changes replace lost ones.
+        // The pending changelist is newer than the lost changelist, so its changes replace lost changes.
         list.merge(&tracked.pending);
         tracked.pending = list;
         self.must_send(slot);
     }
 
-    /// Drops new elements that were removed. Call it when no packet in flight can prove any more that they
-    /// arrived.
+    /// Drops unacknowledged new elements that were removed from their objects. Call this method when no ack
+    /// can show any more that these elements have arrived.
     pub(crate) fn prune_new_elements(&mut self, world: &World) {
         let slots: Vec<u32> = self.with_new_elements.iter().collect();
         for slot in slots {

@@ -1,11 +1,11 @@
 //! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
-//! A client that joins receives thousands of objects at the same time. Each of these objects takes one bit in
-//! one of two sets until its opening is acknowledged. If anything else happens to an object, it becomes a
-//! tracked object.
+//! A client that joins receives thousands of objects at the same time. Each of these objects takes one bit of
+//! memory in one of two sets until its opening is acknowledged. If anything else happens to such an object,
+//! it becomes a tracked object.
 //!
 //! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
-//! before. So a packet in flight for its slot never belongs to another object.
+//! before. So a packet in flight about the slot never belongs to another object.
 
 use super::tracked::Phase;
 use crate::transport::slot_set::SlotSet;
@@ -15,14 +15,14 @@ use crate::transport::slot_set::SlotSet;
 pub(super) struct PendingSpawns {
     /// Pending spawns that were not sent yet.
     pub(super) waiting: SlotSet,
-    /// Pending spawns whose opening is in flight.
+    /// Pending spawns whose opening (first update) is in flight.
     opening: SlotSet,
-    /// Slots that the client has used.
+    /// Slots in which the client has had an object before.
     pub(super) used: SlotSet,
 }
 
 impl PendingSpawns {
-    /// Returns the pending spawns in a word of slots.
+    /// Returns the pending spawns in a word of 64 slots, as a bit mask.
     pub(super) fn in_word(&self, word: usize) -> u64 {
         self.waiting.word(word) | self.opening.word(word)
     }
@@ -31,8 +31,8 @@ impl PendingSpawns {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Adds an object that is new to the client. Returns `false` if the client has used the object's slot
-    /// before.
+    /// Adds an object that is new to the client as a pending spawn. Returns `false` if the client has had
+    /// another object in the same slot before.
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
@@ -41,13 +41,14 @@ impl PendingSpawns {
         is_new
     }
 
-    /// Adds the objects of `mask` in a word of slots. The client has used none of these slots before.
+    /// Adds the objects of `mask`, a bit mask over a word of 64 slots, as pending spawns. The client must not
+    /// have had an object in any of these slots before.
     pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.waiting.insert_mask(word, mask);
     }
 
-    /// Removes an object and returns its phase.
+    /// Removes an object from the pending spawns, and returns its phase if it was a pending spawn.
     pub(super) fn remove(&mut self, slot: u32) -> Option<Phase> {
         if self.waiting.contains(slot) {
             self.waiting.remove(slot);
@@ -58,19 +59,19 @@ impl PendingSpawns {
         is_opening.then_some(Phase::Opening)
     }
 
-    /// Notes that the client used the slot and does not use it any more.
+    /// Records that the client has had an object in this slot, which it has removed.
     pub(super) fn retire(&mut self, slot: u32) {
         self.remove(slot);
         self.used.insert(slot);
     }
 
-    /// Notes that the openings of these objects were sent.
+    /// Records that the openings (first updates) of these pending spawns were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.waiting.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
     }
 
-    /// Removes the pending spawns in a word of slots whose openings have arrived, and returns them.
+    /// Removes the pending spawns whose openings have arrived, in a word of 64 slots, and returns them.
     pub(super) fn arrived(&mut self, word: usize, mask: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);

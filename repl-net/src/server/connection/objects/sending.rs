@@ -1,7 +1,7 @@
-//! Sending: how sent and waiting data change the states of objects.
+//! Sending: how the states of objects change when data is sent or must wait.
 //!
-//! *Invariant:* each change of a tick is sent, pending, waiting, or in the history after a stored position
-//! (S86).
+//! *Invariant:* each change of a tick is sent, pending, waiting, or in the history of the object after the
+//! position that the connection stores (S86).
 
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
 impl ObjectStates {
-    /// Notes the objects that changed in this tick. The changes of objects out of step must be sent to this
-    /// client alone. Pending spawns that wait are an exception: their openings will contain the changes.
+    /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
+    /// client alone. Pending spawns that were not sent yet are an exception, because their openings will
+    /// contain the changes.
     pub(crate) fn changed<'a>(&mut self, slots: &SlotSet, list: impl Fn(u32) -> Option<&'a Changelist>) {
         for (word, mask) in slots.masks_in(&self.with_new_elements) {
             for slot in slots_of(word, mask) {
@@ -31,7 +32,8 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that no shared segment contains the change of an object.
+    /// Records that no shared segment contains the change of an object, so that the change must be sent to
+    /// this client alone.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
             self.to_send.insert(slot);
@@ -39,35 +41,34 @@ impl ObjectStates {
     }
 
     /// Replaces `slots` by the objects for which something must be sent to this client alone, in the order of
-    /// their turns. `is_limited` is true if there may not be room for all.
+    /// their turns. `is_limited` is true if there may not be room for all of these objects.
     pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
         let blob_waits = std::mem::take(&mut self.blob_waits);
         if (is_limited || blob_waits) && !slots.is_empty() {
-            // The order rotates. Without these turns, the first slots would always take the whole budget, or
-            // all blobs.
+            // The order rotates. Otherwise the objects in the first slots would always use up the limits, or
+            // begin all blobs.
             let last = if blob_waits { self.last_blob } else { self.last_sent };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);
         }
     }
 
-    /// Begins the turn of an object. Afterwards the object is sent, or it must be [marked](Self::must_send)
-    /// again.
+    /// Begins the turn of an object. The caller then sends the object, or [marks](Self::must_send) it again.
     pub(crate) fn take_turn(&mut self, slot: u32) {
         self.last_sent = slot;
         self.to_send.remove(slot);
     }
 
-    /// Notes that an object must be sent, but that its blob cannot begin yet.
+    /// Records that an object must be sent as a blob, but that the blob cannot begin yet.
     pub(crate) fn wait_for_blob(&mut self, slot: u32) {
         self.must_send(slot);
         self.blob_waits = true;
     }
 
-    /// Makes an object tracked if it is a pending spawn. If the object waits, this connection must send it
-    /// itself.
+    /// Makes an object tracked if it is a pending spawn. If the object was not sent yet, it must be sent to
+    /// this client alone.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.pending_spawns.contains(slot) {
             self.track(slot);
@@ -75,14 +76,15 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the openings of pending spawns were sent.
+    /// Records that the openings (first updates) of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.pending_spawns.sent(word, mask);
     }
 
-    /// Notes that the packet `sequence` carries the whole object, except the part in `later`. The opening has
-    /// `bits` bits. `has_items` is true if the packet contains the items of collections. Returns the position
-    /// in the history that the connection gives up.
+    /// Records that the packet `sequence` contains the opening (first update) of an object, without the
+    /// changes in `later`. The opening has `bits` bits. `has_items` is true if the packet contains the items
+    /// of collections. Returns the connection's position in the history of the object, which the caller must
+    /// give up.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -101,7 +103,7 @@ impl ObjectStates {
         tracked.position.take()
     }
 
-    /// Notes that the packet `sequence` carries the close of an object.
+    /// Records that the packet `sequence` contains the close of an object, which makes the client remove it.
     pub(crate) fn close_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
@@ -109,7 +111,7 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the packet `sequence` carries the owner and role of an object.
+    /// Records that the packet `sequence` contains the owner and role of an object.
     pub(crate) fn proxy_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy
@@ -118,7 +120,7 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the packet `sequence` carries new elements of an object.
+    /// Records that the packet `sequence` contains new elements of an object.
     pub(crate) fn new_elements_sent(
         &mut self,
         world: &World,
@@ -141,8 +143,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Notes that a blob carries the object from now on. Nothing else of the object is sent until the blob
-    /// has arrived.
+    /// Records that an update of the object is now being sent as a blob. Nothing else of the object is sent
+    /// until the blob has arrived.
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
@@ -154,25 +156,26 @@ impl ObjectStates {
         self.tracked.get(slot).map_or(0, |tracked| tracked.last_large)
     }
 
-    /// Notes that a blob carries the property of an object that begins with this handle.
+    /// Records that the property of an object whose first handle is `handle` is sent as a blob.
     pub(crate) fn large_sent(&mut self, slot: u32, handle: u32) {
         self.track(slot).last_large = handle;
     }
 
-    /// Notes that the packet `sequence` carries a part of the object's blob.
+    /// Records that the packet `sequence` contains a part of the blob with an update of the object.
     pub(crate) fn blob_part_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
         }
     }
 
-    /// Gives up the blob of an object. Returns the blob, if there was one.
+    /// Gives up the blob with an update of the object. Returns the blob, if there was one.
     pub(crate) fn take_blob(&mut self, slot: u32) -> Option<u32> {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// Notes that a blob with the opening of an object was given up, so the opening must be sent again.
-    /// Returns `false` if the client has the object by another opening, and lacks the values of this one.
+    /// Records that a blob with the opening (first update) of an object was given up, so the opening must be
+    /// sent again. Returns `false` if the client has the object from another opening, and lacks the values of
+    /// this opening.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,
@@ -182,9 +185,10 @@ impl ObjectStates {
         true
     }
 
-    /// Notes that the changes of this tick and of later ticks are not sent now. `position` is the end of the
-    /// object's history, `changed` has the changes of this tick, and `mask` has the properties that the
-    /// client may see. Returns whether the connection was not behind before.
+    /// Records that the connection falls behind: the changes of an object in this tick and later ticks are
+    /// not sent now. `position` is the end of the history of the object, `changed` has the changes of this
+    /// tick, and `mask` has the properties that the client may see. Returns whether the connection was not
+    /// behind before.
     pub(crate) fn fall_behind(
         &mut self,
         slot: u32,
@@ -206,8 +210,8 @@ impl ObjectStates {
         is_new
     }
 
-    /// Notes that the list at `place` was dropped from an object's full history. If the connection has not
-    /// sent the list, the list becomes pending (R10).
+    /// Records that the changelist at position `place` was dropped from the full history of an object. If the
+    /// connection has not sent this changelist, the changes in it become pending (R10).
     pub(crate) fn evicted(&mut self, slot: u32, place: u64, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let Some(position) = &mut tracked.position
@@ -218,7 +222,8 @@ impl ObjectStates {
         }
     }
 
-    /// Takes the pending changes of an object, and its position in the history, to send them.
+    /// Removes and returns the pending changes of an object, and the connection's position in the history of
+    /// the object, so that the caller can send the changes.
     pub(crate) fn take_pending(&mut self, slot: u32) -> (Changelist, Option<u64>) {
         let tracked = self.tracked.get_mut(slot);
         tracked.map_or_else(Default::default, |tracked| {
@@ -226,12 +231,13 @@ impl ObjectStates {
         })
     }
 
-    /// Takes the waiting changes of the object's collections and maps, to send them.
+    /// Removes and returns the waiting changes of the object's collections and maps, so that the caller can
+    /// send them.
     pub(crate) fn take_waiting(&mut self, slot: u32) -> Vec<Portions> {
         self.tracked.get_mut(slot).map_or_else(Vec::new, |tracked| std::mem::take(&mut tracked.waiting))
     }
 
-    /// Makes a list of changes pending that could not be sent.
+    /// Adds a changelist that could not be sent to the pending changes.
     pub(crate) fn add_pending(&mut self, slot: u32, list: &Changelist) {
         if !list.is_empty() {
             self.track(slot).pending.merge(list);
@@ -239,7 +245,7 @@ impl ObjectStates {
         }
     }
 
-    /// Makes changes of collections and maps wait that could not be sent.
+    /// Adds changes of collections and maps that could not be sent to the waiting changes.
     pub(crate) fn add_waiting(&mut self, slot: u32, waiting: &mut Vec<Portions>) {
         let tracked = self.track(slot);
         tracked.waiting.append(waiting);

@@ -10,14 +10,14 @@ use super::*;
 use crate::sim::Rng;
 use plain::{Plain, PlainTracked};
 
-/// The slots in use, from two words of slots. There are few slots, so that many objects use each slot one
-/// after another.
+/// The slots that the test uses. They are in two words of 64 slots. There are few slots, so that many objects
+/// use each slot one after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 
-/// A packet: its number, and its content by slots and generations.
+/// A packet in the test: its number, and its content with the slot and the generation of each object.
 type Packet = (u64, Vec<(u32, u32, Carried)>);
 
-/// The content of a packet that belongs to one object.
+/// The content of a packet about one object.
 #[derive(Clone, Debug)]
 enum Carried {
     Spawn,
@@ -32,7 +32,7 @@ struct Pair {
     rng: Rng,
     states: ObjectStates,
     model: BTreeMap<u32, Plain>,
-    /// The next packet.
+    /// The number of the next packet.
     next: u64,
     /// The packets that may still be acked.
     in_flight: Vec<Packet>,
@@ -62,8 +62,8 @@ impl Pair {
             floor: 0,
             blobs: 0,
         };
-        // Some objects exist before the session begins. Some of the objects are hidden, owned, or seen in a
-        // view that is not the default.
+        // Some objects exist before the session begins. Some objects are hidden, owned, or seen in a view
+        // that is not the default.
         for slot in SLOTS {
             if pair.rng.chance(0.5) {
                 pair.set_alive(slot);
@@ -178,7 +178,8 @@ impl Pair {
         self.states.update_step(slot);
     }
 
-    /// Lets the client gain or lose one property, which last changed in some frame.
+    /// Changes whether the client may see one property. The frame in which this property last changed is
+    /// random.
     fn change_view(&mut self, slot: u32) {
         let (handle, is_gained, frame) = (self.rng.range(1..9) as u32, self.rng.chance(0.5), self.next);
         let changed_at = self.rng.below(frame + 1);
@@ -212,7 +213,7 @@ impl Pair {
         self.withdraw_blob(slot, blob);
     }
 
-    /// Gives up the blob of an object. The blob carried an opening or one property.
+    /// Gives up the blob with an update of an object. The blob contains an opening or one property.
     fn withdraw_blob(&mut self, slot: u32, blob: Option<u32>) {
         assert_eq!(self.states.take_blob(slot), blob);
         if blob.is_none() {
@@ -251,8 +252,7 @@ impl Pair {
         }
     }
 
-    /// Runs one tick: objects change, and everything that the client lacks is sent in one packet, as far as
-    /// there is room.
+    /// Runs one tick: objects change, and one packet is sent with as much of what the client lacks as fits.
     fn tick(&mut self) {
         let mut changes = BTreeMap::new();
         for _ in 0..self.rng.below(20) {
@@ -416,7 +416,7 @@ impl Pair {
         }
     }
 
-    /// Drops a list from the full history of an object.
+    /// Drops a changelist from the full history of an object.
     fn evict(&mut self, slot: u32) {
         let (place, evicted) = (self.rng.below(self.next), self.handles());
         self.states.evicted(slot, place, &list(&evicted));
@@ -491,7 +491,7 @@ impl Pair {
         }
     }
 
-    /// Lets the oldest packet that may still arrive in time count as lost.
+    /// Makes the oldest packet that does not count as lost yet count as lost.
     fn lose(&mut self) {
         let Some((sequence, contents)) = self.in_flight.iter().find(|(sequence, _)| *sequence >= self.floor)
         else {
@@ -541,7 +541,7 @@ impl Pair {
                 }
                 self.states.closes_lost(sequence, slot as usize / 64, 1 << (slot % 64));
             }
-            // The lost part of the blob is sent again.
+            // The part of the blob in the lost packet is sent again.
             Carried::Blob(blob) => {
                 if self.plain(slot).tracked.as_ref().is_some_and(|tracked| tracked.blob == Some(blob)) {
                     let generation = self.plain(slot).generation;

@@ -1,7 +1,8 @@
-//! A tracked object: the state that a connection stores of an object while something of the object is unsent
-//! or unacknowledged.
+//! A tracked object: the state that a connection stores about an object while something of the object is
+//! unsent or unacknowledged.
 //!
-//! *Invariant:* only an object that the client has or is receiving can be behind in the history or in a blob.
+//! *Invariant:* a connection has a position in the history of an object, or a blob with an update of it, only
+//! if the client has the object or is receiving it.
 
 use std::time::Duration;
 
@@ -11,32 +12,33 @@ use super::new_elements::NewElements;
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
-/// The phase of an object between server and client.
+/// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The whole object must be sent. The object was not sent yet, or its opening counts as lost. A lost
-    /// opening may still have arrived.
+    /// The opening (first update) of the object must be sent. The object was not sent yet, or its opening
+    /// counts as lost. An opening that counts as lost may have arrived.
     Unsent,
-    /// The whole object was sent, but is not acknowledged yet.
+    /// The opening of the object was sent, but is not acknowledged yet.
     Opening,
     /// The client has the object.
     #[default]
     Open,
-    /// The object must be closed, or its close was sent.
+    /// The client must remove the object: its close must be sent, or was sent and is not acknowledged yet.
     Closing(CloseReason),
 }
 
 /// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProxyState {
-    /// The client knows the owner and role, or the opening will contain them.
+    /// The client knows the owner and role, or the object's opening will contain them.
     #[default]
     UpToDate,
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
     /// current owner and role.
     Unsent(Sequence),
-    /// The owner and role were sent. The first sequence number has the same meaning as in `Unsent`. The
-    /// second sequence number is that of the last packet that contains the owner and role.
+    /// The owner and role were sent, but are not acknowledged yet. The first sequence number has the same
+    /// meaning as in `Unsent`. The second sequence number is that of the last packet that contains the owner
+    /// and role.
     Sent(Sequence, Sequence),
 }
 
@@ -44,44 +46,45 @@ pub(crate) enum ProxyState {
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
-    /// The first packet that may have opened the object. If the object is closing, the first packet that may
-    /// have closed it. Packets before `since` carried the object when it was open before.
+    /// The first packet that may contain the object's opening (first update). If the object is being closed,
+    /// this is the first packet that may contain its close. Packets before `since` belong to an earlier time
+    /// at which the client had the object.
     pub(crate) since: Sequence,
     /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
-    /// in the order of sending, so the content of earlier packets need not be sent again before this packet
-    /// is given up.
+    /// in the order of sending, so the content of earlier packets is not sent again before this packet is
+    /// given up.
     pub(crate) carried: Sequence,
-    /// The first position in the object's history whose changes were not sent.
+    /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
-    /// Changes that the client lacks besides those in the history, because they were lost, or because there
-    /// was no room for them.
+    /// Changes that the client lacks in addition to those in the object's history, because they were lost, or
+    /// because there was no room for them.
     pub(crate) pending: Changelist,
-    /// Changes that did not fit in earlier ticks, with at most one entry for each collection or map. The
-    /// first entry is sent next. `pending` is newer, except for lost changes in it; pruning removes outdated
-    /// ones.
+    /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
+    /// map. The first entry is sent next. Changes in `pending` are newer, unless they were lost. Outdated
+    /// changes are removed when they are pruned.
     pub(crate) waiting: Vec<Portions>,
     pub(crate) new_elements: NewElements,
-    /// Properties that the client had and may no longer see, each with the frame in which this began. The
-    /// frame is zero if the client's value may be even older.
+    /// Properties that the client had and may no longer see, each with the frame since which the client has
+    /// not seen the property. The frame is zero if the client's value may be even older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
-    /// The blob that carries the object, if there is one.
+    /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
     /// The first handle of the property that was sent as a blob last, or zero if there was none.
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
-    /// The number of bits of the last opening, or zero if there was none.
+    /// The number of bits of the last opening (first update) of the object, or zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether any opening that may have arrived contained items of collections. If this is true, no later
-    /// opening may empty these collections.
+    /// Whether an opening of the object that may have arrived contains items of collections. If so, a later
+    /// opening must not empty these collections.
     pub(crate) opened_with_items: bool,
-    /// Whether an opening that counted as lost was acknowledged late. The client then has the object, but the
-    /// connection does not know what changed since. So the connection sends the whole object again, without
-    /// the properties that only openings contain (S43).
+    /// Whether an opening of the object that counted as lost was acknowledged late. The client then has the
+    /// object, but the connection does not know which changes the client lacks. So the connection sends the
+    /// whole object again, without the properties that only openings contain (S43).
     pub(crate) has_arrived: bool,
-    /// Whether the object must be opened again after its close is acknowledged.
+    /// Whether the object must be sent again after its close is acknowledged.
     pub(super) reopen: bool,
-    /// When the close of the object was first sent.
+    /// The time when the close (removal) of the object was first sent.
     pub(super) close_sent_at: Option<Duration>,
 }
 
@@ -90,9 +93,9 @@ impl Tracked {
         matches!(self.phase, Phase::Closing(_))
     }
 
-    /// Returns whether the client has everything that it may see, or will have it when the packets in flight
-    /// arrive. In that case shared segments can update the object. Items of collections may be
-    /// unacknowledged, because they are tracked one by one.
+    /// Returns whether the client has all values of the object that it may see, or will have them when the
+    /// packets in flight arrive. In that case shared segments can update the object. Items of collections may
+    /// still be unacknowledged, because they are tracked one by one.
     pub(super) fn is_up_to_date(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
@@ -101,23 +104,23 @@ impl Tracked {
             && self.proxy == ProxyState::UpToDate
     }
 
-    /// Returns whether something that changed must still be sent to the client.
+    /// Returns whether changes of the object, or its owner and role, must still be sent to the client.
     pub(super) fn lacks_something(&self) -> bool {
         self.lacks_values() || matches!(self.proxy, ProxyState::Unsent(_))
     }
 
-    /// Returns whether values must still be sent to the client.
+    /// Returns whether values of the object must still be sent to the client.
     pub(crate) fn lacks_values(&self) -> bool {
         self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
     }
 
-    /// Returns whether new elements must still be sent.
+    /// Returns whether new elements of the object must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
         self.pending.has_new_elements() || !self.waiting.is_empty()
     }
 
-    /// Returns whether the opening is sent again with each change until the ack, because it has at most
-    /// `max_bits` bits.
+    /// Returns whether the opening (first update) of the object is sent again with each change until the ack,
+    /// because it has at most `max_bits` bits.
     pub(super) fn repeats_opening(&self, max_bits: usize) -> bool {
         self.phase == Phase::Opening && self.open_bits <= max_bits
     }
@@ -132,18 +135,19 @@ impl Tracked {
         lacks
     }
 
-    /// Returns whether nothing else is stored of an object that is up to date, so that it need not be
-    /// tracked.
+    /// Returns whether nothing else is stored about this object, so that it need not be tracked if it is up
+    /// to date.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }
 
-    /// Returns the frame since which the client has not seen a property, or zero if it is unknown.
+    /// Returns the frame since which the client has not seen a property, or zero if this frame is not known.
     pub(super) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }
 
-    /// Stores that the client may no longer see a property, or that its value is outdated.
+    /// Stores that the client may no longer see a property, or that the value that the client has is
+    /// outdated.
     pub(super) fn set_left(&mut self, property: PropertyIndex, frame: u64) {
         match self.left.iter_mut().find(|(left, _)| *left == property) {
             Some((_, known)) => *known = frame.min(*known),
@@ -151,7 +155,7 @@ impl Tracked {
         }
     }
 
-    /// Returns about how many bytes the state holds on the heap. Costs O(properties).
+    /// Returns about how many bytes the state takes on the heap. Costs O(properties).
     pub(super) fn heap_bytes(&self) -> usize {
         let waiting = self.waiting.iter().map(Portions::heap_bytes);
         self.pending.heap_bytes()

@@ -1,15 +1,16 @@
-//! The tracked objects of a connection by slot, and how much memory they hold.
+//! The tracked objects of a connection by slot, and how much memory their states take.
 //!
-//! *Invariant:* each slot has at most one entry. The bytes of an entry are measured again after each change.
+//! *Invariant:* each slot has at most one entry. The memory that an entry takes is measured again after each
+//! change.
 
 use std::time::Duration;
 
 use super::tracked::Tracked;
 
-/// An entry list of this length or less is never shrunk.
+/// A list of entries is never shrunk below this length.
 const LEAST_PLACES: usize = 8;
 
-/// [`TrackedObjects::has_overdue_close`] looks at all entries within this many calls.
+/// [`TrackedObjects::has_overdue_close`] examines all entries within this many calls.
 const SEARCH_CALLS: usize = 256;
 
 /// The tracked objects of a connection by slot.
@@ -19,9 +20,10 @@ pub(super) struct TrackedObjects {
     free: Vec<u32>,
     /// For each slot, the index of its entry plus one, or zero if there is no entry.
     at: Vec<u32>,
-    /// Slots of entries that must be measured again. Some of these slots may be removed or listed twice.
+    /// Slots of entries that must be measured again. A slot may be in this list twice, or its entry may have
+    /// been removed.
     stale: Vec<u32>,
-    /// About how many bytes all measured entries hold on the heap.
+    /// About how many bytes all measured entries take on the heap.
     held_bytes: usize,
     /// The entry at which the search for overdue closes continues.
     cursor: usize,
@@ -31,7 +33,7 @@ pub(super) struct TrackedObjects {
 struct Entry {
     slot: u32,
     tracked: Tracked,
-    /// About how many bytes the entry held on the heap when it was last measured.
+    /// About how many bytes the entry took on the heap when it was last measured.
     held_bytes: usize,
     /// Whether the entry must be measured again.
     is_stale: bool,
@@ -88,8 +90,8 @@ impl TrackedObjects {
         Some(removed.tracked)
     }
 
-    /// Returns about how many bytes the entries hold on the heap: for changes that the client lacks, and for
-    /// unacknowledged new elements. Costs O(entries changed since the last call).
+    /// Returns about how many bytes the entries take on the heap. This memory is used for changes that the
+    /// client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
     pub(super) fn weigh(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
@@ -105,8 +107,9 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Returns whether the close of any object was first sent before `start`. Each call looks at only some of
-    /// the entries; [`SEARCH_CALLS`] calls look at all of them.
+    /// Returns whether the close (removal) of any object was first sent before `start` and is not
+    /// acknowledged yet. Each call examines only some of the entries, and [`SEARCH_CALLS`] calls examine all
+    /// of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         if self.entries.is_empty() {
             return false;
@@ -119,8 +122,8 @@ impl TrackedObjects {
         is_overdue
     }
 
-    /// Frees the memory of removed entries if they are the majority. A call that frees memory takes
-    /// O(entries).
+    /// Frees the memory of removed entries if more than half of the entries were removed. A call that frees
+    /// memory takes O(entries).
     pub(super) fn end_round(&mut self) {
         let Self { entries, free, at, stale, .. } = self;
         if stale.capacity() > 4 * stale.len() {
@@ -190,7 +193,8 @@ mod tests {
         }
         let all = objects.weigh();
         assert!(all > 0 && all.is_multiple_of(10));
-        // One that is changed, one that is changed after it was weighed, and all others.
+        // One entry is changed before it is measured, one after it was measured, and the others are not
+        // changed.
         objects.get_mut(3).into_iter().for_each(|tracked| tracked.left = Vec::new());
         assert_eq!(objects.weigh(), all / 10 * 9);
         objects.get_mut(4);

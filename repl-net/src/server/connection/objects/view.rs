@@ -1,8 +1,8 @@
-//! The views of a client: whether it sees each object as its owner, as a replay, with switches of its own, in
-//! the default way, or not at all.
+//! The views of a client: how it sees each object. A client may own the object, record a replay, have
+//! switches of its own, have the default view, or not see the object at all.
 //!
-//! *Invariant:* of the objects that the client knows, `own` contains exactly those whose view is not the
-//! default view.
+//! *Invariant:* if a client knows an object, the object is in `own` if and only if the client does not have
+//! the default view of it.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,17 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct View {
     id: ConnectionId,
     is_replay: bool,
-    /// Objects for which this client's view is not the default view, whether the client has them or not.
+    /// Objects for which this client's view is not the default view, even if the client does not have these
+    /// objects.
     pub(super) own: SlotSet,
-    /// Objects that the client owns, whether it has them or not. The openings of these objects cannot be
-    /// shared with other clients.
+    /// Objects that the client owns, even if it does not have these objects yet. The openings of these
+    /// objects are encoded separately for this client.
     pub(super) owned: SlotSet,
-    /// Objects that the client must not have. The set exists before the client's hello too, because objects
-    /// can be hidden then.
+    /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
+    /// has arrived.
     pub(super) hidden: SlotSet,
-    /// For each slot, the handles of custom properties whose switch for this connection differs from their
-    /// declaration.
+    /// For each slot, the handles of those properties with custom conditions whose switch for this connection
+    /// differs from their declaration.
     switched: BTreeMap<u32, HandleSet>,
 }
 
@@ -43,7 +44,7 @@ impl View {
         object.flags(object.owner == Some(self.id), self.is_replay)
     }
 
-    /// Returns the owner and role of an object, as this client must see them.
+    /// Returns what this client must know about the owner and the role of an object.
     pub(crate) fn proxy(&self, object: &Object) -> Proxy {
         object.proxy(object.owner == Some(self.id))
     }
@@ -54,43 +55,46 @@ impl View {
         object.mask(world.conditions(slot), self.flags(object), self.switched.get(&slot))
     }
 
-    /// Returns the handles of an object that a first opening for this connection would contain now.
+    /// Returns the handles of an object that its first opening (update that creates it on the client) for
+    /// this connection would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
         object.mask(world.conditions(slot), flags, self.switched.get(&slot))
     }
 
-    /// Returns whether the connection has the default view of an object, according to the state of the world.
+    /// Returns whether the connection has the default view of an object, according to the current conditions
+    /// and settings of the object.
     pub(crate) fn is_default_now(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
         !self.switched.contains_key(&slot)
             && (!world.conditions(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
-    /// Returns whether the connection has the default view of an object that it knows, so that the broadcast
-    /// can update it.
+    /// Returns whether the connection has the default view of an object that it knows, so that shared
+    /// segments can update it.
     pub(crate) fn is_default(&self, slot: u32) -> bool {
         !self.own.contains(slot)
     }
 
-    /// Returns whether the client's openings can be shared with other clients at all. This is false for a
-    /// client that sees most objects in another way than most clients.
+    /// Returns whether the openings (first updates of objects) for this client can be shared with other
+    /// clients at all. This is false for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
 
-    /// Returns the objects in a word of slots whose openings can be shared with other clients.
+    /// Returns the objects in a word of 64 slots whose openings (first updates) can be shared with other
+    /// clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
 
-    /// Returns whether the opening of an object can be shared with other clients.
+    /// Returns whether the opening (first update) of an object can be shared with other clients.
     pub(super) fn is_default_opening(&self, slot: u32) -> bool {
         self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
 
-    /// Switches a custom condition for this connection alone.
+    /// Switches a property with a custom condition on or off for this connection alone.
     pub(super) fn switch(
         &mut self,
         conditions: &ConditionMasks,
@@ -111,8 +115,8 @@ impl View {
         }
     }
 
-    /// Drops all settings for an object that is destroyed, so that they do not apply to the next object in
-    /// its slot.
+    /// Drops all settings for an object that is removed from the server, so that they do not apply to the
+    /// next object in its slot.
     pub(super) fn forget(&mut self, slot: u32) {
         self.hidden.remove(slot);
         self.own.remove(slot);

@@ -6,7 +6,7 @@ use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
-/// The model's state of one object for a client. There is one field for each fact.
+/// The state of one object for a client, in the naive model. There is one field for each fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) generation: u32,
@@ -16,7 +16,7 @@ pub(super) struct Plain {
     pub(super) is_owned: bool,
     pub(super) is_known: bool,
     pub(super) was_used: bool,
-    /// The phase of a pending spawn.
+    /// The phase of the object if it is a pending spawn.
     pub(super) spawn: Option<Phase>,
     pub(super) must_send: bool,
     pub(super) tracked: Option<PlainTracked>,
