@@ -1,8 +1,8 @@
-//! Reads the body of a packet. The body is a list of segments; each of their entries is about one object, and
-//! is passed to a visitor.
+//! Reads the body of a packet. The body is a list of segments. Each entry of a segment is about one object,
+//! and is passed to a visitor.
 //!
-//! *Invariant:* a body is read twice, by a visitor that validates and by one that applies. Both visitors read
-//! the same entries in the same order.
+//! *Invariant:* a body is read twice, first by a visitor that validates it and then by a visitor that applies
+//! it. Both visitors read the same entries in the same order.
 
 use std::num::NonZeroU32;
 
@@ -18,14 +18,14 @@ use crate::transport::sequence::Sequence;
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// The packet is older than one that has already updated one of the objects in this body (R1).
+    /// The packet is older than a packet that has already updated one of the objects in this body (R1).
     Stale,
     /// The body is malformed. The text describes the error.
     Malformed(String),
 }
 
 impl BodyError {
-    /// Returns the error for a body that is malformed in this way.
+    /// Returns the error for a body that is malformed because of `error`.
     pub(crate) fn malformed(error: impl std::fmt::Display) -> Self {
         Self::Malformed(error.to_string())
     }
@@ -37,7 +37,8 @@ impl From<ReadError> for BodyError {
     }
 }
 
-/// The head of an opening, before its values. An opening creates an object on the client.
+/// The head of an opening, which comes before its values. An opening is the update that creates an object on
+/// the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHead {
     pub(crate) slot: u32,
@@ -54,7 +55,7 @@ pub(crate) trait Visitor {
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
     /// Returns how many handles a class has. Returns `None` if there is no such class.
     fn handles_of(&self, class: u32) -> Option<u32>;
-    /// Returns the number of classes.
+    /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;
     fn update(
         &mut self,
@@ -76,11 +77,12 @@ pub(crate) trait Visitor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
-    /// The number of bits of the entry in front of its values.
+    /// The number of bits that the entry has before its values.
     pub(crate) head_bits: usize,
 }
 
-/// Reads the segments of a body, and passes each entry to `visitor`. `previous` is reusable memory.
+/// Reads the segments of a body, and passes each entry to `visitor`. The argument `previous` is reusable
+/// memory.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -121,17 +123,18 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// The head of a run of openings: objects in consecutive slots that differ only in their values.
+/// The head of a run of openings. The run creates objects in consecutive slots that differ only in their
+/// values.
 struct Run {
     first: u32,
-    /// The slot after the last slot of the run.
+    /// The slot after the last slot of the run of openings.
     end: u32,
     origin: Origin,
 }
 
 impl Run {
-    /// Reads the head of a run whose first object is in the slot `first`, and stores its list of handles in
-    /// `previous`. `previous_origin` is the origin of the previous run in the segment.
+    /// Reads the head of a run of openings whose first object is in the slot `first`, and stores its list of
+    /// handles in `previous`. `previous_origin` is the origin of the previous run in the segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -155,7 +158,7 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
     }
 
-    /// Reads the values of the run's objects. The run began at bit `start`.
+    /// Reads the values of all objects in the run of openings. The run began at bit `start`.
     fn walk(
         &self,
         start: usize,
@@ -203,7 +206,7 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for so many values, so no set is allocated for them.
+        // The packet is too short for so many objects, so the client does not allocate a set for their slots.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);

@@ -1,4 +1,5 @@
-//! A change feed: records which properties of the objects of one class arrived since the user last asked.
+//! A change feed: records which properties of the objects of one class arrived since the user last asked for
+//! changes.
 //!
 //! *Invariant:* a feed has at most one entry for each existing object. A class has a feed only after the user
 //! has asked for its changes.
@@ -8,12 +9,12 @@ use std::collections::BTreeMap;
 use repl_core::{HandleSet, Layout, ObjectRef};
 use repl_fastarray::ChangedProperties;
 
-/// The properties of one object that arrived since the last call.
+/// The properties of one object whose values arrived since the user last asked for changes.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
-    /// The object. The object exists and has the values of the newest update.
+    /// A reference to the object. The object exists and has the values of the newest update.
     pub object: ObjectRef<T>,
-    /// Whether the object was created since the last call.
+    /// Whether the object was created since the user last asked for changes.
     pub is_new: bool,
     layout: &'static Layout,
     handles: HandleSet,
@@ -24,28 +25,28 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: arrived.is_new, layout, handles: arrived.handles }
     }
 
-    /// The handles of the properties that arrived.
+    /// Returns the handles of the properties whose values arrived.
     pub(crate) fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
-    /// Returns the properties that arrived. For a new object these are the properties that differ from its
-    /// archetype. If packets are lost, a value may arrive twice, so some of these properties may have the
-    /// same value as before.
+    /// Returns the properties whose values arrived. For a new object these are the properties that differ
+    /// from its archetype. If packets are lost, a value may arrive twice, so some of these properties may
+    /// have the same value as before.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
     }
 }
 
-/// The properties that arrived for one object.
+/// The properties of one object whose values arrived.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivedProperties {
     pub(crate) is_new: bool,
     pub(crate) handles: HandleSet,
 }
 
-/// The properties that arrived for the objects of one class, by slot.
+/// For each object of one class, the properties whose values arrived. The map is by slot.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
     arrived: BTreeMap<u32, ArrivedProperties>,
@@ -59,17 +60,18 @@ impl ChangeFeed {
         arrived.handles.union(handles);
     }
 
-    /// Adds a property that was read again because an object that it refers to was created or removed.
+    /// Adds a property to the feed that was read again because an object that it refers to was created or
+    /// removed.
     pub(crate) fn note_one(&mut self, slot: u32, handle: u32) {
         self.arrived.entry(slot).or_default().handles.insert(handle);
     }
 
-    /// Drops the entry of a removed object.
+    /// Drops the entry of an object that was removed.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.arrived.remove(&slot);
     }
 
-    /// Removes and returns all entries.
+    /// Removes all entries from the feed and returns them.
     pub(crate) fn take(&mut self) -> BTreeMap<u32, ArrivedProperties> {
         std::mem::take(&mut self.arrived)
     }

@@ -1,59 +1,65 @@
-//! The server's clock, as a client estimates it from the arrival of ticks.
+//! The server's clock, as a client estimates it from the times at which packets of its ticks arrive.
 //!
-//! *Invariant:* the shown tick never goes back, and never passes the newest tick that has arrived.
+//! *Invariant:* the shown tick never decreases, and is never greater than the newest tick that has arrived.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The numbers of recent arrivals from which the clock is estimated.
+/// The clock is estimated from at least 8 and at most 64 recent ticks that arrived.
 const WINDOW: RangeInclusive<usize> = 8..=64;
 
-/// The share of recent arrivals that come before their tick is shown.
+/// The share of recent ticks that must arrive before they are shown.
 const SHARE_IN_TIME: f64 = 0.95;
 
-/// How far the speed of the shown tick may differ from the speed of the server's ticks.
+/// The greatest difference between the speed of the shown tick and the speed of the server's ticks, as a
+/// share of the latter.
 const MAX_SPEED_CHANGE: f64 = 0.1;
 
-/// In how many seconds the shown tick approaches its aim, if the change of speed is not limited.
+/// The time in seconds within which the shown tick would reach its aim if the change of its speed were not
+/// limited.
 const APPROACH_SECS: f64 = 2.0;
 
-/// If no tick arrives for this long, one side or the link has stood still, and the estimate begins anew.
+/// If no tick arrives for this long, one side or the link has stood still, and the clock is estimated again
+/// from the beginning.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// If the shown tick is this many seconds behind its aim, it jumps to the aim.
 const JUMP_SECS: f64 = 1.0;
 
-/// The clock of a server, estimated by a client from the times at which its ticks arrive.
+/// The clock of a server, which a client estimates from the times at which the server's ticks arrive.
 ///
-/// Ticks are counted as in [`Server::ticks`](crate::Server::ticks). Between two ticks the estimates are
-/// fractions. The estimates are made from the last 64 ticks that arrived, and assume that the server ticks at
-/// a steady rate. The estimates are `None` until eight ticks have arrived, and again for eight ticks after
-/// nothing has arrived for more than a second.
+/// Ticks have the same numbers as in [`Server::ticks`](crate::Server::ticks). Between two ticks the estimates
+/// are fractions. The estimates are made from the last 64 ticks that arrived, and assume that the server
+/// ticks at a steady rate. The estimates are `None` until eight ticks have arrived, and again for eight ticks
+/// after nothing has arrived for more than a second.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
-    /// Ticks and the times of their first packets, oldest first.
+    /// The ticks that arrived, each with the time when its first packet arrived. The oldest tick comes first.
     arrivals: VecDeque<(u64, Duration)>,
-    /// `None` if too few ticks have arrived.
+    /// The current estimate of the clock, or `None` if too few ticks have arrived.
     estimate: Option<Estimate>,
     /// The shown tick, and the time at which it was computed.
     shown: Option<(f64, Duration)>,
 }
 
-/// What the recent arrivals say of the clock.
+/// The estimate of the server's clock from the recent ticks that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// The tick of the newest arrival, and its time. The other ticks and times are relative to this arrival.
+    /// The newest tick that arrived, and the time when it arrived. The other ticks and times are relative to
+    /// this tick and this time.
     newest: (u64, Duration),
     secs_per_tick: f64,
-    /// How many seconds before `newest` its tick would have arrived on the fastest way.
+    /// How many seconds earlier the tick in `newest` would have arrived if its packet had been as fast as the
+    /// fastest recent packet.
     lead_secs: f64,
-    /// By how many seconds the slow arrivals are later than the fastest one.
+    /// By how many seconds slow packets are later than the fastest packet.
     jitter_secs: f64,
 }
 
 impl ServerClock {
-    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest.
+    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest tick so
+    /// far.
     pub(crate) fn arrived(&mut self, tick: u64, now: Duration) {
         if self.arrivals.back().is_some_and(|&(newest, _)| newest >= tick) {
             return;
@@ -61,7 +67,7 @@ impl ServerClock {
         if self.arrivals.back().is_some_and(|&(_, last)| now.saturating_sub(last) > STANDSTILL) {
             self.arrivals.clear();
         }
-        // After a standstill many ticks arrive at once. Only the newest of them is in time.
+        // After a standstill, many ticks arrive at the same time. Only the newest of these ticks is on time.
         let at_once = self.arrivals.iter().rev().take_while(|(_, time)| *time == now).count();
         if at_once == self.arrivals.len().min(2) {
             self.arrivals.truncate(self.arrivals.len().saturating_sub(1));
@@ -73,7 +79,7 @@ impl ServerClock {
         self.estimate = Estimate::of(&self.arrivals);
     }
 
-    /// Moves the shown tick on.
+    /// Moves the shown tick on to the time `now`.
     pub(crate) fn advance(&mut self, now: Duration) {
         let Some(estimate) = self.estimate else { return };
         let aim = estimate.tick_at(now) - estimate.delay_secs() / estimate.secs_per_tick;
@@ -94,18 +100,19 @@ impl ServerClock {
         self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
     }
 
-    /// Returns the tick that could have arrived at `now` at best: the server's tick, less the shortest way of
-    /// a packet.
+    /// Returns the newest tick that can have arrived at the time `now`. This is the server's tick at that
+    /// time, minus the time that the fastest packets need.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
     }
 
-    /// Returns the tick to show in this frame, for [`Interpolated::at`](crate::Interpolated::at). The result
-    /// is behind [`tick_at`](Self::tick_at) by one tick and the jitter, so that for nineteen of twenty values
-    /// the next value has arrived before it is needed. The tick is computed in
-    /// [`Client::tick`](crate::Client::tick), never goes back, and follows changes of the jitter by running
-    /// up to 10 % faster or slower. If the result is more than a second behind, it jumps.
+    /// Returns the tick to show in this frame, which is passed to
+    /// [`Interpolated::at`](crate::Interpolated::at). The result is behind [`tick_at`](Self::tick_at) by one
+    /// tick and the jitter, so that nineteen of twenty values arrive before they are needed. The tick is
+    /// computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the jitter
+    /// by running up to 10 % faster or slower. If the shown tick is more than a second behind its aim, it
+    /// jumps to the aim.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
         self.shown.map(|(tick, _)| tick)
@@ -117,8 +124,8 @@ impl ServerClock {
         Some(Duration::from_secs_f64(self.estimate?.secs_per_tick))
     }
 
-    /// Returns by how much slow packets are later than fast ones: of twenty recent ticks, nineteen arrived at
-    /// most this much later than the fastest one.
+    /// Returns by how much slow packets are later than fast packets. Of twenty recent ticks, nineteen arrived
+    /// at most this much later than the fastest tick.
     #[must_use]
     pub fn jitter(&self) -> Option<Duration> {
         Some(Duration::from_secs_f64(self.estimate?.jitter_secs))
@@ -126,13 +133,14 @@ impl ServerClock {
 }
 
 impl Estimate {
-    /// Fits a line to the arrivals by least squares. The slope of the line is the time of a tick.
+    /// Fits a line to the ticks and the times of their arrival, by the method of least squares. The slope of
+    /// the line is the time between two ticks.
     fn of(arrivals: &VecDeque<(u64, Duration)>) -> Option<Self> {
         if arrivals.len() < *WINDOW.start() {
             return None;
         }
         let &newest = arrivals.back()?;
-        // How many ticks and seconds an arrival is before the newest one.
+        // For each tick that arrived, how many ticks and seconds it is before the newest tick.
         let points = || {
             arrivals.iter().map(|&(tick, time)| {
                 (newest.0.saturating_sub(tick) as f64, newest.1.saturating_sub(time).as_secs_f64())
@@ -163,7 +171,7 @@ impl Estimate {
         self.newest.0 as f64 + (since + self.lead_secs) / self.secs_per_tick
     }
 
-    /// How far the shown tick is behind the newest one that could have arrived.
+    /// Returns by how many seconds the shown tick should be behind the newest tick that can have arrived.
     fn delay_secs(&self) -> f64 {
         self.secs_per_tick + self.jitter_secs
     }
@@ -176,12 +184,13 @@ mod tests {
 
     const TICK: Duration = Duration::from_millis(50);
 
-    /// A client. Each packet to it takes 30 ms and a random part of the jitter. Some packets are lost.
+    /// A simulated link to a client. Each packet takes 30 ms and a random part of the jitter. Some packets
+    /// are lost.
     struct Link {
         clock: ServerClock,
         rng: Rng,
         tick: u64,
-        /// Packets on the way: when they arrive, and their ticks.
+        /// The packets on the way. For each packet, the time when it arrives, and its tick.
         packets: Vec<(Duration, u64)>,
         now: Duration,
     }
@@ -192,7 +201,7 @@ mod tests {
             Self { clock, rng, tick: 0, packets: Vec::new(), now: Duration::ZERO }
         }
 
-        /// Runs for some ticks of the server, with a frame of the client each 10 ms. Calls `check` in each
+        /// Runs for some ticks of the server, with a frame of the client every 10 ms. Calls `check` in each
         /// frame.
         fn run(&mut self, ticks: u64, jitter: Duration, loss: u64, mut check: impl FnMut(&Self)) {
             for _ in 0..ticks {
@@ -276,7 +285,7 @@ mod tests {
         let mut link = Link::new();
         link.run(100, Duration::ZERO, 1_000, |_| {});
         let before = shown(&link);
-        // The client stands still, and then finds everything at once.
+        // The client stands still, and then receives all packets at the same time.
         link.now += Duration::from_secs(30);
         for tick in 0..600 {
             link.clock.arrived(link.tick + tick, link.now);

@@ -1,13 +1,13 @@
 //! The removed objects that the user can still read, because no polled event has reported their removal yet.
 //!
-//! *Invariant:* an object is in the list as long as an event about its removal waits, or was the last event
-//! that was polled.
+//! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as such an
+//! event is the last event that was polled.
 
 use std::collections::HashMap;
 
 use repl_core::Guid;
 
-/// For each removed object its class, and the number of waiting events that report its removal.
+/// For each removed object, its class, and the number of waiting events that report its removal.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
     objects: HashMap<Guid, (u16, u32)>,
@@ -20,8 +20,8 @@ impl Departed {
         *ends = ends.saturating_add(1);
     }
 
-    /// Records that one removal of an object has been reported, or that no event will report it. Returns the
-    /// class of the object if no more events about it wait.
+    /// Records that one event about the removal of an object has been polled, or that no event will report
+    /// it. Returns the class of the object if no more events about it wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, ends) = self.objects.get_mut(&guid)?;
         *ends = ends.saturating_sub(1);

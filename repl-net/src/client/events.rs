@@ -1,7 +1,8 @@
 //! The queue of events that the client's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. If nobody polls, the queue still stays
-//! short: below a small multiple of the number of objects that it must report, or below [`LEAST`].
+//! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, the queue
+//! remains short. Its length is below a small multiple of the number of objects that it must report, or below
+//! [`LEAST`].
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,16 +10,16 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ClientEvent;
 
-/// The queue may always hold this many events.
+/// The queue may always have this many events, even if it has few objects to report.
 const LEAST: usize = 1_024;
 
-/// The waiting events, in the order in which they happened.
+/// The events that the user has not polled yet, in the order in which they happened.
 #[derive(Debug)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
     /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
-    /// Objects whose removal no event will report.
+    /// The removed objects whose removal no event will report.
     unreported: Vec<ObjectRef<()>>,
 }
 
@@ -41,14 +42,14 @@ impl ClientEvents {
         self.queue.pop_front()
     }
 
-    /// Returns the objects whose removal no event will report. An object is returned once for each of its
-    /// removals.
+    /// Removes and returns the removed objects whose removal no event will report. An object is returned once
+    /// for each of its removals.
     pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.unreported)
     }
 
-    /// Drops the events about objects that were spawned and despawned before the user polled. Of the role
-    /// changes of each object, keeps only the last.
+    /// Drops the events about objects that were spawned and despawned before the user polled. Keeps only the
+    /// last event about a change of the role of each object.
     fn thin_out(&mut self) {
         let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();

@@ -1,15 +1,17 @@
 //! Values between the ticks of a server, for drawing.
 //!
-//! *Invariant:* a value lies between two values that arrived, or is one of them. Nothing is extrapolated.
+//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them. Values are
+//! never extrapolated.
 
 use std::collections::VecDeque;
 
-/// The most values that wait to be shown.
+/// The greatest number of values that wait to be shown.
 const MOST_WAITING: usize = 32;
 
-/// A value that can be mixed with the next one.
+/// A type whose values can be mixed with the next value.
 pub trait Interpolate {
-    /// Returns the value at `fraction` of the way to `next`: 0 is this value, 1 is `next`.
+    /// Returns a value between this value and `next`. For the `fraction` 0 it is this value, and for 1 it is
+    /// `next`.
     #[must_use]
     fn interpolate(&self, next: &Self, fraction: f64) -> Self;
 }
@@ -33,10 +35,10 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
     }
 }
 
-/// The last values of a property with the ticks at which they arrived, to draw what lies between them. Keep
-/// one beside each object that moves; the replicated value itself does not change.
+/// Stores the last values of a property with their ticks, so that a client can draw values between them. The
+/// user stores one `Interpolated` for each object that moves. The replicated value itself does not change.
 ///
-/// [`push`](Self::push) it when a value arrives, and draw [`at`](Self::at) the tick that the
+/// [`push`](Self::push) each value when it arrives, and draw the value [`at`](Self::at) the tick that the
 /// [`ServerClock`](crate::ServerClock) shows:
 ///
 /// ```
@@ -49,26 +51,27 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// assert_eq!(x.at(105.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// At most 32 values are kept: after that, each new value replaces the oldest one.
+/// At most 32 values are kept. After that, each new value replaces the oldest one.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
-    /// Values with their ticks, oldest first.
+    /// The values with their ticks. The oldest value comes first.
     values: VecDeque<(u64, T)>,
     max_ticks: u64,
 }
 
 impl<T: Clone> Interpolated<T> {
     /// Returns an `Interpolated` without values. If a value arrives more than `max_ticks` after the previous
-    /// value, the change counts as begun `max_ticks` before the arrival: before that, nothing was sent,
-    /// because nothing changed. Use the longest time between two updates of an object that moves, for example
+    /// value, the value is assumed to have begun to change `max_ticks` before the new value arrived. Before
+    /// that time nothing was sent, because the value did not change. Use the longest time between two updates
+    /// of an object that moves, for example
     /// 4. 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         Self { values: VecDeque::new(), max_ticks }
     }
 
-    /// Adds the value of a tick. A value of the newest tick replaces it, and a value of an older tick is
-    /// ignored.
+    /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it, and a value
+    /// of an older tick is ignored.
     pub fn push(&mut self, tick: u64, value: T) {
         match self.values.back_mut() {
             Some((newest, _)) if *newest > tick => return,
@@ -92,15 +95,17 @@ impl<T: Clone> Interpolated<T> {
         self.values.push_back(value);
     }
 
-    /// Forgets all values and sets one, for example after a teleport: nothing is drawn between the two.
+    /// Forgets all values and sets a new value, for example after a teleport. Values between the old and the
+    /// new value are not shown.
     pub fn snap(&mut self, tick: u64, value: T) {
         self.values.clear();
         self.keep((tick, value));
     }
 
-    /// Returns the value at a tick, mixed by `mix` from the value before it, the value after it, and the
-    /// fraction of the way between them. Returns the first value for ticks before it, and the last value for
-    /// ticks after it. Returns `None` if there are no values. Costs O(log values).
+    /// Returns the value at a tick. `mix` computes it from the last value before the tick, the first value
+    /// after the tick, and the fraction of the time between the two. For ticks before the first value,
+    /// returns the first value, and for ticks after the last value, returns the last value. Returns `None` if
+    /// there are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {

@@ -1,8 +1,9 @@
-//! An index of the references in a client's objects. The index finds all values that refer to an object. When
-//! that object appears or disappears, these values are read again from their stored bits (S117).
+//! An index of the references in a client's objects. With the index, the client finds all values that refer
+//! to an object. When an object appears or disappears, these values are read again from their stored bits
+//! (S117).
 //!
 //! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
-//! that is one reference, for example in an array of references, takes about 12 bytes.
+//! that is one reference, for example in an array of references, takes about 12 bytes of memory in the index.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Range};
@@ -11,8 +12,8 @@ use std::sync::Arc;
 use repl_core::wire::{read_guid, write_guid};
 use repl_core::{BitSlice, BitWriter, Guid};
 
-/// The position of a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a
-/// single value.
+/// The position of a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a value
+/// that is sent as a unit.
 pub(crate) type LeafPath = (u32, Arc<[u32]>);
 
 /// The index of all leaves that contain references.
@@ -25,8 +26,8 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
-    /// Stores a leaf of the object in `slot` that was read with these bits. The leaf contains references to
-    /// `guids` (S119).
+    /// Adds a leaf (a single value) of the object in `slot` to the index, or updates it. The leaf was read
+    /// from the bits `bits`. The leaf contains references to `guids` (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -43,7 +44,7 @@ impl Mentions {
         }
     }
 
-    /// Removes a leaf that contains no references any more.
+    /// Removes a leaf from the index, because it contains no references any more.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         if !self.objects.contains_key(&slot) {
             return;
@@ -53,7 +54,8 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Removes all leaves below `path` whose next handle is in `steps`. Costs O(removed leaves).
+    /// Removes from the index all leaves below `path` whose next handle is in `steps`. Costs O(removed
+    /// leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.objects.contains_key(&slot) {
             let removed = self.references.cut(slot, path, &steps);
@@ -62,7 +64,7 @@ impl Mentions {
         }
     }
 
-    /// Removes all leaves of the object in `slot`, because the object was removed.
+    /// Removes from the index all leaves of the object in `slot`, because the object was removed.
     pub(crate) fn remove_object(&mut self, slot: u32) {
         if self.objects.remove(&slot).is_some() {
             self.references.cut_lists(List { slot, first: 0, second: 0 }, List::last(slot), &ALL);
@@ -82,7 +84,7 @@ impl Mentions {
     }
 
     /// Calls `visit` once for each leaf that refers to one of `guids`, with the leaf's slot, path and bits.
-    /// Costs up to 64 steps for each of these leaves, because leaves are stored in chunks of 64.
+    /// The cost is up to 64 steps for each of these leaves, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         for &guid in guids {
             self.references.each_of(guid, visit);
@@ -98,15 +100,15 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// Returns the guid of a leaf that is exactly one reference.
+/// Returns the guid in these bits if they are exactly one reference.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// The path to the parent of neighbouring leaves. The path has at most two handles. Each number is stored
-/// plus one, and zero means that there is no number.
+/// A list of neighbouring leaves, given by the path to their parent. The path has at most two handles. Each
+/// number is stored plus one, and zero means that there is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,
@@ -126,12 +128,12 @@ impl List {
         }
     }
 
-    /// Returns the last possible list of the object in `slot`.
+    /// Returns the list of leaves that sorts after all other lists of the object in `slot`.
     const fn last(slot: u32) -> Self {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
 
-    /// Returns the path to the leaf whose last handle is `step`.
+    /// Returns the path to the leaf of this list whose last handle is `step`.
     fn path(self, step: u32) -> ([u32; 3], usize) {
         match (self.first.checked_sub(1), self.second.checked_sub(1)) {
             (Some(first), Some(second)) => ([first, second, step], 3),
@@ -163,22 +165,22 @@ impl Leaf {
     }
 }
 
-/// How many leaves of a list are stored in one chunk.
+/// The number of leaves of a list that one chunk stores.
 const CHUNK: u32 = 64;
 
 /// The key of a chunk: its list, and the number of the chunk in this list.
 type Key = (List, u32);
 
-/// The guids of up to 64 neighbouring leaves.
+/// The guids in up to 64 neighbouring leaves.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// A bit for each leaf that the chunk stores.
+    /// A bit mask of the leaves that the chunk stores.
     mask: u64,
     guids: Vec<Guid>,
 }
 
 impl Chunk {
-    /// Returns the index of a leaf's guid in `guids`, or the index where it would be inserted.
+    /// Returns the index in `guids` of the guid of a leaf, or the index at which it would be inserted.
     fn rank(&self, bit: u32) -> usize {
         (self.mask & !u64::MAX.wrapping_shl(bit)).count_ones() as usize
     }
@@ -205,7 +207,7 @@ impl Chunk {
         Some(self.guids.remove(rank))
     }
 
-    /// Returns the bit and the guid of each leaf.
+    /// Returns the bit and the guid of each leaf in the chunk.
     fn iter(&self) -> impl Iterator<Item = (u32, Guid)> + '_ {
         (0..CHUNK).filter(|&bit| self.has(bit)).zip(self.guids.iter().copied())
     }
@@ -215,7 +217,7 @@ impl Chunk {
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
-    /// Each guid with each chunk that contains it, to find leaves by guid.
+    /// The pairs of each guid and each chunk that contains it, with which leaves are found by guid.
     by_guid: BTreeSet<(Guid, Key)>,
 }
 
@@ -248,7 +250,8 @@ impl References {
         }
         let nested = |step: u32| List::of(slot, &[path, &[step]].concat());
         if let (Some(first), Some(last)) = (nested(steps.start), nested(steps.end.saturating_sub(1))) {
-            // The list of a top-level handle comes before the lists of its elements.
+            // If the path is empty, `last` must sort after all lists of the object, because the list of a
+            // top-level handle comes before the lists of its elements.
             let last = if path.is_empty() { List { second: u32::MAX, ..last } } else { last };
             removed = removed.saturating_add(self.cut_lists(first, last, &ALL));
         }
@@ -287,11 +290,11 @@ impl References {
     }
 }
 
-/// All leaves that are more than one reference, or that are nested deeper than two collections.
+/// All leaves that contain more than one reference, or that are nested deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
     by_path: BTreeMap<LeafPath, Value>,
-    /// Each guid with each leaf that refers to it.
+    /// The pairs of each guid and each leaf that refers to it.
     by_guid: BTreeSet<(Guid, LeafPath)>,
 }
 
@@ -369,8 +372,8 @@ mod tests {
 
     use super::*;
 
-    /// For each leaf the slots of the objects that it refers to. A leaf with one object is exactly one
-    /// reference.
+    /// The naive model of the index: for each leaf, the slots of the objects to which the leaf refers. A leaf
+    /// that refers to one object is exactly one reference.
     type Model = BTreeMap<(u32, Vec<u32>), BTreeSet<u32>>;
 
     #[derive(Clone, Debug)]
@@ -411,7 +414,7 @@ mod tests {
         writer
     }
 
-    /// Returns the leaves that refer to any of these objects, as the index visits them.
+    /// Returns the leaves that the index visits for any of these objects.
     fn visited(mentions: &Mentions, of: &[u32]) -> Vec<(u32, Vec<u32>, Vec<u8>)> {
         let mut visited = Vec::new();
         let guids: Vec<Guid> = of.iter().copied().map(guid).collect();
@@ -424,7 +427,7 @@ mod tests {
         visited
     }
 
-    /// Asserts that the index has the leaves of the model and keeps nothing of others.
+    /// Asserts that the index has exactly the leaves of the model.
     fn assert_equal(mentions: &Mentions, model: &Model) {
         for of in [&[0][..], &[1], &[2, 3], &[0, 1, 2, 3]] {
             let leaves = model.iter().filter(|(_, referred)| of.iter().any(|slot| referred.contains(slot)));

@@ -1,4 +1,4 @@
-//! The client's messages to the server and from it.
+//! The messages that a client sends to the server and receives from it.
 //!
 //! *Invariant:* a message that was lost is sent again only if its channel is reliable.
 
@@ -12,11 +12,11 @@ use crate::transport::acks::{AckRanges, Received};
 use crate::transport::sequence::Sequence;
 
 impl Client {
-    /// Registers a type of messages, for both directions. Register the same types with the same channels as
-    /// on the server, in any order.
+    /// Registers a type of messages, which can then be sent in both directions. Register the same types with
+    /// the same channels as on the server, in any order.
     ///
     /// # Panics
-    /// After the first [`tick`](Self::tick), or if a type of this name is registered already.
+    /// Panics after the first [`tick`](Self::tick), or if a type of this name is registered already.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
         self.register_message_with::<M>(channel, MessageOptions::default())
@@ -41,14 +41,14 @@ impl Client {
         self
     }
 
-    /// Sends a message to the server, in the next [`tick`](Self::tick).
+    /// Queues a message to the server, which is sent in the next [`tick`](Self::tick).
     ///
-    /// References in a message are resolved when it is delivered: an object that the other side does not have
-    /// then reads as null.
+    /// References in a message are resolved when the message is delivered. A reference to an object that the
+    /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be
-    /// tried again.
+    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
+    /// [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -73,7 +73,7 @@ impl Client {
         self.mailbox.poll().map(|((), message)| message)
     }
 
-    /// Handles the acks of this client's packets.
+    /// Handles acks of packets that this client has sent.
     pub(super) fn acked(&mut self, acks: AckRanges<'_>, now: Duration) {
         let mut newest = None;
         for range in acks {
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    /// Gives up the packets that took too long. Their reliable messages are sent again.
+    /// Gives up the packets whose acks are overdue. The reliable messages in these packets are sent again.
     fn give_up_lost(&mut self, now: Duration) {
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         for sequence in overdue {
@@ -113,8 +113,8 @@ impl Client {
         self.link.timeouts = self.link.timeouts.saturating_add(u32::from(has_timed_out));
     }
 
-    /// Sends the messages of this tick, with the acks if they are due. Returns whether a packet was sent that
-    /// has all acks.
+    /// Sends the messages of this tick, together with the acks if acks are due. Returns whether a packet was
+    /// sent that contains all acks.
     pub(super) fn send_messages(&mut self, owes_ack: bool, now: Duration) -> bool {
         self.give_up_lost(now);
         self.outbox.received = if owes_ack { self.received.clone() } else { Received::default() };

@@ -1,4 +1,4 @@
-//! The client: receives objects, acknowledges packets, calls notifies.
+//! The client: it receives objects, acks packets, and calls notifies.
 //!
 //! *Invariant:* bytes from the server never panic and never decide how much is allocated. A packet is applied
 //! as a whole or not at all (R20).
@@ -54,11 +54,11 @@ pub use view::ClientStats;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// The bytes are not a packet of this session: they are damaged, truncated, too large, or from another
-    /// sender. The client can ignore these bytes.
+    /// The bytes are not a packet of this session: the bytes are damaged, truncated, too large, or from
+    /// another sender. The client can ignore these bytes.
     #[error("not a packet of this session")]
     Damaged,
-    /// The server sent something that the protocol forbids. The connection is closed.
+    /// The packet contains something that the protocol forbids. The connection is closed.
     #[error("malformed packet: {0}")]
     Malformed(String),
     /// The connection has already ended.
@@ -66,23 +66,23 @@ pub enum ReceiveError {
     Closed,
 }
 
-/// A client: it has copies of the objects that it may see on a server, and keeps the copies up to date.
+/// A client: it has copies of those objects of a server that it may see, and keeps these copies up to date.
 ///
-/// In each tick: pass the packets that arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send
-/// the packets from [`poll_transmit`](Self::poll_transmit).
+/// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
+/// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 pub struct Client {
     config: ClientConfig,
     handshake: ClientHandshake,
     pub(crate) replicas: Replicas,
     pub(crate) outbox: Outbox,
-    /// What the acks of the server tell of the link.
+    /// What the client knows about the link from the acks of the server.
     link: LinkHealth,
     pub(crate) mailbox: Mailbox<()>,
     /// Runs the waiting calls of each class that has calls.
     pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
     pub(crate) exchange: Exchange,
     received: Received,
-    /// When to send acks.
+    /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
     last_sent: Duration,
     events: ClientEvents,
@@ -98,7 +98,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client without classes.
+    /// Returns a client on which no classes are registered yet.
     ///
     /// `session` distinguishes this session from all other sessions of the same address. Every packet is
     /// bound to its session, and packets of other sessions count as damaged (R25). Use a new number for each
@@ -145,10 +145,10 @@ impl Client {
         }
     }
 
-    /// Registers a class. Register the same classes as on the server, in any order.
+    /// Registers the class of an object type. Register the same classes as on the server, in any order.
     ///
     /// # Panics
-    /// After the first [`tick`](Self::tick).
+    /// Panics after the first [`tick`](Self::tick).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         assert!(
@@ -160,11 +160,11 @@ impl Client {
         self
     }
 
-    /// Registers a set of initial values. Register the same sets as on the server: for each class in the same
-    /// order.
+    /// Registers an archetype, which is a set of initial values for objects. Register the same archetypes as
+    /// on the server, and for each class in the same order.
     ///
     /// # Panics
-    /// After the first [`tick`](Self::tick).
+    /// Panics after the first [`tick`](Self::tick).
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
@@ -178,13 +178,14 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Returns whether the server has accepted this client and neither side has ended the connection since.
+    /// Returns whether the server has accepted this client and neither side has ended the connection since
+    /// then.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.handshake.is_connected()
     }
 
-    /// Takes a packet from the server, applies it, and calls notifies and other callbacks.
+    /// Receives a packet from the server, applies it, and calls notifies and other callbacks.
     ///
     /// # Errors
     /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
@@ -231,7 +232,7 @@ impl Client {
         Ok(())
     }
 
-    /// Handles a welcome, the packet by which the server accepts this client. Each welcome contains the token
+    /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
     /// that validates the client's address.
     fn welcomed(&mut self, now: Duration) {
         self.outbox.binding = self.handshake.binding();
@@ -310,15 +311,15 @@ impl Client {
         }
     }
 
-    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the disconnect packet.
-    /// The objects of the client do not change.
+    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the packet that tells the
+    /// server that the connection ends. The objects of the client do not change.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }
 
-    /// Makes the packets of this tick: hellos, acks, keep-alives. `now` is the time since a fixed start that
-    /// you choose. `now` must not go back. Call this in every frame: without it the client neither connects
-    /// nor stays connected.
+    /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
+    /// `now` is the time since a fixed start that you choose. `now` must never decrease. Call this function
+    /// in every frame, because without it the client neither connects nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.clock.advance(now);
@@ -351,7 +352,8 @@ impl Client {
         if owes_ack && !has_acked_all {
             self.outbox.signal(&self.received, now);
         } else if is_silent || must_send_token {
-            // These packets contain no acks, because late acks would look like long round trips.
+            // These packets contain no acks, because acks that are sent late would look like long round
+            // trips.
             self.outbox.signal(&Received::default(), now);
         }
         if self.outbox.queue.packets_sent > packets_before {
@@ -359,8 +361,8 @@ impl Client {
         }
     }
 
-    /// Returns the next packet for the server. Send the packet at once. Returns `None` if this tick has no
-    /// more packets.
+    /// Returns the next packet for the server. The caller sends the packet at once. Returns `None` if this
+    /// tick has no more packets.
     ///
     /// # Panics
     /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.
@@ -372,7 +374,7 @@ impl Client {
         self.outbox.queue.pop(&mut self.lent).then_some(self.lent.as_slice())
     }
 
-    /// Returns the next event, or `None` if there are no more.
+    /// Returns the next event, or `None` if there are no more events.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         if let Some(departed) = self.last_departed.take() {
             self.replicas.release(departed);
@@ -384,25 +386,27 @@ impl Client {
         event
     }
 
-    /// Returns the object if it exists and is a `T`.
+    /// Returns an object if it exists and is a `T`.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.get(object)
     }
 
-    /// Returns the object for a local change, for example for prediction. A value that arrives later replaces
-    /// the change. The notify is called only if the new value differs from the changed value (S49).
+    /// Returns an object for a change on this client alone, for example for prediction. A value of the
+    /// changed property that arrives later replaces the change. In this case the notify is called only if the
+    /// new value differs from the changed value (S49).
     ///
-    /// A replicated `Vec` or `Option` that you make longer or shorter is restored completely by its next
-    /// update. Items and entries that you remove are restored when the server changes them. Items that you
-    /// add belong to the client. If you assign a fast array over another, all its items belong to the client
-    /// too (S183), and their ids change with the next update of that array. If the object has any of these
-    /// collections, the client keeps a copy of the object from now on. An array that you take from an object
-    /// still belongs to the client: to give it to an object of a server, clone it.
+    /// A replicated `Vec` or `Option` that you make longer or shorter gets all elements of the server again
+    /// with its next update. Items and map entries that you remove are restored when the server changes them.
+    /// Items that you add remain on this client and belong to it. If you assign a fast array over another,
+    /// all items of the new array belong to the client (S183), and the ids of these items change with the
+    /// next update of that array. If the object has arrays or collections, the client keeps a copy of the
+    /// object from now on. An array that you take from an object still belongs to the client. To use such an
+    /// array in an object of a server, clone it.
     ///
-    /// The change is not sent to the server. `client[object]` does the same, and panics if the object does
-    /// not exist. There is no `objects_mut` as in [`Server`](crate::Server), because it would copy every
-    /// object.
+    /// The change of an object on a client is not sent to the server. `client[object]` does the same, and
+    /// panics if the object does not exist. A client has no method `objects_mut` as a
+    /// [`Server`](crate::Server) has, because this method would copy every object.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -414,7 +418,7 @@ impl Client {
     }
 
     /// Returns all objects of a class with their references, in no particular order. To change some objects,
-    /// collect their references and call [`get_mut`](Self::get_mut) for each.
+    /// collect their references and call [`get_mut`](Self::get_mut) for each reference.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column
@@ -425,21 +429,21 @@ impl Client {
         })
     }
 
-    /// Returns the bits received so far, by class and property. Empty unless [`ClientConfig::measure`] is
-    /// set.
+    /// Returns how many bits have been received so far for each class and each property. The result is empty
+    /// unless [`ClientConfig::measure`] is set.
     #[must_use]
     pub fn traffic(&self) -> &[ClassTraffic] {
         self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 
-    /// Returns the number of bytes of all packets made so far.
+    /// Returns the number of bytes of all packets that the client has made so far.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.outbox.queue.bytes_sent
     }
 }
 
-/// Returns an object that exists. To change an object on this client alone, use [`Client::get_mut`].
+/// Returns an object, which must exist. To change an object on this client alone, use [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
@@ -454,8 +458,9 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns an object for a change on this client alone, like [`Client::get_mut`]. The change is not sent, and
-/// later updates replace it. To change the object for all clients, change it on the server.
+/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`]. The change is
+/// not sent to the server, and later updates of the server replace it. To change the object for all clients,
+/// change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.

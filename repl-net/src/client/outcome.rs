@@ -1,4 +1,4 @@
-//! The outcome of a packet: the objects that the packet creates and removes.
+//! The outcome of a packet: which objects the packet creates and removes.
 //!
 //! *Invariant:* while a packet is validated and applied, references resolve to the objects that exist after
 //! the whole packet has been applied.
@@ -12,11 +12,11 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct Outcome {
     opened: Vec<Guid>,
     closed: Vec<u32>,
-    /// The slots in `closed`, as a set.
+    /// The slots of the removed objects (`closed`), as a set.
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`]. The outcome can be truncated to this mark.
+/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after this position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -38,7 +38,7 @@ impl Outcome {
     }
 
     /// Records that the packet removes the object in `slot`, if there is one. `slot` must be less than the
-    /// number of slots.
+    /// number of slots that was passed to [`new`](Self::new).
     pub(crate) fn close(&mut self, slot: u32) {
         self.closed.push(slot);
         self.closing.insert(slot);
@@ -48,7 +48,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
     }
 
-    /// Drops all objects that were added since `mark`.
+    /// Removes all objects from the outcome that were added since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
@@ -56,7 +56,8 @@ impl Outcome {
         }
     }
 
-    /// Sorts the outcome. Call it after everything is added, and before [`opens`](Self::opens).
+    /// Sorts the objects in the outcome. Call this method after all objects are added, and before
+    /// [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();

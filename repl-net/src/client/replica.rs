@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
 //! notifies. Updates are deltas to the values that the server sent before. So each object with collections
-//! that the user may have changed has a base: a copy with exactly the values that the server sent.
+//! that the user may have changed has a base, which is a copy with exactly the values that the server sent.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// The object that an update changes.
+/// The object to which an update belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
-    /// The existing object in this row.
+    /// The update changes the existing object in this row.
     Row(u32),
-    /// A new object with the initial values of this archetype.
+    /// The update creates a new object with the initial values of this archetype.
     Archetype(u32),
 }
 
-/// A callback of the user. S54 states the order in which callbacks run.
+/// A callback of the user's object type. S54 states the order in which callbacks run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,
@@ -34,7 +34,7 @@ pub(crate) enum Callback {
     PostNetInit,
 }
 
-/// A property with a notify that a packet contained.
+/// A property that a packet contained and that has a notify.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedNotify {
     /// The index of the notify in the class.
@@ -47,7 +47,8 @@ pub(crate) struct ReceivedNotify {
 /// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update and does not apply it. Stores in `checked` the data that [`apply`](Self::apply) needs.
+    /// Reads an update without applying it, to check that it is valid. Stores in `checked` the data that
+    /// [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject,
@@ -65,30 +66,30 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Adds the properties among `handles` that have notifies to `notified`.
+    /// Adds to `notified` those properties among `handles` that have a notify.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
     /// Prepares to read leaves of the property at `handle` again. Stores the old value of the property,
     /// unless this packet has already changed the property.
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
-    /// Reads one leaf of an object again (S118).
+    /// Reads one leaf (a single value) of an object again from its stored bits (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
-    /// After leaves were read again, checks again which properties have changed.
+    /// Checks again which properties have changed, after leaves of the object were read again.
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
-    /// Returns the slots of the objects, by row.
+    /// Returns the slot of the object in each row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
     /// `Default` is the first. See [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with the values of its archetype. Returns the row of the object.
+    /// Adds an object with the initial values of its archetype. Returns the row of the object.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
-    /// Removes an object. The object can be read as departed until it is released. Returns the slot of the
-    /// object that moved to the empty row.
+    /// Removes an object. The user can still read the removed object as [departed](crate::Client::departed),
+    /// until it is released. Returns the slot of the object that was moved to the row of the removed object.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Drops a removed object.
+    /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
-    /// Ends an update of an object's collections: calls their callbacks, then takes out the items that the
-    /// update removed (S178).
+    /// Ends an update of an object's collections: calls the callbacks of the collections, and then removes
+    /// the items that the update removes (S178).
     fn finish_update(&mut self, row: u32);
     /// Calls a callback of the user for an object.
     fn call(&mut self, row: u32, callback: Callback);
@@ -96,28 +97,29 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
-/// The objects of the class `T`.
+/// The replica column of the class `T`.
 pub(crate) struct TypedReplica<T> {
     pub(crate) class: Class<T>,
     pub(crate) live: Vec<T>,
-    /// The values before the last update, to call notifies with them.
+    /// The values from before the last update, which are passed to notifies.
     old: Vec<T>,
-    /// For each slot, the base of its object, if the object has one.
+    /// The base of each object that has a base, by slot. A base is a copy with exactly the values that the
+    /// server sent.
     bases: HashMap<u32, T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
     pub(crate) departed: HashMap<Guid, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
-    /// For each handle, beginning with handle 1: the index in `notifies` plus one, or zero if the property
-    /// has no notify. Empty if the class has no notifies.
+    /// For each handle from 1 on, the index in `notifies` plus one, or zero if the property of the handle has
+    /// no notify. The vector is empty if the class has no notifies.
     notify_of: Vec<u32>,
 }
 
 impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn new() -> Self {
         let class = Class::new();
-        // A static array has several ranges of handles in a row, and one notify for all of them.
+        // A fixed array has several consecutive ranges of handles, and one notify for all of them.
         let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
         for (property, notify, range) in class.conditions().notifies() {
             match notifies.last_mut() {
@@ -148,8 +150,8 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. Creates the object's base first, if the
-    /// object needs one.
+    /// Returns the object in a row, so that the user can change it. Before that, creates the object's base (a
+    /// copy with exactly the values that the server sent), if the object needs a base.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
@@ -163,8 +165,8 @@ impl<T: Replicated> TypedReplica<T> {
         Some(live)
     }
 
-    /// Makes a base before an object is written to, if values in the object have callbacks that run during
-    /// the write.
+    /// Creates the base of an object before an update is applied to it, if values in the object have
+    /// callbacks that run while the update is applied.
     fn prepare_base(&mut self, row: u32) {
         if self.class.lends_entries() {
             self.borrow_for_user(row);
@@ -177,7 +179,7 @@ impl<T: Replicated> TypedReplica<T> {
         lent.or_else(|| self.live.get(row))
     }
 
-    /// Stores the old values of the properties among `handles` that have notifies.
+    /// Stores the old values of those properties among `handles` that have a notify.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
         let Self { class, live, old, notifies, notify_of, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
@@ -186,16 +188,16 @@ impl<T: Replicated> TypedReplica<T> {
             let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
             (first..end).for_each(|handle| remembered.insert(handle));
         }
-        // Old values of collections are not stored, because that would copy all items at each update.
-        // Collections record their changes themselves.
+        // Old values of collections are not stored, because that would copy all items at each update. Instead
+        // collections record their changes by themselves.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
         }
     }
 
-    /// Returns the notify of a property, and whether it must be called: because the property has changed, or
-    /// because the notify is `Always` (S49, S50).
+    /// Returns the notify of a property, and whether it must be called. It must be called if the property has
+    /// changed, or if the notify is `Always` (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<ReceivedNotify> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let (property, when, range) = self.notifies.get(notify as usize)?;
@@ -209,12 +211,13 @@ fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
 }
 
-/// Returns the notifies of the properties among `handles`, each once. Costs O(handles) if the class has
-/// notifies.
+/// Returns the notifies of the properties among `handles`, each notify once. Costs O(handles) if the class
+/// has notifies.
 fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
     let handles = (!notify_of.is_empty()).then(|| handles.iter());
     let mut last = None;
-    // All handles of one property are consecutive, so comparing with the last notify is enough.
+    // All handles of one property are consecutive, so comparing with the previous notify is enough to skip
+    // repeated notifies.
     let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
     handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
 }
@@ -255,7 +258,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     ) {
         self.prepare_base(row);
         if update.refers() {
-            // Map entries whose keys refer to missing objects are stored only in the base.
+            // Map entries whose keys refer to missing objects are stored only in the base, so the object
+            // needs a base.
             self.borrow_for_user(row);
         }
         let row = row as usize;
@@ -278,7 +282,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.prepare_base(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
-        // If this packet has already contained the property, the old value is already stored.
+        // If this packet has already changed the property, the old value is already stored.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
             handles.insert(handle);

@@ -24,7 +24,7 @@ use crate::transport::reassembly::Reassembly;
 use crate::transport::segment::PreviousLists;
 use crate::transport::slot_set::SlotSet;
 
-/// An object that the current packet changed.
+/// An object that the current packet has changed.
 #[derive(Debug)]
 struct ChangedObject {
     slot: u32,
@@ -44,7 +44,8 @@ pub(crate) struct Replicas {
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
-    /// The objects that the packet creates and removes, as far as the packet has been validated.
+    /// The objects that the current packet creates and removes, in the part of the packet that was validated
+    /// so far.
     outcome: Outcome,
     checked: Checked,
     touched: Vec<ChangedObject>,
@@ -111,7 +112,7 @@ impl Replicas {
         self.slots.contains(guid).then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
-    /// Returns which objects exist.
+    /// Returns access to the information which objects exist.
     pub(crate) fn objects(&self) -> &dyn Objects {
         &self.slots
     }

@@ -2,7 +2,7 @@
 //! updated.
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
-//! packet.
+//! packet was applied.
 
 use std::num::NonZeroU32;
 
@@ -15,17 +15,17 @@ use crate::transport::sequence::Sequence;
 /// The slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// For each slot, the stamp of its last update plus one. Zero if the slot has had no update. A stamp is
-    /// the number of a packet.
+    /// For each slot, the stamp of the last update of its object, plus one. The value is zero if there was no
+    /// update. The stamp of an update is the number of the first packet of its tick.
     stamps: Vec<u64>,
-    /// For each slot, the generation of its object. Zero if the slot is empty.
+    /// For each slot, the generation of its object. The value is zero if the slot is empty.
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
     /// For each slot, whether this client owns the object, and the client's role for it.
     pub(super) proxies: Vec<Proxy>,
     /// The objects that the current packet creates and removes. References resolve as if the whole packet had
-    /// been applied, so the order of its entries does not matter.
+    /// been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
 }
 
@@ -50,7 +50,8 @@ impl SlotTable {
         self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
     }
 
-    /// Returns the class and the row of the object in a slot.
+    /// Returns the number of the class of the object in a slot, and the row of the object in the column of
+    /// this class.
     pub(super) fn class_and_row(&self, slot: u32) -> Option<(u16, u32)> {
         self.generation(slot)?;
         Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
@@ -75,7 +76,8 @@ impl SlotTable {
         }
     }
 
-    /// Sets the owner and role of an object. Returns whether the owner or the role has changed.
+    /// Sets the owner flag and the role of this client for an object. Returns whether the owner or the role
+    /// has changed.
     pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
         let known = self.proxies.get_mut(slot as usize);
         known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)

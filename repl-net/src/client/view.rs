@@ -1,8 +1,8 @@
-//! The client's methods for everything but values: owner, role and class of objects, which properties
-//! arrived, and statistics.
+//! The methods of the client for everything except values of objects: owner, role and class of objects, the
+//! properties that arrived, and statistics.
 //!
-//! *Invariant:* these methods do not change replicated values. Arrivals are recorded only for classes whose
-//! changes the user has asked for.
+//! *Invariant:* these methods do not change replicated values. The client records which properties arrive
+//! only for classes whose changes the user has asked for.
 
 use std::time::Duration;
 
@@ -16,32 +16,33 @@ use crate::transport::role::Role;
 /// The traffic and the quality of a client's connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientStats {
-    /// The bytes of all packets that this client made for the server.
+    /// The number of bytes of all packets that this client has made for the server.
     pub bytes_sent: u64,
-    /// The bytes of all packets from the server that were accepted.
+    /// The number of bytes of all packets from the server that were accepted.
     pub bytes_received: u64,
     /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
     /// The number of packets from the server that did not arrive although later packets did. If such a packet
-    /// arrives late, it is no longer counted.
+    /// arrives late, it is subtracted again.
     pub packets_lost: u64,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
     /// time that acks wait for this client's tick. The server sends this value in every 32nd packet and in
-    /// each keep-alive. `None` before the first ack.
+    /// each keep-alive. The value is `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
 impl Client {
-    /// Returns whether this client owns an object, as the server last sent it. `false` if the object does not
-    /// exist.
+    /// Returns whether this client owns an object, according to the last information from the server. Returns
+    /// `false` if the object does not exist.
     #[must_use]
     pub fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.proxy(object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// Returns the role of this client for an object (S204, S205), as the server last sent it. Returns `None`
-    /// if the object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy),
-    /// the owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
+    /// Returns the role of this client for an object (S204, S205), according to the last information from the
+    /// server. Returns `None` if the object does not exist. If the server sets the role
+    /// [`AutonomousProxy`](Role::AutonomousProxy), the owner has this role, and all other clients have the
+    /// role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.replicas.proxy(object).map(|proxy| proxy.role)
@@ -81,18 +82,19 @@ impl Client {
         self.replicas.cast(object)
     }
 
-    /// Returns the last state of a removed object. The object can be read until the call of
-    /// [`poll_event`](Self::poll_event) that follows the one which returned the object's
-    /// [`Despawned`](crate::ClientEvent::Despawned).
+    /// Returns the last state of a removed object. The object can be read until
+    /// [`poll_event`](Self::poll_event) is called again after it has returned the event
+    /// [`Despawned`](crate::ClientEvent::Despawned) of the object.
     #[must_use]
     pub fn departed<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.departed(object)
     }
 
-    /// Returns which properties of the objects of a class arrived since the last call: one change for each
-    /// object, in no particular order. The first call returns all existing objects as new. From then on the
-    /// client records arrivals, which takes O(properties received), and memory for at most each existing
-    /// object. Removed objects are not included: events report them.
+    /// Returns which properties of the objects of a class arrived since the last call of this method. The
+    /// result has one change for each object, in no particular order. The first call returns all existing
+    /// objects as new. After the first call, the client records which properties arrive. This costs
+    /// O(properties received), and memory for each existing object at most. Removed objects are not included,
+    /// because events report their removal.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -110,10 +112,10 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
-    /// Copies the properties in a change from the client's object to `to`, for example to a component of an
+    /// Copies the properties in `change` from the client's object to `to`, for example to a component of an
     /// ECS. If the object is new, all replicated properties are copied, because the initial values of the
     /// object may differ from the values in `to`. The other fields of `to` do not change. If the object does
-    /// not exist any more, nothing is copied and the method returns false. Costs O(values copied): if a
+    /// not exist any more, nothing is copied and the method returns false. Costs O(values copied). If a
     /// collection changed, all its elements are copied.
     ///
     /// ```
@@ -134,16 +136,16 @@ impl Client {
         self.replicas.copy_changed(change, to)
     }
 
-    /// Returns the tick of the server that made the newest packet, counted as
-    /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
-    /// were lost, it shows older values. Returns `None` before the first packet.
+    /// Returns the number of the server's tick in which the newest packet was made, as
+    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of this
+    /// tick, or an older state if packets were lost. Returns `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
     }
 
-    /// Returns an estimate of the server's clock: which tick it has now, and which tick to show so that
-    /// movement is smooth.
+    /// Returns an estimate of the server's clock: the tick that the server has now, and the tick that the
+    /// client should show so that movement is smooth.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -172,10 +174,11 @@ impl Client {
         &self.clock
     }
 
-    /// Returns whether the client has received the complete state at the time when the server accepted it:
-    /// all objects that existed then and that it may see, with all items of their collections. The client
-    /// learns this one round trip after the last of these objects arrived, or later if new elements keep
-    /// changing before they arrive. [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
+    /// Returns whether the client has received the complete state from the time when the server accepted the
+    /// client. This state consists of all objects that existed at that time and that the client may see, with
+    /// all items of their collections. The client receives this information one round trip after the last of
+    /// these objects arrived, or later if new elements keep changing before they arrive.
+    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports this once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized

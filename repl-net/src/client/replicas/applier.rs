@@ -1,6 +1,6 @@
-//! Applies the entries of a body that was validated.
+//! Applies the entries in the body of a packet that was validated.
 //!
-//! *Invariant:* nothing that a peer sends makes applying fail: validation has refused it before.
+//! *Invariant:* applying never fails, because validation has refused every entry that could not be applied.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::session::traffic::Traffic;
 use crate::transport::reassembly::Part;
 use crate::transport::sequence::Sequence;
 
-/// The visitor that applies validated entries.
+/// The visitor that applies the validated entries of a body.
 pub(super) struct Applier<'a> {
     pub(super) replicas: &'a mut Replicas,
     pub(super) stamp: Sequence,
@@ -53,7 +53,7 @@ impl Applier<'_> {
     }
 }
 
-/// Records the references and the traffic of one object while an update of it is applied.
+/// Records the references in one object, and the traffic of the object, while an update of it is applied.
 struct Record<'a> {
     slot: u32,
     class: u16,

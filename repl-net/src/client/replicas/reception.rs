@@ -1,4 +1,5 @@
-//! The reception of a body: validate all of it, apply all of it, read references again, call callbacks.
+//! Receives the body of a packet in four steps: validates all of the body, applies all of it, reads
+//! references again, and calls callbacks.
 //!
 //! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
 //! applied.
@@ -24,16 +25,17 @@ struct Rereading {
     slot: u32,
     class: u16,
     row: u32,
-    /// The index of the object in `touched`.
+    /// The index of this object in `touched`.
     at: usize,
-    /// The handle of the property that is being read again, or zero.
+    /// The handle of the property that is being read again, or zero if no property is being read.
     handle: u32,
 }
 
 impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
-    /// `check_rest` checks what follows the segments of the body, before anything is applied.
+    /// `check_rest` is called before anything is applied. It checks the rest of the packet, which follows the
+    /// segments of the body.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
@@ -89,9 +91,9 @@ impl Replicas {
         self
     }
 
-    /// Validates a packet a second time: now references resolve to the objects that exist after the packet.
-    /// This is necessary if decoders of the user asked for objects that do not exist before the packet or
-    /// that the packet may remove.
+    /// Validates a packet a second time. This time references resolve to the objects that exist after the
+    /// packet was applied. This is necessary if decoders of the user resolved references to objects that do
+    /// not exist before the packet or that the packet may remove.
     #[cold]
     fn validate_again(
         &mut self,
@@ -112,7 +114,7 @@ impl Replicas {
         }
     }
 
-    /// Validates a blob that the packet completes.
+    /// Validates an update that was sent as a blob and of which the packet contains the last missing part.
     fn validate_blob(
         &mut self,
         sequence: Sequence,
@@ -125,7 +127,7 @@ impl Replicas {
         Ok(read_end(&mut reader)?)
     }
 
-    /// Validates the segments of a body. Changes no objects.
+    /// Validates the segments of a body. This function changes no objects.
     fn validate(
         &mut self,
         sequence: Sequence,
@@ -152,7 +154,7 @@ impl Replicas {
         result
     }
 
-    /// Applies a validated body.
+    /// Applies the body of a packet that was validated.
     fn apply(
         &mut self,
         sequence: Sequence,
@@ -168,8 +170,8 @@ impl Replicas {
         (self.previous, self.checked) = (previous, checked);
     }
 
-    /// Reads all leaves again that refer to objects which the packet created or removed (S118, S120). Costs
-    /// O(these leaves): the server has sent the bits of each of them.
+    /// Reads all leaves (single values) again that refer to objects which the packet created or removed
+    /// (S118, S120). Costs O(these leaves). The server has sent each of them before.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {

@@ -1,7 +1,7 @@
-//! Validates the entries of a body: each entry must be readable and must concern an object that it can
-//! change.
+//! Validates the entries in the body of a packet: each entry must be readable, and must belong to an object
+//! that the entry can change.
 //!
-//! *Invariant:* validating changes no objects. An entry that was validated can be applied, whatever else the
+//! *Invariant:* validation changes no objects. An entry that was validated can be applied, whatever else the
 //! packet contains.
 
 use std::cell::Cell;
@@ -21,8 +21,9 @@ use crate::transport::slot_set::SlotSet;
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {
-    /// Every reference resolves, because it is not known yet which objects the packet creates and removes.
-    /// The cell stores whether any object was missing.
+    /// Every reference counts as a reference to an existing object, because it is not known yet which objects
+    /// the packet creates and removes. The cell stores whether a decoder resolved a reference to an object
+    /// that is missing.
     AnyObject(Cell<bool>),
     /// References resolve to the objects that exist after the packet.
     AfterPacket,
@@ -52,10 +53,12 @@ impl Objects for ResolvingObjects<'_> {
     }
 }
 
-/// Whether the validator stores, skips or refuses the fragments of blobs.
+/// Whether the validator stores, skips or refuses fragments (parts of updates that are too large for one
+/// packet).
 pub(super) enum Parts<'a> {
     Take(&'a mut Vec<Part>),
-    /// Skips the fragments, because the first validation has taken them.
+    /// Skips the fragments, because they were already stored when the packet was validated for the first
+    /// time.
     Skip,
     Refuse,
 }
@@ -72,9 +75,9 @@ pub(super) struct Validator<'a> {
 }
 
 impl Validator<'_> {
-    /// Checks the slot of an entry: each object may be in a packet only once, including the blobs that the
-    /// packet completes. The packet must not be older than the state of the object either. So each validated
-    /// entry can be applied, independently of the other entries of the packet.
+    /// Checks the slot of an entry: each object may occur in a packet only once, also counting the blobs that
+    /// the packet completes. Also, the packet must not be older than the last packet that updated the object.
+    /// So each validated entry can be applied, independently of the other entries of the packet.
     fn check(&mut self, slot: u32) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {
@@ -172,7 +175,8 @@ impl Visitor for Validator<'_> {
     fn part(&mut self, part: Part) -> Result<(), BodyError> {
         match &mut self.parts {
             // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
-            // most one of them. Fragments that complete blobs are at most as many as blobs in flight.
+            // most one of them. The number of fragments that complete blobs is at most the number of blobs in
+            // flight.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => {
                 return Err(BodyError::malformed("too many fragments"));
             }

@@ -1,8 +1,8 @@
 //! Queries about objects: their class and role, which properties arrived, and the last state of removed
 //! objects.
 //!
-//! *Invariant:* only these queries find a removed object. For all other functions a removed object does not
-//! exist.
+//! *Invariant:* only the queries in this file find a removed object. For all other functions a removed object
+//! does not exist.
 
 use std::any::TypeId;
 
@@ -43,7 +43,7 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// Drops a removed object after its removal was reported, or if it will never be reported.
+    /// Drops a removed object, because an event has reported its removal, or because no event will report it.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)
@@ -53,7 +53,7 @@ impl Replicas {
         }
     }
 
-    /// Returns the changes of a class since the last call.
+    /// Returns which properties of the objects of a class arrived since the last call of this method.
     pub(crate) fn changes<T: Replicated>(&mut self) -> Vec<Change<T>> {
         let Some(&class) = self.by_type.get(&TypeId::of::<T>()) else { return Vec::new() };
         let feed = self.feeds.entry(class).or_insert_with(|| {
@@ -69,7 +69,7 @@ impl Replicas {
         arrived.into_iter().filter_map(change).collect()
     }
 
-    /// Copies the properties in a change from the client's object to `to`, or all properties if the object is
+    /// Copies the properties in `change` from the client's object to `to`, or all properties if the object is
     /// new. Returns whether the object still exists.
     pub(crate) fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
         let (Some(from), Some(column)) = (self.get(change.object), self.typed::<T>()) else { return false };
