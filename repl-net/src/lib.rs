@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Users use this crate through `repl`, which re-exports it together with the derives. The front page of
-//! `repl` has an example with objects, and explains the numbers S1, R1 and W1 in descriptions.
+//! `repl` has an example with objects, and explains numbers such as S1, R1 and W1 in descriptions.
 //!
 //! # What this crate does not do
 //!
@@ -37,18 +37,18 @@
 //!
 //! - [`Server`] owns objects and makes the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - [`sim::Network`] carries packets between any number of peers, with the losses and delays that a test
+//! - [`sim::Network`] transports packets between any number of peers, with the losses and delays that a test
 //!   sets.
 //!
 //! # Guarantees
 //!
-//! - After a burst of lost packets of any length, the changed properties are sent again once. The server
+//! - After a burst of lost packets of any length, the changed properties are sent again only once. The server
 //!   remembers which properties a client lacks until the client has them.
 //! - The work depends on the number of changes, not on the number of objects.
 //! - The memory that a peer can make the other side use is limited by [`ServerConfig`], [`ClientConfig`] or a
 //!   constant.
-//! - A packet is applied whole or not at all. A malformed packet ends the connection, a damaged one is
-//!   dropped.
+//! - A packet is applied as a whole or not at all. A malformed packet ends the connection, and a damaged
+//!   packet is dropped.
 //!
 //! Not guaranteed: objects, or properties of one object, that changed in the same tick may arrive in
 //! different ticks.

@@ -1,6 +1,6 @@
 //! A virtual clock that counts ticks.
 //!
-//! *Invariant:* the time is computed from the number of ticks alone, so rounding errors do not add up.
+//! *Invariant:* the time is computed only from the number of ticks, so rounding errors do not add up.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ impl Clock {
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }
     }
 
-    /// Returns the same clock, starting at `start`. Use it to test code that must not depend on the time at
-    /// which the clock starts.
+    /// Returns the same clock, but with `start` as the time at which it starts. Use this function to test
+    /// code that must not depend on the time at which the clock starts.
     #[must_use]
     pub const fn starting_at(self, start: Duration) -> Self {
         Self { start, ..self }
@@ -48,13 +48,13 @@ impl Clock {
         self.start + Duration::from_secs(self.ticks / rate) + Duration::from_nanos(nanos)
     }
 
-    /// Moves on by one tick, and returns the new time.
+    /// Moves the clock on by one tick, and returns the new time.
     pub fn tick(&mut self) -> Duration {
         self.ticks += 1;
         self.now()
     }
 
-    /// Returns how many ticks have passed.
+    /// Returns how many ticks have passed since the start of the clock.
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }

@@ -1,6 +1,7 @@
 //! Link conditions: the delays, losses and limits of a simulated link.
 //!
-//! *Invariant:* conditions are plain values. The network stores the state that a link has between packets.
+//! *Invariant:* conditions are plain values. The state that a link has between packets is stored in the
+//! network.
 
 use super::rng::Rng;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 /// The conditions of a link in one direction. Probabilities are from 0 to 1. The random choices are made for
 /// each packet separately.
 ///
-/// Start from one of the named links, and change the fields that the test needs:
+/// To make conditions, start from one of the named links, and change the fields that the test needs:
 ///
 /// ```
 /// use repl_net::sim::{LinkConditions, Loss};
@@ -24,13 +25,13 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConditions {
-    /// The least time that a packet takes.
+    /// The shortest time that a packet takes.
     pub latency: Duration,
-    /// The most time that a packet takes in addition to the latency. The jitter is evenly distributed, and
+    /// The longest time that a packet takes in addition to the latency. The jitter is evenly distributed, and
     /// drawn for each packet separately. If the jitter is longer than the time between packets, it reorders
     /// the packets.
     pub jitter: Duration,
-    /// Which packets are lost.
+    /// The model that decides which packets are lost.
     pub loss: Loss,
     /// The probability that a packet arrives twice. Each copy has its own delay.
     pub duplicate: f64,
@@ -40,13 +41,13 @@ pub struct LinkConditions {
     pub reorder_by: Duration,
     /// The probability that a copy arrives with one bit flipped.
     pub corrupt: f64,
-    /// The longest packet that the link carries, in bytes. A longer packet is lost.
+    /// The greatest length of a packet that the link transports, in bytes. Longer packets are lost.
     pub mtu_bytes: usize,
-    /// How many bytes leave the sender in a second, without the headers of lower layers. `None` is unlimited.
-    /// Packets that are sent faster wait in a queue and arrive later.
+    /// The greatest number of bytes that leave the sender in a second, without the headers of lower layers.
+    /// `None` means that there is no limit. Packets that are sent faster wait in a queue and arrive later.
     pub bandwidth_bytes_per_second: Option<u64>,
-    /// The most bytes that wait in the queue of a link with limited bandwidth. Packets that do not fit are
-    /// lost.
+    /// The greatest number of bytes that wait in the queue of a link with limited bandwidth. Packets that do
+    /// not fit into the queue are lost.
     pub queue_bytes: usize,
 }
 
@@ -55,31 +56,32 @@ pub struct LinkConditions {
 pub enum Loss {
     /// No packet is lost.
     None,
-    /// Each packet is lost with this probability, independently of the others.
+    /// Each packet is lost with this probability, independently of other packets.
     Independent(f64),
     /// The model of Gilbert and Elliott, which loses packets in bursts. The link is in a good or a bad state,
     /// which may change before each packet. Each state has its own rate of loss. A link starts in the good
     /// state.
     GilbertElliott {
-        /// The probability that the link becomes bad before a packet.
+        /// The probability that the link changes to the bad state before a packet.
         good_to_bad: f64,
-        /// The probability that the link becomes good before a packet. The inverse of this probability is the
-        /// mean length of a bad period, in packets.
+        /// The probability that the link changes to the good state before a packet. The inverse of this
+        /// probability is the mean length of a bad period, in packets.
         bad_to_good: f64,
-        /// The probability that a packet is lost while the link is good.
+        /// The probability that a packet is lost while the link is in the good state.
         loss_when_good: f64,
-        /// The probability that a packet is lost while the link is bad.
+        /// The probability that a packet is lost while the link is in the bad state.
         loss_when_bad: f64,
     },
 }
 
 impl Loss {
-    /// Returns losses in bursts with a mean length of `mean_length` packets. `rate` is the share of all
-    /// packets that is lost.
+    /// Returns a model that loses packets in bursts with a mean length of `mean_length` packets. `rate` is
+    /// the share of all packets that is lost.
     ///
     /// # Panics
     /// Panics if `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At
-    /// a higher rate, bursts of that length would follow each other without a packet between them.
+    /// a higher rate, bursts of the length `mean_length` would follow each other without a packet between
+    /// them.
     #[must_use]
     pub fn bursts(rate: f64, mean_length: f64) -> Self {
         assert!(mean_length >= 1.0, "a burst has at least one packet");
@@ -96,8 +98,8 @@ impl Loss {
         }
     }
 
-    /// Returns whether the next packet is lost. `bad` is the state of the model, which lasts from packet to
-    /// packet.
+    /// Returns whether the next packet is lost. `bad` is the state of the model, which is kept from one
+    /// packet to the next.
     pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
@@ -111,10 +113,12 @@ impl Loss {
 }
 
 impl LinkConditions {
-    /// The most bytes that fit into an Ethernet frame beside the headers of IPv4 and UDP.
+    /// The greatest number of bytes of a packet that fits into an Ethernet frame, beside the headers of IPv4
+    /// and UDP.
     const ETHERNET_BYTES: usize = 1_472;
 
-    /// Every packet of up to 1,472 bytes arrives immediately, exactly once and in order.
+    /// Returns the conditions of a perfect link: every packet of up to 1,472 bytes arrives immediately,
+    /// exactly once and in order.
     #[must_use]
     pub const fn perfect() -> Self {
         Self {
@@ -131,14 +135,14 @@ impl LinkConditions {
         }
     }
 
-    /// A wired network in one house: a round trip of 1 to 2 ms, and no losses.
+    /// Returns the conditions of a wired network in one house: a round trip of 1 to 2 ms, and no losses.
     #[must_use]
     pub const fn lan() -> Self {
         Self { latency: Duration::from_micros(500), jitter: Duration::from_micros(500), ..Self::perfect() }
     }
 
-    /// A wireless network at home, and a server in the same country: a round trip of 40 to 60 ms, 1 % of
-    /// packets lost.
+    /// Returns the conditions of a wireless network at home, with a server in the same country: a round trip
+    /// of 40 to 60 ms, and 1 % of packets lost.
     #[must_use]
     pub const fn wifi() -> Self {
         Self {
@@ -150,8 +154,8 @@ impl LinkConditions {
         }
     }
 
-    /// A mobile phone on the move: a round trip of 100 to 180 ms, 5 % of packets lost, in bursts of 5 on
-    /// average, 200 KB a second.
+    /// Returns the conditions of a mobile phone on the move: a round trip of 100 to 180 ms, 5 % of packets
+    /// lost in bursts of 5 on average, and 200 KB a second.
     #[must_use]
     pub const fn mobile() -> Self {
         Self {
@@ -171,8 +175,9 @@ impl LinkConditions {
         }
     }
 
-    /// A link that is worse than any on which games are played: a round trip of 200 to 800 ms, half of all
-    /// packets lost, 30 % duplicated, 30 % half a second late, 1 in 50 damaged.
+    /// Returns the conditions of a link that is worse than any link on which games are played. The round trip
+    /// is 200 to 800 ms. Half of all packets are lost, 30 % are duplicated, 30 % are half a second late, and
+    /// 1 in 50 is damaged.
     #[must_use]
     pub const fn hostile() -> Self {
         Self {
@@ -187,7 +192,7 @@ impl LinkConditions {
         }
     }
 
-    /// Returns the same conditions, with each packet lost with this probability.
+    /// Returns the same conditions, except that each packet is lost with the probability `probability`.
     #[must_use]
     pub const fn with_loss(self, probability: f64) -> Self {
         Self { loss: Loss::Independent(probability), ..self }
@@ -227,7 +232,8 @@ impl Default for LinkConditions {
 mod tests {
     use super::*;
 
-    /// Returns the share of packets lost, and the mean length of the bursts.
+    /// Simulates many packets. Returns the share of packets that were lost, and the mean length of the
+    /// bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
         let fates: Vec<bool> = (0..2_000_000).map(|_| loss.loses_next(&mut bad, &mut rng)).collect();

@@ -26,16 +26,16 @@
 //! ```
 //!
 //! The simulator does not depend on replication. Packets are bytes, so the simulator can test any protocol
-//! that has no sockets and clocks of its own. The simulator does not simulate routers that several links
+//! that does not use sockets and clocks itself. The simulator does not simulate routers that several links
 //! share, nor the headers that UDP and IP add to a packet.
 //!
-//! [`Network`] carries packets, [`LinkConditions`] describe the quality of a link, and [`SeedReport`] prints
-//! the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
+//! [`Network`] transports packets, [`LinkConditions`] describe the quality of a link, and [`SeedReport`]
+//! prints the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
 //! version of this crate. To check this, compare the [`Network::trace`] of two runs. Whether and when a
-//! packet arrives depends on the seed, its link, its number on that link and the link's conditions. So if a
-//! test adds a link or scripts a loss, the other packets are not affected.
+//! packet arrives depends on the seed, on its link, on its number on that link, and on the conditions of the
+//! link. So if a test adds a link or makes the network lose a packet, this does not affect other packets.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 

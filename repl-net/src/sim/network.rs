@@ -1,8 +1,8 @@
 //! The simulated network: links between peers, packets in flight, and the functions with which a test changes
 //! links.
 //!
-//! *Invariant:* for each link, the sent and duplicated packets are as many as those delivered, lost and in
-//! flight.
+//! *Invariant:* for each link, the number of sent and duplicated packets equals the number of packets that
+//! were delivered, were lost, or are in flight.
 
 use super::conditions::LinkConditions;
 use super::rng::Rng;
@@ -15,21 +15,21 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
-/// A link of a network: one direction between two peers.
+/// A link of a network, which transports packets in one direction between two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(usize);
 
 /// A packet that has arrived. The bytes of the packet are borrowed until the next call on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The time when the packet arrived. The time is not later than the one that was passed to
+    /// The time when the packet arrived. This time is not later than the time that was passed to
     /// [`Network::deliver`].
     pub at: Duration,
     /// The peer that sent the packet.
     pub from: PeerId,
     /// The peer that receives the packet.
     pub to: PeerId,
-    /// The bytes that arrived. The bytes are the ones that were sent, except for one bit that
+    /// The bytes that arrived. These are the bytes that were sent, except for one bit that
     /// [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
@@ -37,25 +37,25 @@ pub struct Delivery<'a> {
 /// The numbers of packets of a link that were sent, delivered, lost, duplicated or damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Packets sent.
+    /// The number of packets that were sent.
     pub sent: u64,
-    /// Packets delivered, including duplicates.
+    /// The number of packets that were delivered, including duplicates.
     pub delivered: u64,
     /// The number of packets that were lost, for any reason.
     pub lost: u64,
-    /// Lost packets that were longer than [`LinkConditions::mtu_bytes`].
+    /// The number of lost packets that were longer than [`LinkConditions::mtu_bytes`].
     pub too_long: u64,
-    /// Lost packets that had no room in the queue of a link with limited bandwidth.
+    /// The number of lost packets for which the queue of a link with limited bandwidth had no room.
     pub congested: u64,
-    /// Packets that were duplicated.
+    /// The number of packets that were duplicated.
     pub duplicated: u64,
-    /// Packets delivered after a packet that was sent later.
+    /// The number of packets that were delivered after a packet that was sent later.
     pub reordered: u64,
-    /// Packets and duplicates in which a bit was flipped.
+    /// The number of packets and duplicates in which a bit was flipped.
     pub corrupted: u64,
-    /// Bytes of all packets sent.
+    /// The number of bytes of all packets that were sent.
     pub bytes_sent: u64,
-    /// Bytes of all packets delivered.
+    /// The number of bytes of all packets that were delivered.
     pub bytes_delivered: u64,
 }
 
@@ -81,23 +81,23 @@ impl std::ops::AddAssign for LinkStats {
     }
 }
 
-/// Peers joined by links. See the [module](super) for an example.
+/// A simulated network of peers that are connected by links. See the [module](super) for an example.
 ///
-/// Times may count from any start, but the start must be the same for all calls. Times should not go back.
-/// Sending and delivering take O(log packets in flight), plus copying the bytes. Buffers are used again, so
-/// after a while nothing is allocated.
+/// The times that are passed to a network may count from any start, but all calls must use the same start.
+/// The times should not decrease. Sending and delivering take O(log packets in flight), plus copying the
+/// bytes. Buffers are reused, so after a while the network allocates no more memory.
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
     links: Vec<Link>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    /// The number of packets ever put into `in_flight`. The number orders packets that arrive at the same
-    /// time.
+    /// The number of packets that were put into `in_flight` so far. With this number, packets that arrive at
+    /// the same time are put in order.
     flights: u64,
-    /// The packet delivered last. The caller borrows the bytes of this packet.
+    /// The packet that was delivered last. The caller borrows the bytes of this packet.
     delivered: Vec<u8>,
-    /// Buffers that are used again.
+    /// Buffers of packets, for reuse.
     spare: Vec<Vec<u8>>,
     trace: TraceHash,
 }
@@ -107,11 +107,13 @@ struct Link {
     from: PeerId,
     to: PeerId,
     conditions: LinkConditions,
-    /// The generator of this link. Every packet draws from its own fork of this generator.
+    /// The random number generator of this link. The random numbers for each packet come from a separate fork
+    /// of this generator.
     rng: Rng,
-    /// Whether the link is bad, in the model [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
+    /// Whether the link is in the bad state, in the model
+    /// [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
     bad: bool,
-    /// How many of the next packets the link loses.
+    /// The number of next packets that the link loses in any case.
     lose_next: u64,
     blackout_until: Duration,
     severed: bool,
@@ -128,7 +130,7 @@ struct Flight {
     arrives_at: Duration,
     order: u64,
     link: LinkId,
-    /// The packet's number on its link. The first packet has the number 1.
+    /// The number of the packet on its link. The first packet has the number 1.
     place: u64,
     bytes: Vec<u8>,
 }
@@ -174,7 +176,7 @@ impl Network {
         }
     }
 
-    /// Makes a link from one peer to another. If the link exists already, gives it these conditions.
+    /// Makes a link from one peer to another. If the link exists already, sets its conditions instead.
     ///
     /// # Panics
     /// Panics if a probability is not from 0 to 1, or the bandwidth is zero.
@@ -194,7 +196,7 @@ impl Network {
     /// Makes the links between two peers, one in each direction, with the same conditions.
     ///
     /// # Panics
-    /// See [`link`](Self::link).
+    /// Panics in the same cases as [`link`](Self::link).
     pub fn connect(&mut self, one: PeerId, other: PeerId, conditions: LinkConditions) -> (LinkId, LinkId) {
         (self.link(one, other, conditions), self.link(other, one, conditions))
     }
@@ -202,7 +204,7 @@ impl Network {
     /// Sends a packet, which may be lost.
     ///
     /// # Panics
-    /// Panics if there is no link between the two.
+    /// Panics if there is no link from the peer `from` to the peer `to`.
     pub fn send(&mut self, now: Duration, from: PeerId, to: PeerId, bytes: &[u8]) {
         let Some(&id) = self.by_peers.get(&(from, to)) else {
             panic!("peer {} has no link to peer {}: make one with `link` or `connect`", from.0, to.0);
@@ -231,8 +233,9 @@ impl Network {
         }
     }
 
-    /// Returns the next packet that has arrived by `now`, in the order of arrival. Packets that arrive at the
-    /// same time are returned in the order of sending. Returns `None` if there are no more packets.
+    /// Returns the next packet that has arrived by the time `now`. Packets are returned in the order of
+    /// arrival. Packets that arrive at the same time are returned in the order of sending. Returns `None` if
+    /// there are no more packets.
     pub fn deliver(&mut self, now: Duration) -> Option<Delivery<'_>> {
         if self.next_delivery_at()? > now {
             return None;
@@ -251,7 +254,7 @@ impl Network {
         Some(Delivery { at, from: *from, to: *to, bytes })
     }
 
-    /// Returns when the next packet arrives. Returns `None` if no packet is in flight.
+    /// Returns the time when the next packet arrives. Returns `None` if no packet is in flight.
     pub fn next_delivery_at(&self) -> Option<Duration> {
         self.in_flight.peek().map(|Reverse(flight)| flight.arrives_at)
     }
@@ -259,7 +262,8 @@ impl Network {
     /// Changes the conditions of the link, for packets that are sent from now on.
     ///
     /// # Panics
-    /// See [`link`](Self::link). The method also panics if the link belongs to another network.
+    /// Panics in the same cases as [`link`](Self::link). The method also panics if the link belongs to
+    /// another network.
     pub fn set_conditions(&mut self, link: LinkId, conditions: LinkConditions) {
         conditions.check();
         self.links[link.0].conditions = conditions;
@@ -273,19 +277,21 @@ impl Network {
         self.links[link.0].conditions
     }
 
-    /// Loses exactly the next `packets` packets that are sent over the link. Packets that are lost for other
-    /// reasons count too. A new call replaces what is left of an earlier call.
+    /// Makes the network lose exactly the next `packets` packets that are sent over the link. Packets that
+    /// are lost for other reasons are also counted. A new call of this function replaces the rest of an
+    /// earlier call.
     pub fn lose_next(&mut self, link: LinkId, packets: u64) {
         self.links[link.0].lose_next = packets;
     }
 
-    /// Loses all packets that are sent over the link before `until`. Packets in flight arrive.
+    /// Makes the network lose all packets that are sent over the link before `until`. Packets that are
+    /// already in flight still arrive.
     pub fn blackout(&mut self, link: LinkId, until: Duration) {
         self.links[link.0].blackout_until = until;
     }
 
-    /// Loses all packets that are sent over the link until it is [mended](Self::mend). Packets in flight
-    /// arrive. The link in the other direction is not affected.
+    /// Makes the network lose all packets that are sent over the link until it is [mended](Self::mend).
+    /// Packets that are already in flight still arrive. The link in the other direction is not affected.
     pub fn sever(&mut self, link: LinkId) {
         self.links[link.0].severed = true;
     }
@@ -297,19 +303,19 @@ impl Network {
         (link.severed, link.blackout_until, link.lose_next) = (false, Duration::ZERO, 0);
     }
 
-    /// Returns whether the link's next packet is lost for certain: because the link is severed or blacked
-    /// out, or because of [`lose_next`](Self::lose_next).
+    /// Returns whether the next packet on the link is certainly lost, either because the link is severed or
+    /// blacked out, or because of [`lose_next`](Self::lose_next).
     pub fn is_cut(&self, link: LinkId, now: Duration) -> bool {
         let link = &self.links[link.0];
         link.severed || now < link.blackout_until || link.lose_next > 0
     }
 
-    /// Returns the counts of the link's packets.
+    /// Returns how many packets of the link were sent, delivered, lost, duplicated or damaged.
     pub fn stats(&self, link: LinkId) -> LinkStats {
         self.links[link.0].stats
     }
 
-    /// Returns the counts of all links together. Costs O(links).
+    /// Returns the sums of the [`LinkStats`] of all links. Costs O(links).
     pub fn total(&self) -> LinkStats {
         let mut total = LinkStats::default();
         self.links.iter().for_each(|link| total += link.stats);
@@ -345,7 +351,8 @@ impl Link {
         }
     }
 
-    /// Returns when a packet that is sent now leaves the sender. Returns `None` if the link loses the packet.
+    /// Returns the time when a packet that is sent at the time `now` leaves the sender. Returns `None` if the
+    /// link loses the packet.
     fn leaves_at(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let in_burst = self.lose_next > 0;
         self.lose_next = self.lose_next.saturating_sub(1);
@@ -370,8 +377,8 @@ impl Link {
         Some(self.idle_at)
     }
 
-    /// Returns the delay of a copy of a packet. Flips a bit of the copy, with the probability that the
-    /// conditions state.
+    /// Returns the delay of a copy of a packet. With the probability that the conditions state, also flips a
+    /// bit of the copy.
     fn delay_and_damage(&mut self, copy: &mut [u8], rng: &mut Rng) -> Duration {
         let mut delay = self.conditions.latency + rng.duration(self.conditions.jitter);
         if rng.chance(self.conditions.reorder) {

@@ -31,27 +31,27 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Returns another generator, for example one for a part of a test. `label` identifies the new generator.
-    /// The new generator does not depend on later draws from this one, nor on forks with other labels. This
-    /// generator does not change.
+    /// Returns another generator, for example for one part of a test. `label` identifies the new generator.
+    /// The new generator does not depend on the numbers that are later drawn from this generator, nor on
+    /// forks with other labels. This generator does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
     }
 
-    /// Returns 64 random bits.
+    /// Returns a number of 64 random bits.
     pub const fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
-    /// Returns a number below `bound`, or 0 if `bound` is 0. The numbers are not quite evenly distributed:
-    /// the difference is less than `bound` / 2^64.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0. The numbers are not quite evenly
+    /// distributed: the difference is less than `bound` / 2^64.
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next_u64() as u128 * bound as u128) >> 64) as u64
     }
 
-    /// Returns a number within the range.
+    /// Returns a random number within the range.
     ///
     /// # Panics
     /// Panics if the range is empty.
@@ -60,25 +60,26 @@ impl Rng {
         range.start + self.below(range.end - range.start)
     }
 
-    /// Returns a number from 0 to just below 1, in steps of 2^-53.
+    /// Returns a random number from 0 to just below 1, in steps of 2^-53.
     pub const fn unit(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns true with this probability: never if it is 0 or less, always if it is 1 or more.
+    /// Returns true with this probability. The result is never true if the probability is 0 or less, and
+    /// always true if it is 1 or more.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Returns a time from zero to `longest`, inclusive. If `longest` is more than 584 years, it counts as
-    /// 584 years.
+    /// Returns a random time from zero to `longest`, inclusive. If `longest` is more than 584 years, it
+    /// counts as 584 years.
     pub fn duration(&mut self, longest: Duration) -> Duration {
         let nanos = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(self.below(nanos.saturating_add(1)))
     }
 
-    /// Returns one of the items. Returns `None` if there are no items.
+    /// Returns one of the items at random. Returns `None` if there are no items.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len() as u64) as usize)
     }
@@ -91,7 +92,8 @@ impl Rng {
     }
 }
 
-/// The output function of SplitMix64: a bijection in which each input bit affects all output bits.
+/// The output function of SplitMix64: it maps each input to a different output, and each input bit affects
+/// all output bits.
 pub(super) const fn mix(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,12 +1,13 @@
 //! The seeds of a test, and the report of a seed that failed.
 //!
-//! *Invariant:* the line that a failing test prints contains the environment variable with which to repeat
-//! the failure.
+//! *Invariant:* the line that a failing test prints contains the environment variable that repeats the
+//! failure.
 
 use std::ops::Range;
 
-/// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if that is
-/// set. So the line that [`SeedReport`] prints repeats a failure without changes to the test.
+/// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if this
+/// variable is set. So a failure can be repeated without changing the test, with the line that [`SeedReport`]
+/// prints.
 ///
 /// # Panics
 /// Panics if `SIM_SEED` is set but is not a number.
@@ -48,7 +49,8 @@ pub struct SeedReport {
 }
 
 impl SeedReport {
-    /// Returns a report. Keep this value in a variable during the whole run of its seed.
+    /// Returns a report for the seed `seed`. Keep this report in a variable as long as the test runs with
+    /// this seed.
     #[must_use = "a report that is dropped at once reports nothing"]
     pub const fn new(seed: u64) -> Self {
         Self { seed, ticks: 0 }
@@ -59,7 +61,7 @@ impl SeedReport {
         self.ticks = ticks;
     }
 
-    /// Returns the seed.
+    /// Returns the seed of the report.
     pub const fn seed(&self) -> u64 {
         self.seed
     }

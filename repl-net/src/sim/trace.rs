@@ -1,12 +1,12 @@
-//! Hashes the events of a run, so that two runs can be compared.
+//! Hashes the events of a test run, so that two runs can be compared.
 //!
-//! *Invariant:* the hash does not depend on platform or version, because words and lengths are hashed as
-//! little-endian.
+//! *Invariant:* the hash does not depend on platform or version, because words and lengths are hashed in
+//! little-endian order.
 
 use super::rng::{STEP, mix};
 
-/// A hash of a run. Compare this hash with the hash of another run of the same seed. The hash is not suitable
-/// for keys or signatures.
+/// A hash of the events of a test run. Compare this hash with the hash of another run with the same seed. The
+/// hash is not suitable for keys or signatures.
 ///
 /// ```
 /// use repl_net::sim::TraceHash;
@@ -21,14 +21,14 @@ use super::rng::{STEP, mix};
 pub struct TraceHash(u64);
 
 impl TraceHash {
-    /// Hashes a number.
+    /// Adds a number to the hash.
     pub const fn number(&mut self, number: u64) {
-        // The state is mixed after each number. With less mixing, a flipped bit could cancel a flipped bit in
-        // the next word.
+        // The state of the hash is mixed after each number. With less mixing, a flipped bit could cancel a
+        // flipped bit in the next word.
         self.0 = mix(self.0.wrapping_add(STEP) ^ number);
     }
 
-    /// Hashes the number of bytes, and then the bytes, 8 at a time.
+    /// Adds the number of bytes to the hash, and then the bytes, 8 at a time.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
@@ -42,7 +42,7 @@ impl TraceHash {
         }
     }
 
-    /// Returns the hash of everything that was added so far.
+    /// Returns the hash of all numbers and bytes that were added so far.
     pub const fn value(self) -> u64 {
         self.0
     }

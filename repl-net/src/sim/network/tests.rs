@@ -11,7 +11,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Returns a packet that holds its own number.
+/// Returns a packet that contains its own number.
 fn packet(number: u64) -> [u8; 8] {
     number.to_le_bytes()
 }
@@ -256,8 +256,8 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Runs a script on two links, and then lets all packets arrive. Each time the clock moves on, checks the
-/// counts of the packets.
+/// Performs these actions on two links, and then lets all packets arrive. Each time the clock moves on,
+/// checks that the numbers of packets are consistent.
 fn perform(seed: u64, conditions: LinkConditions, acts: &[Act]) -> (LinkStats, u64) {
     let mut network = Network::new(seed);
     let (there, back) = network.connect(SERVER, CLIENT, conditions);
