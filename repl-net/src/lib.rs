@@ -80,7 +80,7 @@ pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
 pub use transport::role::Role;
 
-/// For code that `#[rpcs]` generates. Do not use this module by hand.
+/// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::calls::caller::CallSender;

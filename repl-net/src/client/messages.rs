@@ -22,10 +22,11 @@ impl Client {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. Register the same limits as on the server.
+    /// Registers a type of messages with its own limits. The server must register the same limits.
     ///
     /// # Panics
-    /// As [`register_message`](Self::register_message), or if a limit is out of the range in its description.
+    /// Panics in the same cases as [`register_message`](Self::register_message), or if a limit is out of the
+    /// range in its description.
     #[track_caller]
     pub fn register_message_with<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -62,9 +63,10 @@ impl Client {
         self.exchange.outgoing.add(channel, writer, max_bits)
     }
 
-    /// Returns the next message of a type from the server, in the order in which they were delivered. `None`
-    /// if there are no more. Poll all types in each frame. If 4,096 messages of a type wait, or messages of 1
-    /// MiB, the connection ends. If the channel is not reliable, the oldest messages are dropped instead.
+    /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
+    /// `None` if there are no more messages of this type. Poll all types in each frame. If 4,096 messages of
+    /// a type wait, or if they have 1 MiB together, the connection ends. If the channel is not reliable, the
+    /// client instead drops the oldest of these messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -78,7 +78,7 @@ pub struct Client {
     /// What the client knows about the link from the acks of the server.
     link: LinkHealth,
     pub(crate) mailbox: Mailbox<()>,
-    /// Runs the waiting calls of each class that has calls.
+    /// Functions that run the waiting remote calls, one for each class that has remote calls.
     pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
     pub(crate) exchange: Exchange,
     received: Received,

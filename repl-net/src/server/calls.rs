@@ -1,6 +1,7 @@
-//! What the server does for calls of any class: where an object is, who owns it, and queues for connections.
+//! What the server does for the remote calls of any class: it finds objects and their owners, and queues
+//! calls for connections.
 //!
-//! *Invariant:* a call is queued for a connection whose session has begun, or not at all.
+//! *Invariant:* a remote call is queued only for connections whose sessions have begun.
 
 use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
 
@@ -36,7 +37,7 @@ impl Server {
         self.connections.iter().filter_map(live).collect()
     }
 
-    /// Sends the call in `writer` to a client, as soon as the client has the object.
+    /// Sends the remote call in `writer` to a client, as soon as the client has the object.
     pub(crate) fn send_call_to(
         &mut self,
         connection: ConnectionId,
@@ -51,19 +52,19 @@ impl Server {
         peer.connection.send_call(&self.world, object, channel, writer)
     }
 
-    /// Counts a call that a client may not make. The call has no effect.
+    /// Counts a remote call that the client was not allowed to make. Such a call has no effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.connections.get_mut(&connection) {
             peer.connection.ignored_calls = peer.connection.ignored_calls.saturating_add(1);
         }
     }
 
-    /// Ends the connection of a client whose call a validator rejected (S221).
+    /// Ends the connection of a client whose remote call a validator rejected (S221).
     pub(crate) fn reject(&mut self, connection: ConnectionId, call: &'static str) {
         self.close(connection, DisconnectReason::Rejected(call));
     }
 
-    /// Ends the connection of a client that takes no more calls.
+    /// Ends the connection of a client for which too many remote calls wait.
     pub(crate) fn close_laggard(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Unacknowledged);
     }

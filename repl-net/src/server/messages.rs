@@ -30,10 +30,11 @@ impl Server {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. Register the same limits as on the clients.
+    /// Registers a type of messages with its own limits. The clients must register the same limits.
     ///
     /// # Panics
-    /// As [`register_message`](Self::register_message), or if a limit is out of the range in its description.
+    /// Panics in the same cases as [`register_message`](Self::register_message), or if a limit is out of the
+    /// range in its description.
     #[track_caller]
     pub fn register_message_with<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -74,9 +75,10 @@ impl Server {
     }
 
     /// Returns the next message of a type from any client, with its connection, in the order in which they
-    /// were delivered. `None` if there are no more. Poll all types in each tick. If 4,096 messages of a type
-    /// from one client wait, or messages of 1 MiB, its connection ends. If the channel is not reliable, the
-    /// oldest of these messages are dropped instead.
+    /// were delivered. Returns `None` if there are no more messages of this type. Poll all types in each
+    /// tick. If 4,096 messages of a type from one client wait, or if they have 1 MiB together, the connection
+    /// of this client ends. If the channel is not reliable, the server instead drops the oldest of these
+    /// messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -63,8 +63,8 @@ pub struct ConnectionStats {
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
     pub memory_bytes: usize,
-    /// How many calls of the client were ignored, because the client did not own their objects, or the
-    /// objects did not exist (S214).
+    /// The number of remote calls of the client that were ignored, because the client did not own their
+    /// objects, or the objects did not exist (S214).
     pub ignored_calls: u64,
 }
 
@@ -78,9 +78,9 @@ pub struct Server {
     world: World,
     classes: ClassList,
     pub(crate) mailbox: Mailbox<ConnectionId>,
-    /// Runs the waiting calls of each class that has calls.
+    /// Functions that run the waiting remote calls, one for each class that has remote calls.
     pub(crate) call_runners: Vec<fn(&mut Self)>,
-    /// Memory to write calls.
+    /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     scratch: PassScratch,
@@ -280,9 +280,8 @@ impl Server {
         }
     }
 
-    /// Runs the calls that were not polled, compares all objects that may have changed, and makes the packets
-    /// of this tick. `now` is the time
-    /// since a fixed start that you choose, and must not go back.
+    /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
+    /// packets of this tick. `now` is the time since a fixed start that you choose, and must never decrease.
     ///
     /// A change of an object is not sent before the next tick. Call this function in every frame, even if no
     /// object has changed.

@@ -8,11 +8,11 @@
 //! channel, and the rest of the head is left out. The messages end where only the padding of the packet is
 //! left.
 //!
-//! A message that is too large for a packet is sent in parts. A part begins with a zero bit in place of the
-//! one bit. The next part of the same message takes two bits beside its content.
+//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit
+//! instead of the one bit. The next part of the same message takes only two bits in addition to its content.
 //!
-//! *Invariant:* a packet without messages takes no bit for them, and a message that is not cut takes no bit
-//! for parts.
+//! *Invariant:* a packet without messages has no additional bits for messages, and a message that is not cut
+//! into parts has no additional bits for parts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
@@ -28,14 +28,15 @@ const LENGTH_ORDER: u32 = 6;
 /// and the length.
 pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
-/// The most bits that a part takes without its content.
+/// The greatest number of bits that a part of a message takes without its content.
 pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
 
-/// The bits that a part takes without its content, directly after the part before it.
+/// The number of bits that a part of a message takes without its content, if it comes directly after the
+/// previous part.
 pub(crate) const NEXT_PART_BITS: usize = 2;
 
-/// A message or a part of one that was sent: the channel, the number in the channel, and the part, which is 0
-/// for a message in one piece.
+/// Identifies a message or a part of a message that was sent: by its channel, its number in the channel, and
+/// the index of the part. The index is 0 for a message in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentMessage {
     pub(crate) channel: u16,
@@ -47,7 +48,7 @@ pub(crate) struct SentMessage {
 #[derive(Debug, Default)]
 pub(crate) struct MessageWriter {
     bits: BitWriter,
-    /// The last message, and whether it was a part.
+    /// The message that was written last, and whether it was a part of a message.
     last: Option<(SentMessage, bool)>,
 }
 
@@ -56,14 +57,14 @@ impl MessageWriter {
         self.bits.bit_len()
     }
 
-    /// Returns whether a part comes directly after the part before it.
+    /// Returns whether `part` is the next part after the part that was written last.
     pub(crate) fn continues(&self, part: SentMessage) -> bool {
         let next = |last: SentMessage| SentMessage { part: last.part.saturating_add(1), ..last };
         self.last.is_some_and(|(last, is_part)| is_part && next(last) == part)
     }
 
-    /// Writes a message of one of `channels` channels, or a part of it, if it is cut. `content` is the
-    /// content of the message or part.
+    /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
+    /// channels. `content` is the content of the message or part.
     pub(crate) fn write(&mut self, message: SentMessage, channels: u16, cut: Cut, content: BitSlice<'_>) {
         let is_part = cut.parts() > 1;
         self.bits.write_flag(!is_part);
@@ -94,13 +95,14 @@ impl MessageWriter {
     }
 }
 
-/// A message or a part of one, as it arrived.
+/// A message or a part of a message, as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedMessage<'a> {
     pub(crate) channel: u16,
     /// The low 16 bits of the number of the message in its channel.
     pub(crate) number: u16,
-    /// How the message is cut, and the index of this part. `None` if the message came in one piece.
+    /// How the message is cut into parts, and the index of this part. The value is `None` if the message came
+    /// in one piece.
     pub(crate) part: Option<(Cut, usize)>,
     /// The content of the message or part.
     pub(crate) content: BitSlice<'a>,
@@ -149,7 +151,7 @@ pub(crate) fn read_messages<'a>(
     Ok(messages)
 }
 
-/// Reads a message or a part, after its channel and number.
+/// Reads the rest of a message or of a part, which follows the channel and the number.
 fn read_content<'a>(
     channel: u16,
     number: u16,
@@ -211,7 +213,8 @@ mod tests {
         assert!(read_messages(&mut BitReader::new(&[0x81]), 0).is_err(), "a message without channels");
     }
 
-    /// Writes messages of three channels: each with its channel, number and part, and how it is cut.
+    /// Writes messages of three channels: Each message is given by its channel, number and part, and by how
+    /// it is cut.
     fn mixed(messages: &[(u16, u64, u16, Cut)]) -> (Vec<u8>, usize) {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, part, cut) in messages {
@@ -276,7 +279,7 @@ mod tests {
             (0..20).for_each(|_| bits.write_bits(u64::MAX, 64));
             read_messages(&mut BitReader::new(&bits.into_bytes()), 3).err()
         };
-        // What follows the first part is read as further messages, and refused for another reason.
+        // The bits after the first part are read as further messages, and are refused for another reason.
         assert_ne!(refused(Cut { bit_len: 600, part_bits: 256 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 255 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 256 }, 3), Some(ReadError::OutOfRange));

@@ -332,8 +332,9 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
-    /// Writes a message of one of `channels` channels, or a part of it, if it is cut. `content` is the content
-    /// of the message or part. Returns the number of the packet, or `None` if the limits allow no packet.
+    /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
+    /// channels. `content` is the content of the message or part. Returns the number of the packet that
+    /// contains the message, or `None` if the limits of the connection do not allow another packet.
     pub(crate) fn message(
         &mut self,
         message: SentMessage,

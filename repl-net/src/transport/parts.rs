@@ -1,61 +1,61 @@
-//! Parts of equal length, into which content is cut that is too large for one packet; the last part may be
-//! shorter.
+//! Cuts content that is too large for one packet into parts of equal length, except for the last part, which
+//! may be shorter.
 //!
-//! *Invariant:* what is stored of incomplete content depends on what has arrived, and not on the length that
-//! a peer claims.
+//! *Invariant:* the memory for incomplete content depends on the parts that have arrived, and not on the
+//! length that a peer claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
-/// The least size of a part, except for the last one. Each stored part costs memory in addition to its bits,
-/// and this size limits the number of parts.
+/// The smallest size of a part, except for the last part of the content. Each stored part costs memory in
+/// addition to its bits, and this size limits the number of parts.
 pub(crate) const LEAST_PART_BITS: usize = 256;
 
-/// How content is cut.
+/// How content is cut into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The bits of the whole content.
+    /// The number of bits of the whole content.
     pub(crate) bit_len: usize,
-    /// The bits of each part except the last one.
+    /// The number of bits of each part except the last part.
     pub(crate) part_bits: usize,
 }
 
 impl Cut {
-    /// The most bits that [`write`](Self::write) takes, for content of up to 64 KiB.
+    /// The greatest number of bits that [`write`](Self::write) takes, for content of up to 64 KiB.
     pub(crate) const BITS: usize = 27 + 27 + 20;
 
-    /// Content in one piece.
+    /// Returns a `Cut` for content in one piece.
     pub(crate) const fn whole(bit_len: usize) -> Self {
         Self { bit_len, part_bits: bit_len }
     }
 
-    /// Returns the number of parts, at least 1.
+    /// Returns the number of parts, which is at least 1.
     pub(crate) fn parts(self) -> usize {
         if self.bit_len <= self.part_bits { 1 } else { self.bit_len.div_ceil(self.part_bits) }
     }
 
-    /// Returns the bits of a part.
+    /// Returns the number of bits of a part.
     pub(crate) fn bits_of(self, index: usize) -> usize {
         self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
     }
 
-    /// Returns a part of the content in `bytes`.
+    /// Returns the bits of a part of the content, which is in `bytes`.
     pub(crate) fn part(self, index: usize, bytes: &[u8]) -> BitSlice<'_> {
         let start = index.saturating_mul(self.part_bits);
         BitSlice::new(bytes, start, self.bits_of(index)).unwrap_or_default()
     }
 
-    /// Writes how the content is cut, and which part follows.
+    /// Writes how the content is cut into parts, and which part follows.
     pub(crate) fn write(self, index: usize, writer: &mut BitWriter) {
         writer.write_exp_golomb(self.bit_len as u64, 12);
         writer.write_exp_golomb(self.part_bits as u64, 12);
         writer.write_exp_golomb(index as u64, 3);
     }
 
-    /// Reads how content is cut, and the index of the part that follows.
+    /// Reads how the content is cut into parts, and the index of the part that follows.
     ///
     /// # Errors
-    /// If there is no such part, or if the parts are too small.
+    /// Returns an error if the content has no part with this index, or if the parts are too small.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<(Self, usize), ReadError> {
         let mut number =
             |order| usize::try_from(reader.read_exp_golomb(order)?).map_err(|_| ReadError::OutOfRange);
@@ -70,18 +70,18 @@ impl Cut {
     }
 }
 
-/// Content with some of its parts.
+/// Content of which only some parts have arrived.
 #[derive(Debug)]
 pub(crate) struct Partial {
     pub(crate) cut: Cut,
-    /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
+    /// The bits of the arrived parts, in the order in which they arrived. Each part begins at a whole byte.
     bytes: Vec<u8>,
-    /// The index of each part that has arrived, and where it begins in `bytes`. The entries are sorted by
-    /// index.
+    /// The index of each part that has arrived, and the position in `bytes` at which it begins. The entries
+    /// are sorted by index.
     starts: Vec<(u32, u32)>,
 }
 
-/// Reserves room for `more` elements. Reserves at most an eighth of the length in addition.
+/// Reserves room for `more` elements. In addition, reserves at most an eighth of the current length.
 fn reserve<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity().saturating_sub(list.len()) < more {
         list.reserve_exact(more.max(list.len() / 8));
@@ -93,7 +93,7 @@ impl Partial {
         Self { cut, bytes: Vec::new(), starts: Vec::new() }
     }
 
-    /// Stores a part. Returns `false` if the part has arrived before.
+    /// Stores a part of the content. Returns `false` if the part has arrived before.
     pub(crate) fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
         let index = index as u32;
         let Err(at) = self.starts.binary_search_by_key(&index, |&(index, _)| index) else { return false };
@@ -109,7 +109,7 @@ impl Partial {
         self.starts.len() == self.cut.parts()
     }
 
-    /// Returns the content, if all parts have arrived.
+    /// Returns the whole content if all its parts have arrived.
     pub(crate) fn whole(&self) -> BitWriter {
         let mut whole = BitWriter::new();
         for &(index, start) in &self.starts {

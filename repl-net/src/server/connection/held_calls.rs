@@ -1,7 +1,7 @@
-//! Calls that wait until the client has their object (R22).
+//! Remote calls that wait until the client has the object on which they are called (R22).
 //!
-//! *Invariant:* a call for an object leaves this queue after all earlier calls of its channel for that object,
-//! and is dropped if the client loses the object.
+//! *Invariant:* a remote call on an object leaves this queue after all earlier calls on the same object in
+//! the same channel, and is dropped if the object is removed from the client.
 
 use std::collections::VecDeque;
 
@@ -11,20 +11,20 @@ use super::Connection;
 use crate::messages::channel::{SendError, held_bytes};
 use crate::server::world::World;
 
-/// The most calls that wait for a connection.
+/// The greatest number of remote calls that wait on a connection.
 const MAX_HELD: usize = 4_096;
 
-/// The most bytes of calls that wait for a connection.
+/// The greatest number of bytes of the remote calls that wait on a connection.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
-/// Calls that wait, in the order in which they were made.
+/// The waiting remote calls, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(super) struct HeldCalls {
     calls: VecDeque<HeldCall>,
     bytes: usize,
 }
 
-/// A call, written for the wire.
+/// A remote call that was written in its wire form.
 #[derive(Debug)]
 struct HeldCall {
     object: Guid,
@@ -33,14 +33,14 @@ struct HeldCall {
     bits: usize,
 }
 
-/// What a connection can do with a call now.
+/// What a connection can do with a remote call now.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// The client has the object.
     Send,
-    /// The client will have the object.
+    /// The call must wait, because the client does not have the object yet, but will receive it.
     Wait,
-    /// The client does not get the object, or loses it.
+    /// The call must be dropped, because the client does not receive the object, or must remove it.
     Drop,
 }
 
@@ -66,11 +66,11 @@ impl HeldCalls {
 }
 
 impl Connection {
-    /// Sends a call that was written for the wire, as soon as the client has its object. Does nothing if the
-    /// client does not get the object.
+    /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
+    /// it is called. Does nothing if the client does not receive the object.
     ///
     /// # Errors
-    /// If the call is too large, or if too many calls wait.
+    /// Returns an error if the remote call is too large, or if too many remote calls wait.
     pub(crate) fn send_call(
         &mut self,
         world: &World,
@@ -92,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// Moves those waiting calls to the messages whose object the client has by now.
+    /// Moves those waiting remote calls whose objects the client has by now to the outgoing messages.
     pub(super) fn release_calls(&mut self, world: &World) {
         if self.held_calls.calls.is_empty() {
             return;

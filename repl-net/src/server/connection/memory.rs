@@ -46,12 +46,13 @@ impl Connection {
             + self.held_calls.held_bytes();
     }
 
-    /// Checks that the client does not hold up the connection.
+    /// Checks that the client has not left too much unacknowledged for too long.
     ///
     /// # Errors
-    /// If the client has left too much unacknowledged for too long: more memory than its limit for a
-    /// `timeout`, or the close of an object for several timeouts. The slot of a closed object cannot be used
-    /// again before the ack. Also if a message of the client makes no progress.
+    /// Returns an error if the connection used more memory than its limit for a whole `timeout`, or if the
+    /// close (removal) of an object was unacknowledged for several timeouts. The slot of a closed object
+    /// cannot be used for another object before the close is acknowledged. Also returns an error if a message
+    /// of the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,
         timeout: Duration,

@@ -55,7 +55,7 @@ pub(crate) struct Connection {
     late: LateAcks,
     pub(crate) exchange: Exchange,
     held_calls: HeldCalls,
-    /// How many calls of the client were ignored.
+    /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u64,
     /// Decides in which ticks the client's messages are acked.
     ack_pace: AckPace,

@@ -137,13 +137,13 @@ impl ObjectStates {
         self.known.contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
     }
 
-    /// Returns whether the client has acknowledged that it has an object.
+    /// Returns whether the client has acknowledged that it has received an object.
     pub(super) fn has_arrived(&self, slot: u32) -> bool {
         let is_open = self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open);
         self.known.contains(slot) && is_open && !self.pending_spawns.contains(slot)
     }
 
-    /// Returns whether the client has an object or will have it.
+    /// Returns whether the client has an object or will receive it.
     pub(super) fn is_expected(&self, slot: u32) -> bool {
         let is_lost = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
         self.known.contains(slot) && !is_lost
