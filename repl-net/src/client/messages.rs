@@ -122,7 +122,8 @@ impl Client {
         self.outbox.received = if owes_ack { self.received.clone() } else { Received::default() };
         self.outbox.pace(now, self.link.timeouts);
         self.outbox.begin_pass();
-        self.exchange.outgoing.send(&mut self.outbox, now);
+        self.exchange.outgoing.begin_pass();
+        self.exchange.outgoing.send(&mut self.outbox, usize::MAX, now);
         self.outbox.end_pass(now);
         self.outbox.has_acked_all()
     }

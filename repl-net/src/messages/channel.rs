@@ -76,7 +76,7 @@ impl Channel {
     }
 }
 
-/// The limits of a type of messages, beside its [`Channel`]. Both sides must register the same limits.
+/// What a type of messages may use, beside its [`Channel`].
 ///
 /// ```
 /// use repl_net::{Channel, Client, ClientConfig, MessageOptions};
@@ -88,22 +88,32 @@ impl Channel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageOptions {
     /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent in
-    /// parts. Default 65,536.
+    /// parts. Both sides must register the same size. Default 65,536.
     pub max_bytes: usize,
+    /// How much of the link this type gets while other types have more to send too, in proportion to their
+    /// weights: 1 to 255. What a type does not use is left to the others. Each side has its own weights.
+    /// Default 16.
+    pub weight: u8,
 }
 
 impl Default for MessageOptions {
     fn default() -> Self {
-        Self { max_bytes: LARGEST_MESSAGE_BYTES }
+        Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16 }
     }
 }
 
 impl MessageOptions {
+    /// Returns how many bits a channel sends in one turn: 64 bytes for a weight of 1.
+    pub(crate) fn quantum_bits(&self) -> i64 {
+        i64::from(self.weight).saturating_mul(64 * 8)
+    }
+
     /// # Panics
     /// If a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
-        let Self { max_bytes } = *self;
+        let Self { max_bytes, weight } = *self;
+        assert!(weight > 0, "`weight` is at least 1, but 0 was asked for: nothing could ever be sent");
         assert!(
             (1..=LARGEST_MESSAGE_BYTES).contains(&max_bytes),
             "`max_bytes` is from 1 to {LARGEST_MESSAGE_BYTES}, but {max_bytes} was asked for"
@@ -138,8 +148,9 @@ pub enum SendError {
     /// There is no connection: it has not begun, or it has ended.
     #[error("not connected")]
     NotConnected,
-    /// Too much waits for its acks: 1,024 messages of this type, 256 KiB of reliable messages, or 16 of them
-    /// that are each larger than a packet. Send the message again in a later tick. Messages of
+    /// Too much waits for its acks: 1,024 messages of this type, or as many bytes of this type as other types
+    /// leave of 256 KiB, or as many messages larger than a packet as other types leave of 16. So one type
+    /// alone takes at most half. Send the message again in a later tick. Messages of
     /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels never fill them: if
     /// more waits to be sent, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]

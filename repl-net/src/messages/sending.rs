@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use repl_core::BitWriter;
+use repl_core::{BitSlice, BitWriter};
 
 use super::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes};
 use crate::transport::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
@@ -25,6 +25,22 @@ pub(crate) struct SendingChannel {
     first: u64,
     messages: VecDeque<Message>,
     pub(crate) stored: Stored,
+    /// The message and the part at which this pass goes on. A pass sends each part at most once.
+    cursor: (u64, u16),
+    /// How many bits the channel may send before the others have their turn. Below zero after a message that
+    /// was larger than that.
+    deficit_bits: i64,
+}
+
+/// Why a channel has stopped to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Nothing more waits for this pass.
+    Empty,
+    /// The channel has sent its share.
+    Turn,
+    /// The limits allow no more.
+    NoRoom,
 }
 
 /// What a channel stores.
@@ -85,11 +101,14 @@ impl Message {
         std::iter::once(&self.state).chain(&self.others)
     }
 
-    fn state_mut(&mut self, part: u16) -> Option<&mut State> {
-        match part.checked_sub(1) {
-            None => Some(&mut self.state),
-            Some(other) => self.others.get_mut(other as usize),
-        }
+    /// Returns the state and the content of a part, and how the message is cut.
+    fn part_mut(&mut self, part: u16) -> Option<(&mut State, Cut, BitSlice<'_>)> {
+        let Self { content, cut, state, others } = self;
+        let state = match part.checked_sub(1) {
+            None => state,
+            Some(other) => others.get_mut(other as usize)?,
+        };
+        Some((state, *cut, cut.part(part.into(), content)))
     }
 
     fn is_done(&self) -> bool {
@@ -103,7 +122,8 @@ impl Message {
 
 impl SendingChannel {
     pub(crate) fn new(config: ChannelConfig) -> Self {
-        Self { config, first: 0, messages: VecDeque::new(), stored: Stored::default() }
+        let (messages, stored) = (VecDeque::new(), Stored::default());
+        Self { config, first: 0, messages, stored, cursor: (0, 0), deficit_bits: 0 }
     }
 
     pub(crate) fn is_reliable(&self) -> bool {
@@ -148,20 +168,60 @@ impl SendingChannel {
         self.messages.push_back(message);
     }
 
-    /// Sends what waits in this channel. Returns whether there was room for all of it.
-    pub(crate) fn send(&mut self, channel: u16, channels: u16, outbox: &mut Outbox, now: Duration) -> bool {
+    /// Begins a pass.
+    pub(crate) fn begin_pass(&mut self) {
+        self.cursor = (self.first, 0);
+    }
+
+    /// Returns whether something waits that was not sent in this pass.
+    pub(crate) fn is_waiting(&self) -> bool {
+        let end = self.first.saturating_add(self.messages.len() as u64);
+        self.stored.waiting > 0 && self.cursor.0 < end
+    }
+
+    /// Begins a turn: the channel may send as much as its weight says.
+    pub(crate) fn begin_turn(&mut self) {
+        self.deficit_bits = self.deficit_bits.saturating_add(self.config.options.quantum_bits());
+    }
+
+    /// Sends what waits in this channel, until its turn is over or all channels together have
+    /// sent `budget_bits`.
+    pub(crate) fn send(
+        &mut self,
+        (channel, channels): (u16, u16),
+        outbox: &mut Outbox,
+        (sent_bits, budget_bits): (&mut usize, usize),
+        now: Duration,
+    ) -> Stop {
         let is_reliable = self.is_reliable();
-        let mut has_room = true;
-        'messages: for (message, number) in self.messages.iter_mut().zip(self.first..) {
-            let Message { content, cut, state, others } = message;
-            for (state, part) in std::iter::once(state).chain(others).zip(0_u16..) {
-                let State::Waiting(times) = *state else { continue };
+        let stop = loop {
+            if !self.is_waiting() {
+                self.deficit_bits = 0;
+                break Stop::Empty;
+            }
+            if self.cursor.0 < self.first {
+                self.cursor = (self.first, 0);
+            }
+            let (number, part) = self.cursor;
+            let at = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
+            let Some(message) = self.messages.get_mut(at) else { break Stop::Empty };
+            let Some((state, cut, content)) = message.part_mut(part) else {
+                self.cursor = (number.saturating_add(1), 0);
+                continue;
+            };
+            if let State::Waiting(times) = *state {
+                if *sent_bits >= budget_bits {
+                    break Stop::NoRoom;
+                }
+                if self.deficit_bits <= 0 {
+                    break Stop::Turn;
+                }
                 let sent = SentMessage { channel, number, part };
-                let content = cut.part(part.into(), content);
-                let Some(sequence) = outbox.message(sent, channels, *cut, content, now) else {
-                    has_room = false;
-                    break 'messages;
+                let Some((sequence, bits)) = outbox.message(sent, channels, cut, content, now) else {
+                    break Stop::NoRoom;
                 };
+                *sent_bits = sent_bits.saturating_add(bits);
+                self.deficit_bits = self.deficit_bits.saturating_sub(bits as i64);
                 *state = match times {
                     2.. => State::Waiting(times.saturating_sub(1)),
                     _ if is_reliable => State::InFlight(sequence),
@@ -171,9 +231,10 @@ impl SendingChannel {
                     self.stored.waiting = self.stored.waiting.saturating_sub(1);
                 }
             }
-        }
+            self.cursor = (number, part.saturating_add(1));
+        };
         self.trim();
-        has_room
+        stop
     }
 
     /// Handles the ack of a packet with a message or part.
@@ -190,9 +251,8 @@ impl SendingChannel {
     }
 
     fn set_done(&mut self, sent: SentMessage) {
-        let Some(state) = self.get_mut(sent.number).and_then(|message| message.state_mut(sent.part)) else {
-            return;
-        };
+        let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
+        let Some((state, ..)) = found else { return };
         if let State::Waiting(_) = std::mem::replace(state, State::Done) {
             self.stored.waiting = self.stored.waiting.saturating_sub(1);
         }
@@ -200,7 +260,7 @@ impl SendingChannel {
 
     /// Handles the loss of the packet `sequence` with a message or part.
     pub(crate) fn lost(&mut self, sequence: Sequence, sent: SentMessage) {
-        if let Some(state) = self.get_mut(sent.number).and_then(|message| message.state_mut(sent.part))
+        if let Some((state, ..)) = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part))
             && *state == State::InFlight(sequence)
         {
             *state = State::Waiting(1);

@@ -50,8 +50,8 @@ impl Server {
         self
     }
 
-    /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). In a tick, messages are
-    /// sent before state.
+    /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). If the link is narrow,
+    /// messages and state share it ([`message_percent`](crate::ServerConfig::message_percent)).
     ///
     /// References in a message are resolved when the message is delivered. A reference to an object that the
     /// other side does not have at that time reads as null.

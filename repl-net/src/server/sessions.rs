@@ -47,7 +47,7 @@ impl Server {
             memory_bytes: self.config.max_connection_bytes,
         };
         let first = Sequence::new(self.config.first_sequence);
-        let mut connection = Connection::new(id, is_replay, first, limits, now);
+        let mut connection = Connection::new(id, is_replay, first, limits, self.config.message_percent, now);
         if self.config.congestion_control == CongestionControl::Paced {
             connection.outbox.congestion = Some(Congestion::new(self.config.mtu_bytes));
         }

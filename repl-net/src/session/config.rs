@@ -80,6 +80,10 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
+    /// How much of what a client's link carries belongs to messages, in percent: 1 to 99. State gets the rest.
+    /// The shares matter only while both have more to send than the link or the limits carry: what one does
+    /// not use is left to the other. Default 50.
+    pub message_percent: u8,
     /// Whether the server encodes a value once and shares the bits among all connections that need the same
     /// value (S88). The packets are the same with and without sharing (S90). Default `true`.
     pub share: bool,
@@ -112,6 +116,7 @@ impl Default for ServerConfig {
             max_bytes_in_flight: 4 << 20,
             max_connection_bytes: 4 << 20,
             max_bytes_per_tick: usize::MAX,
+            message_percent: 50,
             share: true,
             congestion_control: CongestionControl::default(),
             validate_addresses: true,
@@ -177,6 +182,11 @@ impl ServerConfig {
             self.max_connection_bytes
         );
         assert_positive("max_bytes_per_tick", self.max_bytes_per_tick);
+        assert!(
+            (1..100).contains(&self.message_percent),
+            "`message_percent` is from 1 to 99, but {} was asked for: messages or state could never be sent",
+            self.message_percent
+        );
     }
 }
 

@@ -239,6 +239,12 @@ impl Congestion {
         self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
     }
 
+    /// Returns how many more bytes may be sent in this pass.
+    pub(crate) fn room_bytes(&self) -> usize {
+        let room = self.credit.min(self.window().saturating_sub(self.in_flight));
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
     /// Records that a packet was sent whose ack is expected.
     pub(crate) fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
         if self.in_flight == 0 {

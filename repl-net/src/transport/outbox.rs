@@ -78,6 +78,8 @@ pub(crate) struct Outbox {
     pub(crate) binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
+    /// Whether the limits have refused something.
+    has_refused: bool,
     /// The congestion control. The value is `None` if the user's transport has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
@@ -205,6 +207,21 @@ impl Outbox {
         self.queue.give_back_spare();
     }
 
+    /// Returns about how many more bytes the limits allow in this pass.
+    pub(crate) fn budget_bytes(&self) -> usize {
+        let packets = self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.len());
+        let in_flight = self.limits.bytes_in_flight.saturating_sub(self.in_flight.bytes());
+        let link = self.congestion.as_ref().map_or(usize::MAX, Congestion::room_bytes);
+        let pass = self.limits.bytes_per_pass.saturating_sub(self.pass_bytes);
+        packets.saturating_mul(self.limits.mtu_bytes).min(in_flight).min(link).min(pass)
+    }
+
+    /// Returns how many bytes were written in this pass.
+    pub(crate) fn written_bytes(&self) -> usize {
+        let filling = self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len());
+        self.pass_bytes + filling / 8
+    }
+
     /// Returns whether the link or the limits are so narrow that not everything can be sent at the same time.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
@@ -291,7 +308,14 @@ impl Outbox {
             }
             self.flush(now);
         }
-        self.may_begin_packet()
+        let may_begin = self.may_begin_packet();
+        self.has_refused |= !may_begin;
+        may_begin
+    }
+
+    /// Returns whether the limits have refused something since the last call, or allow no more now.
+    pub(crate) fn take_refused(&mut self) -> bool {
+        std::mem::take(&mut self.has_refused) || self.is_exhausted()
     }
 
     /// Writes an entry about one object into a segment of its kind. The caller has [made
@@ -334,7 +358,8 @@ impl Outbox {
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
     /// channels. `content` is the content of the message or part. Returns the number of the packet that
-    /// contains the message, or `None` if the limits of the connection do not allow another packet.
+    /// contains the message and the bits that were written, or `None` if the limits of the connection do not
+    /// allow another packet.
     pub(crate) fn message(
         &mut self,
         message: SentMessage,
@@ -342,7 +367,7 @@ impl Outbox {
         cut: Cut,
         content: BitSlice<'_>,
         now: Duration,
-    ) -> Option<Sequence> {
+    ) -> Option<(Sequence, usize)> {
         let head_bits = match cut.parts() {
             1 => MESSAGE_HEAD_BITS,
             _ if self.messages.continues(message) => NEXT_PART_BITS,
@@ -352,8 +377,9 @@ impl Outbox {
             return None;
         }
         self.open_packet().contents.messages.push(message);
+        let before = self.messages.bit_len();
         self.messages.write(message, channels, cut, content);
-        Some(self.next)
+        Some((self.next, self.messages.bit_len() - before))
     }
 
     /// Begins a run: the openings (first updates) of objects in consecutive slots from `first` on. Takes as

@@ -12,6 +12,7 @@ mod objects;
 mod pass;
 mod proxies;
 mod resolve;
+mod shares;
 mod spawns;
 
 use std::time::Duration;
@@ -21,6 +22,7 @@ use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 pub(crate) use context::{PassContext, PassScratch};
 use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
+use shares::Shares;
 
 use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
@@ -54,6 +56,8 @@ pub(crate) struct Connection {
     /// The content of packets that count as lost but may still be acked, without the values of updates.
     late: LateAcks,
     pub(crate) exchange: Exchange,
+    /// The shares of messages and state in each pass.
+    shares: Shares,
     held_calls: HeldCalls,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u64,
@@ -67,6 +71,7 @@ impl Connection {
         is_replay: bool,
         first: Sequence,
         limits: Limits,
+        message_percent: u8,
         now: Duration,
     ) -> Self {
         Self {
@@ -80,6 +85,7 @@ impl Connection {
             blobs: Blobs::default(),
             late: LateAcks::default(),
             exchange: Exchange::default(),
+            shares: Shares::new(message_percent),
             held_calls: HeldCalls::default(),
             ignored_calls: 0,
             ack_pace: AckPace::default(),

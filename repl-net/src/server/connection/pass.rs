@@ -47,29 +47,7 @@ impl Connection {
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
         self.release_calls(context.world);
-        self.exchange.outgoing.send(&mut self.outbox, context.now);
-        // If not everything can be sent in this tick, changes that wait since earlier ticks are sent before
-        // new objects, or after them. This order alternates, so that neither of the two waits forever.
-        let waited = self.outbox.is_limited();
-        if waited {
-            let spawns_first = context.world.frame.is_multiple_of(2);
-            if spawns_first {
-                self.send_spawns(context);
-            }
-            self.send_private(context);
-            if !spawns_first {
-                self.send_spawns(context);
-            }
-        }
-        let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
-        for at in 0..context.broadcast.segments().len() {
-            self.send_shared(at, all_in_step, context);
-        }
-        self.send_parts(context.now);
-        if !waited {
-            self.send_spawns(context);
-            self.send_private(context);
-        }
+        self.send_messages_and_state(context);
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
             let is_default = self.view().is_default(slot);
@@ -96,6 +74,47 @@ impl Connection {
             let received = self.outbox.received.clone();
             self.outbox.signal(&received, context.now);
             self.link.last_sent = context.now;
+        }
+    }
+
+    /// Sends messages up to their share, then state, and then the other messages if there is room left.
+    fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
+        let budget_bits = self.shares.message_bytes(self.outbox.budget_bytes()).saturating_mul(8);
+        let outgoing = &mut self.exchange.outgoing;
+        outgoing.begin_pass();
+        let mut message_bits = outgoing.send(&mut self.outbox, budget_bits, context.now);
+        self.outbox.take_refused();
+        self.send_state(context);
+        let is_contended = self.outbox.take_refused();
+        if self.exchange.outgoing.is_waiting() {
+            message_bits += self.exchange.outgoing.send(&mut self.outbox, usize::MAX, context.now);
+        }
+        self.shares.end_pass(message_bits / 8, self.outbox.written_bytes(), is_contended);
+    }
+
+    /// Sends the changes that the client lacks.
+    fn send_state(&mut self, context: &mut PassContext<'_>) {
+        // If not everything can be sent in this tick, changes that wait since earlier ticks are sent before
+        // new objects, or after them. This order alternates, so that neither of the two waits forever.
+        let waited = self.outbox.is_limited();
+        if waited {
+            let spawns_first = context.world.frame.is_multiple_of(2);
+            if spawns_first {
+                self.send_spawns(context);
+            }
+            self.send_private(context);
+            if !spawns_first {
+                self.send_spawns(context);
+            }
+        }
+        let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
+        for at in 0..context.broadcast.segments().len() {
+            self.send_shared(at, all_in_step, context);
+        }
+        self.send_parts(context.now);
+        if !waited {
+            self.send_spawns(context);
+            self.send_private(context);
         }
     }
 

@@ -1,0 +1,59 @@
+//! Divides what may be sent in a pass between messages and state.
+//!
+//! *Invariant:* what one of the two does not use is left to the other.
+
+/// By how many bytes one of the two may be behind its share. The larger this number, the longer the other one
+/// waits until the balance is even again.
+const MOST_BEHIND_BYTES: i64 = 8_192;
+
+/// The shares of messages and state in what one connection sends.
+#[derive(Debug)]
+pub(super) struct Shares {
+    message_percent: usize,
+    /// How many bytes messages are behind their share. Below zero if state is behind its own.
+    behind_bytes: i64,
+}
+
+impl Shares {
+    pub(super) const fn new(message_percent: u8) -> Self {
+        Self { message_percent: message_percent as usize, behind_bytes: 0 }
+    }
+
+    /// Returns how many bytes of messages are sent before state, if `budget` bytes may be sent.
+    pub(super) fn message_bytes(&self, budget: usize) -> usize {
+        let share = budget / 100 * self.message_percent;
+        share.saturating_add_signed(isize::try_from(self.behind_bytes).unwrap_or(0))
+    }
+
+    /// Ends a pass that has sent so many bytes of messages, and of both together. `is_contended` says whether
+    /// the limits have held back state. Messages are sent again after state, so they are held back too, or
+    /// need no more.
+    pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
+        if !is_contended {
+            self.behind_bytes = 0;
+            return;
+        }
+        let share = both * self.message_percent / 100;
+        let behind = self.behind_bytes + share as i64 - messages as i64;
+        self.behind_bytes = behind.clamp(-MOST_BEHIND_BYTES, MOST_BEHIND_BYTES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_get_their_share_and_what_they_were_behind() {
+        let mut shares = Shares::new(25);
+        assert_eq!(shares.message_bytes(4_000), 1_000);
+        shares.end_pass(400, 4_000, true);
+        assert_eq!(shares.message_bytes(4_000), 1_600);
+        shares.end_pass(4_000, 4_000, true);
+        assert_eq!((shares.message_bytes(4_000), shares.message_bytes(20_000)), (0, 2_600));
+        shares.end_pass(0, 4_000, false);
+        assert_eq!(shares.message_bytes(4_000), 1_000, "nobody was held back");
+        (0..99).for_each(|_| shares.end_pass(0, 4_000, true));
+        assert_eq!(shares.message_bytes(0), MOST_BEHIND_BYTES as usize);
+    }
+}
