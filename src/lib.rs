@@ -175,6 +175,56 @@
 //! }
 //! ```
 //!
+//! **Call.** A remote call is a function of an object that one side calls and the other side runs.
+//! [`rpcs`](attr@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers them
+//! on both sides, and `call` makes them:
+//!
+//! ```
+//! use repl::prelude::*;
+//!
+//! #[derive(Replicated, Default)]
+//! struct Player {
+//!     #[replicated]
+//!     ammo: u16,
+//! }
+//!
+//! #[derive(Replicated, Default)]
+//! struct Shot {
+//!     #[replicated]
+//!     direction: u16,
+//!     #[replicated]
+//!     by: ObjectRef<Player>,
+//! }
+//!
+//! #[rpcs]
+//! impl Player {
+//!     /// Clients call it, the server runs it: only for the owner of the player, and only if `may_fire` allows it.
+//!     #[rpc(server, reliable, validate = may_fire)]
+//!     fn fire(call: &mut ServerCall<'_, Self>, direction: u16) {
+//!         call.ammo -= 1; // the player
+//!         let by = call.object();
+//!         call.server().spawn(Shot { direction, by });
+//!     }
+//!
+//!     fn may_fire(&self, caller: ConnectionId, direction: &u16) -> bool {
+//!         self.ammo > 0 && *direction < 360
+//!     }
+//!
+//!     /// The server calls it, all clients that see the player run it.
+//!     #[rpc(multicast, unreliable)]
+//!     fn flash(&mut self, brightness: u8) {}
+//! }
+//!
+//! fn pull_trigger(client: &mut Client, me: ObjectRef<Player>) {
+//!     if let Err(error) = client.call(me).fire(90) {
+//!         println!("cannot fire now: {error}");
+//!     }
+//! }
+//! ```
+//!
+//! A function that needs more than the server, for example a physics world, ends with `;` instead of a body. Its
+//! calls wait until [`poll_call`](Server::poll_call) returns them as values of an enum, here `PlayerCall`.
+//!
 //! **Carry.** Server and client open no socket and read no clock. Send the packets that
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
 //! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
@@ -189,7 +239,7 @@
 //!   computes values between two ticks.
 //! - The crate does not choose what to send by distance or priority: a connection sees every object except
 //!   those hidden with [`set_visible`](Server::set_visible).
-//! - The crate makes no remote calls. Clients send no state, only messages. A message has at most 64 KiB.
+//! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
 //! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
@@ -225,8 +275,11 @@
 //!   the first class that differs.
 //! - **Objects live where you like.** A server that is [handed](External) its objects from a store whose rows
 //!   move sends the same packets as one that has them itself, apart from what [`External`] lists.
-//! - **Messages arrive once.** Each message of a reliable [`Channel`] is delivered exactly once while the
-//!   connection lasts, and in order if the channel is ordered.
+//! - **Messages and calls arrive once.** Each message of a reliable [`Channel`] and each reliable call is
+//!   delivered exactly once while the connection lasts, and in order if the channel is ordered. A call runs
+//!   only while its object exists.
+//! - **Clients do only what they may.** A call of a client runs only on an object that this client owns at that
+//!   moment, and only if its validator accepts it. A client cannot change a property.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees
@@ -258,7 +311,7 @@
 //!
 //! - S1 to S224 are statements about the behaviour of Unreal's replication: layouts (to S33), conditions
 //!   (S48), notifies (S57), comparing (S74), sending (S87), the wire (S105), receiving (S122), dirty marks
-//!   (S133), fast arrays (S185), objects (S212), calls.
+//!   (S133), fast arrays (S185), objects (S212), calls (S224).
 //! - R1 to R26 are the rules of the protocol of this crate.
 //! - W1 to W21 are weaknesses of Unreal's replication, each with what this crate does instead.
 #![forbid(unsafe_code)]

@@ -31,7 +31,7 @@
 //! This crate opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit`
 //! and `poll_event` return bytes and events. The caller passes a [`ConnectionId`] with each packet; the crate
 //! does not know addresses. The crate does not encrypt or authenticate. The crate does not choose objects by
-//! distance or priority, and makes no remote calls.
+//! distance or priority.
 //!
 //! # The three types to know
 //!

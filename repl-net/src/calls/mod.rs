@@ -17,3 +17,5 @@ mod on_client;
 mod on_server;
 pub(crate) mod rpcs;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;

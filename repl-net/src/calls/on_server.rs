@@ -3,6 +3,8 @@
 //! *Invariant:* a client's call runs only if the client owns the object at that moment and the call's
 //! validator accepts it (S213, S221).
 
+use std::time::Duration;
+
 use repl_core::ObjectRef;
 
 use super::call::{CallSide, ReceivedCall};
@@ -126,7 +128,7 @@ impl Server {
     }
 
     /// Runs the calls of a class that were not polled.
-    fn run_calls<T: Rpcs>(&mut self) {
+    fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {
             // A call that is made meanwhile runs in the next tick, so calls that call each other end.
@@ -135,12 +137,19 @@ impl Server {
                 let Some(inbox) = self.inbox::<T>(is_reliable) else { break };
                 let Some((from, received)) = inbox.pop() else { break };
                 let entry = T::CALLS.entry(T::number(&received.call));
-                if is_external || entry.is_some_and(|entry| entry.is_polled) {
-                    inbox.postpone(from, received);
-                } else if self.admits(&received) {
-                    let side = CallSide::Server(self);
-                    T::run(Invocation::new(side, received.object, received.caller), received.call);
+                let is_polled = is_external || entry.is_some_and(|entry| entry.is_polled);
+                if is_polled || from.is_some_and(|from| !self.has_call_time(from, now)) {
+                    if let Some(inbox) = self.inbox::<T>(is_reliable) {
+                        inbox.postpone(from, received);
+                    }
+                    continue;
                 }
+                self.timed_call(received.caller, |server| {
+                    if server.admits(&received) {
+                        let side = CallSide::Server(server);
+                        T::run(Invocation::new(side, received.object, received.caller), received.call);
+                    }
+                });
             }
         }
     }

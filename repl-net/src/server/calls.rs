@@ -3,6 +3,8 @@
 //!
 //! *Invariant:* a remote call is queued only for connections whose sessions have begun.
 
+use std::time::Duration;
+
 use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
 
 use super::Server;
@@ -50,6 +52,24 @@ impl Server {
             return Err(SendError::NotConnected);
         }
         peer.connection.send_call(&self.world, object, channel, writer)
+    }
+
+    /// Returns whether the calls of a client may still run in this tick.
+    pub(crate) fn has_call_time(&mut self, caller: ConnectionId, now: Duration) -> bool {
+        let per_second = self.config.call_time_per_second;
+        let peer = self.connections.get_mut(&caller);
+        self.config.call_clock.is_none()
+            || peer.is_none_or(|peer| peer.connection.call_time.refill(now, per_second))
+    }
+
+    /// Runs a call of a client, and measures for how long it runs.
+    pub(crate) fn timed_call(&mut self, caller: Option<ConnectionId>, run: impl FnOnce(&mut Self)) {
+        let (Some(caller), Some(clock)) = (caller, self.config.call_clock) else { return run(self) };
+        let start = clock();
+        run(self);
+        if let Some(peer) = self.connections.get_mut(&caller) {
+            peer.connection.call_time.spend(clock().saturating_sub(start));
+        }
     }
 
     /// Counts a remote call that the client was not allowed to make. Such a call has no effect.

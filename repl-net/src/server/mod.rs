@@ -79,7 +79,7 @@ pub struct Server {
     classes: ClassList,
     pub(crate) mailbox: Mailbox<ConnectionId>,
     /// Functions that run the waiting remote calls, one for each class that has remote calls.
-    pub(crate) call_runners: Vec<fn(&mut Self)>,
+    pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
@@ -290,7 +290,7 @@ impl Server {
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         for at in 0..self.call_runners.len() {
-            self.call_runners[at](self);
+            self.call_runners[at](self, now);
         }
         for peer in self.connections.values_mut() {
             peer.connection.give_up_lost(&mut self.world, now);

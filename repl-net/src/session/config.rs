@@ -100,6 +100,22 @@ pub struct ServerConfig {
     /// address. On the open internet use 64 random bits that are new in each run of the server: anyone who
     /// knows the secret can claim any address. Default 0.
     pub secret: u64,
+    /// A clock that measures how long the calls of clients run. It may start at any time, and is read before
+    /// and after each call. Without a clock, only the number of calls is limited. Default `None`.
+    ///
+    /// ```
+    /// use std::sync::LazyLock;
+    /// use std::time::Instant;
+    /// use repl_net::ServerConfig;
+    ///
+    /// static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    /// let config = ServerConfig { call_clock: Some(|| START.elapsed()), ..ServerConfig::default() };
+    /// ```
+    pub call_clock: Option<fn() -> Duration>,
+    /// How long the calls of one client may run in a second of the server's time, if there is a
+    /// [clock](Self::call_clock). The calls of a client that has used up its time wait for later ticks, and
+    /// the calls of others do not wait for them. Default 50 ms.
+    pub call_time_per_second: Duration,
     /// The sequence number of the first packet of a connection. Both sides must use about the same number.
     /// The field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
@@ -121,6 +137,8 @@ impl Default for ServerConfig {
             congestion_control: CongestionControl::default(),
             validate_addresses: true,
             secret: 0,
+            call_clock: None,
+            call_time_per_second: Duration::from_millis(50),
             first_sequence: 0,
         }
     }

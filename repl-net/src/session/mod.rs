@@ -20,5 +20,6 @@ pub(crate) mod name;
 mod pair;
 pub(crate) mod server_handshake;
 pub(crate) mod tick_watch;
+pub(crate) mod time_budget;
 pub(crate) mod token;
 pub(crate) mod traffic;

@@ -28,6 +28,7 @@ use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
+use crate::session::time_budget::TimeBudget;
 use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::{Arrival, Received};
 use crate::transport::blob::Blobs;
@@ -61,6 +62,8 @@ pub(crate) struct Connection {
     held_calls: HeldCalls,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u64,
+    /// For how long the client's remote calls may still run.
+    pub(crate) call_time: TimeBudget,
     /// Decides in which ticks the client's messages are acked.
     ack_pace: AckPace,
 }
@@ -88,6 +91,7 @@ impl Connection {
             shares: Shares::new(message_percent),
             held_calls: HeldCalls::default(),
             ignored_calls: 0,
+            call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
         }
     }

@@ -1,0 +1,200 @@
+//! A client that breaks the rules: it sends calls that the methods of [`Client`] refuse to make.
+
+use std::time::Duration;
+
+use repl_core::{Guid, ObjectRef};
+use repl_derive::{Replicated, rpcs};
+
+use super::{channels, inbox};
+use crate::session::connection_id::ConnectionId;
+use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent};
+
+/// The modules that generated code names.
+mod library {
+    pub(super) mod __private {
+        pub(crate) use crate::__private::*;
+        pub(crate) use repl_core::__private::*;
+        pub(crate) use repl_fastarray::__private::*;
+    }
+}
+
+#[derive(Replicated, Default)]
+#[replicated(crate = "self::library")]
+struct Door {
+    #[replicated]
+    is_open: bool,
+    /// How many calls ran.
+    ran: u32,
+}
+
+#[rpcs(crate = "self::library")]
+impl Door {
+    #[rpc(server, reliable, validate = is_there)]
+    fn open(&mut self, code: u16) {
+        self.is_open = code > 0;
+        self.ran += 1;
+    }
+
+    fn is_there(&self, _: ConnectionId, _: &u16) -> bool {
+        true
+    }
+
+    #[rpc(server, unreliable)]
+    fn knock(&mut self, times: u8) {
+        self.ran += u32::from(times);
+    }
+
+    #[rpc(server, reliable)]
+    fn paint(colour: u8);
+
+    #[rpc(client, reliable)]
+    fn creak(&mut self) {
+        self.ran += 1;
+    }
+
+    #[rpc(multicast, reliable)]
+    fn slam(&mut self) {
+        self.ran += 1;
+    }
+}
+
+/// An object of a class without calls.
+#[derive(Replicated, Default)]
+#[replicated(crate = "self::library")]
+struct Wall {
+    #[replicated]
+    height: u8,
+}
+
+const TICK: Duration = Duration::from_millis(16);
+
+struct Pair {
+    server: Server,
+    client: Client,
+    id: ConnectionId,
+    now: Duration,
+}
+
+impl Pair {
+    fn new(furnish: impl FnOnce(&mut Server)) -> Self {
+        let mut server = Server::new(ServerConfig::default());
+        server.register::<Wall>().register_calls::<Door>();
+        furnish(&mut server);
+        let mut client = Client::new(ClientConfig::default(), 7);
+        client.register::<Wall>().register_calls::<Door>();
+        let id = server.connect(Duration::ZERO);
+        let mut pair = Self { server, client, id, now: Duration::ZERO };
+        pair.steps(20);
+        pair
+    }
+
+    fn steps(&mut self, steps: u32) {
+        for _ in 0..steps {
+            self.client.tick(self.now);
+            while let Some(packet) = self.client.poll_transmit() {
+                self.server.receive(self.id, self.now, packet);
+            }
+            self.server.tick(self.now);
+            while let Some(packet) = self.server.poll_transmit(self.id) {
+                drop(self.client.receive(self.now, packet));
+            }
+            self.now += TICK;
+        }
+    }
+
+    /// Sends a call without the checks of an honest client.
+    fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
+        let is_reliable = !matches!(call, DoorCall::Knock { .. });
+        let channel = self.client.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
+        let max_bits = self.client.outbox.capacity();
+        let writer = self.client.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
+        self.client.exchange.outgoing.add(channel, writer, max_bits).expect("room");
+    }
+
+    fn ended(&mut self) -> Option<DisconnectReason> {
+        std::iter::from_fn(|| self.server.poll_event()).find_map(|event| match event {
+            ServerEvent::Disconnected(_, reason) => Some(reason),
+            _ => None,
+        })
+    }
+}
+
+/// Makes a reference of any guid.
+fn reference(guid: Guid) -> ObjectRef<Door> {
+    ObjectRef::new(guid)
+}
+
+#[test]
+fn s214_no_pair_of_object_and_call_that_a_client_may_not_use_has_an_effect() {
+    let (mut doors, mut gone, mut walls) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pair = Pair::new(|server| {
+        doors.extend((0..160).map(|_| server.spawn(Door::default())));
+        gone.extend((0..20).map(|_| server.spawn(Door::default())));
+        walls.extend((0..20).map(|_| server.spawn(Wall::default())));
+    });
+    let other = pair.server.connect(pair.now);
+    for (at, &door) in doors.iter().enumerate() {
+        pair.server.set_owner(door, (at % 2 == 0).then_some(other));
+        pair.server.set_visible(pair.id, door, at % 3 > 0);
+    }
+    gone.iter().for_each(|&door| pair.server.despawn(door));
+    pair.steps(10);
+    let guid = |object: ObjectRef<()>| object.guid().expect("an object");
+    let never = (0..20).map(|at| Guid::new(60_000 + at, guid(doors[0].erase()).generation()));
+    let objects =
+        doors.iter().chain(&gone).map(|door| door.erase()).chain(walls.iter().map(|wall| wall.erase()));
+    let objects: Vec<_> = objects.map(guid).chain(never).collect();
+    let mut made = 0;
+    for &object in &objects {
+        for call in [DoorCall::Open { code: 1 }, DoorCall::Knock { times: 3 }, DoorCall::Paint { colour: 1 }]
+        {
+            pair.forge(reference(object), &call);
+            made += 1;
+        }
+        pair.steps(1);
+    }
+    pair.steps(20);
+    assert_eq!((objects.len(), made), (220, 660));
+    assert!(pair.server.poll_call::<Door>().is_none());
+    assert!(doors.iter().all(|&door| pair.server[door].ran == 0 && !pair.server[door].is_open));
+    assert_eq!(pair.server.stats(pair.id).map(|stats| stats.ignored_calls), Some(made));
+    assert_eq!(pair.ended(), None, "all have the same answer: none");
+}
+
+#[test]
+fn s214_a_client_that_makes_calls_of_the_server_is_disconnected() {
+    for call in [DoorCall::Creak {}, DoorCall::Slam {}] {
+        let mut doors = Vec::new();
+        let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
+        pair.server.set_owner(doors[0], Some(pair.id));
+        pair.forge(doors[0], &call);
+        pair.steps(3);
+        assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))));
+        assert_eq!(pair.server[doors[0]].ran, 0);
+    }
+}
+
+#[test]
+fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
+    for bits in [-3, 5] {
+        let mut doors = Vec::new();
+        let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
+        pair.server.set_owner(doors[0], Some(pair.id));
+        let channel = pair.client.mailbox.channel(channels::key::<Door>(true)).expect("registered");
+        let max_bits = pair.client.outbox.capacity();
+        let writer = pair.client.mailbox.write_bits(|writer| {
+            inbox::write(doors[0], &DoorCall::Open { code: 9 }, writer)?;
+            let whole = writer.bit_len();
+            let bytes = writer.finish().to_vec();
+            writer.clear();
+            let kept = whole.saturating_add_signed(bits.min(0));
+            writer.append(repl_core::BitSlice::new(&bytes, 0, kept).unwrap_or_default());
+            writer.write_bits(0, u32::try_from(bits.max(0)).unwrap_or(0));
+            Ok(())
+        });
+        pair.client.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
+        pair.steps(3);
+        assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "{bits}");
+        assert_eq!(pair.server[doors[0]].ran, 0);
+    }
+}

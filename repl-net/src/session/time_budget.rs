@@ -1,0 +1,60 @@
+//! [`TimeBudget`]: how long the calls of one client may still run.
+//!
+//! *Invariant:* over any time, the calls run for at most the share of that time that is allowed, plus one
+//! second's share and one call.
+
+use std::time::Duration;
+
+/// A budget of running time that refills with time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TimeBudget {
+    /// The time that was used and is not refilled yet.
+    used: Duration,
+    /// When the budget was last refilled.
+    refilled: Duration,
+}
+
+impl TimeBudget {
+    /// Refills the budget up to `now`: a second refills `per_second`. Returns whether something is left.
+    pub(crate) fn refill(&mut self, now: Duration, per_second: Duration) -> bool {
+        let passed = now.saturating_sub(self.refilled).min(Duration::from_secs(3_600));
+        self.refilled = now.max(self.refilled);
+        self.used = self.used.saturating_sub(per_second.mul_f64(passed.as_secs_f64()));
+        self.used < per_second
+    }
+
+    /// Notes that a call ran for this time.
+    pub(crate) fn spend(&mut self, time: Duration) {
+        self.used = self.used.saturating_add(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARE: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn a_second_refills_the_share_and_no_more_is_kept() {
+        let mut budget = TimeBudget::default();
+        assert!(budget.refill(Duration::from_secs(100), SHARE));
+        budget.spend(SHARE * 3);
+        assert!(!budget.refill(Duration::from_secs(100), SHARE));
+        assert!(!budget.refill(Duration::from_millis(101_900), SHARE));
+        assert!(budget.refill(Duration::from_millis(102_100), SHARE));
+        // A long rest gives one share, not many.
+        assert!(budget.refill(Duration::from_secs(900), SHARE));
+        budget.spend(SHARE);
+        assert!(!budget.refill(Duration::from_secs(900), SHARE));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_back_gives_nothing() {
+        let mut budget = TimeBudget::default();
+        budget.refill(Duration::from_secs(100), SHARE);
+        budget.spend(SHARE);
+        assert!(!budget.refill(Duration::from_secs(5), SHARE));
+        assert!(!budget.refill(Duration::from_secs(100), SHARE));
+    }
+}

@@ -1,0 +1,75 @@
+//! Calls over bad links: reliable ones run once and in order, unreliable ones at most once (S215, S216).
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{LinkConditions, Loss, Network, PeerId};
+
+use super::{Hero, Shot, register};
+use crate::support::TICK;
+
+fn numbers(ran: &[String], what: &str) -> Vec<u32> {
+    ran.iter().filter_map(|ran| ran.strip_prefix(what)?.trim().parse().ok()).collect()
+}
+
+#[test]
+fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() {
+    for seed in 1..12 {
+        let (home, away) = (PeerId(0), PeerId(1));
+        let mut network = Network::new(seed);
+        let link = LinkConditions {
+            latency: Duration::from_millis(40),
+            jitter: Duration::from_millis(60),
+            loss: Loss::Independent(0.3),
+            duplicate: 0.1,
+            ..LinkConditions::default()
+        };
+        network.connect(home, away, link);
+        let mut server = Server::new(ServerConfig::default());
+        server.register::<Shot>().register_calls::<Hero>();
+        let mut client = Client::new(ClientConfig::default(), seed);
+        register(&mut client);
+        let id = server.connect(Duration::ZERO);
+        let hero = server.spawn(Hero { health: 1, ..Hero::default() });
+        server.set_owner(hero, Some(id));
+        let (mut now, mut sent) = (Duration::ZERO, 0_u16);
+        loop {
+            while let Some(delivery) = network.deliver(now) {
+                if delivery.to == home {
+                    server.receive(id, now, delivery.bytes);
+                } else {
+                    client.receive(now, delivery.bytes).expect("a packet of the server");
+                }
+            }
+            client.tick(now);
+            while let Some(packet) = client.poll_transmit() {
+                network.send(now, away, home, packet);
+            }
+            server.tick(now);
+            while let Some(packet) = server.poll_transmit(id) {
+                network.send(now, home, away, packet);
+            }
+            now += TICK;
+            if sent < 300 && client.is_owner(hero) {
+                sent += 1;
+                client.call(hero).fire(sent).unwrap();
+                client.call(hero).wave((sent % 250) as u8).unwrap();
+                server.call(hero).hit(sent).unwrap();
+                server.call(hero).announce(sent).unwrap();
+                server.call(hero).explode(sent).unwrap();
+            }
+            let there = client.get(hero).map_or(&[][..], |hero| &hero.ran);
+            let all = [numbers(&server[hero].ran, "fire"), numbers(there, "hit"), numbers(there, "announce")];
+            if sent == 300 && all.iter().all(|numbers| numbers.len() >= 300) && now > Duration::from_secs(15)
+            {
+                all.iter().for_each(|numbers| assert!(numbers.iter().copied().eq(1..=300), "{numbers:?}"));
+                let mut exploded = numbers(there, "explode");
+                exploded.sort_unstable();
+                assert!(exploded.windows(2).all(|pair| pair[0] < pair[1]), "at most once");
+                assert!(exploded.len() > 100, "{}", exploded.len());
+                break;
+            }
+            assert!(now < Duration::from_secs(60), "seed {seed}: {all:?}");
+        }
+    }
+}

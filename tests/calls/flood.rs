@@ -1,0 +1,48 @@
+//! Clients that call too much.
+//!
+//! The clock of the calls is simulated: each call that runs moves it on.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use super::{Hero, ran_on_server, room_with};
+
+thread_local! {
+    static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Lets the clock of the calls move on, as a call that runs for this long does.
+pub(super) fn run_for(time: Duration) {
+    CLOCK.set(CLOCK.get() + time);
+}
+
+#[test]
+fn calls_that_run_too_long_wait_and_do_not_delay_the_calls_of_others() {
+    let config = ServerConfig {
+        call_clock: Some(|| CLOCK.get()),
+        call_time_per_second: Duration::from_millis(50),
+        ..ServerConfig::default()
+    };
+    let (mut room, heroes) = room_with(config, 2);
+    // Each call with the height `h` runs for `h` milliseconds: 20 × 20 ms are eight seconds' worth.
+    for _ in 0..20 {
+        room.guests[0].client.call(heroes[0]).dig(20).unwrap();
+        room.guests[1].client.call(heroes[1]).dig(1).unwrap();
+    }
+    room.step();
+    assert_eq!(ran_on_server(&room, heroes[0]).len(), 3, "50 ms and the call that exceeds them");
+    assert_eq!(ran_on_server(&room, heroes[1]).len(), 20);
+    let start = room.now;
+    while room.now - start < Duration::from_secs(1) {
+        room.step();
+    }
+    let after_a_second = ran_on_server(&room, heroes[0]).len();
+    assert!((5..=6).contains(&after_a_second), "{after_a_second}");
+    while room.now - start < Duration::from_secs(9) {
+        room.step();
+    }
+    let ran = ran_on_server(&room, heroes[0]);
+    assert!(ran.len() == 20 && ran.iter().all(|ran| ran == "dig 20"), "none was lost: {}", ran.len());
+}

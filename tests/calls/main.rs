@@ -1,0 +1,136 @@
+//! Remote calls: who may call what, where it runs, in which order, and what happens to calls that may not be
+//! made.
+//!
+//! *Invariant:* each object logs what ran on it, on each side, so a lost, a repeated and a forbidden call are
+//! all found.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod delivery;
+mod flood;
+mod polled;
+mod references;
+mod routing;
+mod security;
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use support::Room;
+
+/// An object with calls of all kinds.
+#[derive(Replicated, Default)]
+struct Hero {
+    #[replicated]
+    health: u16,
+    /// What ran on this copy of the object.
+    ran: Vec<String>,
+}
+
+impl Hero {
+    fn note(&mut self, what: &str, of: impl Display) {
+        self.ran.push(format!("{what} {of}"));
+    }
+}
+
+/// An object that a call spawns.
+#[derive(Replicated, Default)]
+struct Shot {
+    #[replicated]
+    direction: u16,
+    #[replicated]
+    by: ObjectRef<Hero>,
+}
+
+#[rpcs]
+impl Hero {
+    #[rpc(server, reliable, validate = may_fire)]
+    fn fire(call: &mut ServerCall<'_, Self>, direction: u16) {
+        let by = call.object();
+        call.note("fire", direction);
+        call.server().spawn(Shot { direction, by });
+    }
+
+    fn may_fire(&self, _: ConnectionId, direction: &u16) -> bool {
+        self.health > 0 && *direction < 360
+    }
+
+    #[rpc(server, unreliable)]
+    fn wave(&mut self, kind: u8) {
+        self.note("wave", kind);
+    }
+
+    #[rpc(server, reliable)]
+    fn jump(height: u8);
+
+    /// Runs for this many milliseconds.
+    #[rpc(server, reliable)]
+    fn dig(&mut self, milliseconds: u8) {
+        flood::run_for(Duration::from_millis(milliseconds.into()));
+        self.note("dig", milliseconds);
+    }
+
+    #[rpc(client, reliable)]
+    fn hit(call: &mut ClientCall<'_, Self>, damage: u16) {
+        call.note("hit", damage);
+    }
+
+    #[rpc(client, unreliable)]
+    fn blink(&mut self, times: u8) {
+        self.note("blink", times);
+    }
+
+    #[rpc(client, reliable)]
+    fn look(&mut self, at: ObjectRef<Hero>) {
+        self.note("look", if at.is_null() { "nowhere" } else { "there" });
+    }
+
+    #[rpc(client, reliable, waits)]
+    fn follow(&mut self, leader: ObjectRef<Hero>) {
+        self.note("follow", if leader.is_null() { "nobody" } else { "leader" });
+    }
+
+    #[rpc(multicast, reliable)]
+    fn announce(call: &mut MulticastCall<'_, Self>, number: u16) {
+        call.note("announce", number);
+    }
+
+    #[rpc(multicast, unreliable)]
+    fn explode(&mut self, strength: u16) {
+        self.note("explode", strength);
+    }
+}
+
+fn register(client: &mut Client) {
+    client.register::<Shot>().register_calls::<Hero>();
+}
+
+/// A room in which each client owns a hero.
+fn room(guests: usize) -> (Room, Vec<ObjectRef<Hero>>) {
+    room_with(ServerConfig::default(), guests)
+}
+
+fn room_with(config: ServerConfig, guests: usize) -> (Room, Vec<ObjectRef<Hero>>) {
+    let (mut room, heroes) = Room::furnished(config, register, guests, |server| {
+        server.register::<Shot>().register_calls::<Hero>();
+        (0..guests).map(|_| server.spawn(Hero { health: 100, ..Hero::default() })).collect::<Vec<_>>()
+    });
+    for (guest, &hero) in room.guests.iter().zip(&heroes) {
+        room.server.set_owner(hero, Some(guest.id));
+    }
+    room.settle();
+    (room, heroes)
+}
+
+/// What ran on the server's copy of a hero.
+fn ran_on_server(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
+    &room.server[hero].ran
+}
+
+/// What ran on a client's copy of a hero.
+fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
+    &room.guests[guest].client[hero].ran
+}

@@ -1,0 +1,57 @@
+//! Calls that are polled instead of run.
+
+use repl::{CallError, DisconnectReason};
+
+use super::{Hero, HeroCall, ran_on_server, room};
+
+#[test]
+fn a_call_without_a_body_waits_until_it_is_polled() {
+    let (mut room, heroes) = room(1);
+    let id = room.guests[0].id;
+    room.guests[0].client.call(heroes[0]).jump(3).unwrap();
+    room.guests[0].client.call(heroes[0]).fire(90).unwrap();
+    room.settle();
+    assert_eq!(ran_on_server(&room, heroes[0]), ["fire 90"]);
+    let received = room.server.poll_call::<Hero>().expect("a call");
+    assert_eq!((received.object, received.caller), (heroes[0], Some(id)));
+    assert!(matches!(received.call, HeroCall::Jump { height: 3 }));
+    assert!(room.server.poll_call::<Hero>().is_none());
+}
+
+#[test]
+fn a_polled_call_does_not_run_and_is_validated() {
+    let (mut room, heroes) = room(1);
+    let hero = heroes[0];
+    for direction in [1, 2, 400, 3] {
+        room.guests[0].client.call(hero).fire(direction).unwrap();
+    }
+    let packets = room.replies(0);
+    room.hear(0, &packets);
+    let mut polled = Vec::new();
+    while let Some(received) = room.server.poll_call::<Hero>() {
+        let HeroCall::Fire { direction } = received.call else { panic!("another call") };
+        polled.push(direction);
+    }
+    assert_eq!(polled, [1, 2]);
+    assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire")));
+    assert_eq!(ran_on_server(&room, hero), [""; 0]);
+}
+
+#[test]
+fn calls_that_nobody_polls_end_the_connection_instead_of_taking_memory() {
+    let (mut room, heroes) = room(1);
+    let mut sent = 0;
+    for _ in 0..3_000 {
+        while room.guests[0].client.is_connected() && sent < 6_000 {
+            match room.guests[0].client.call(heroes[0]).jump(1) {
+                Ok(()) => sent += 1,
+                Err(CallError::Full | CallError::TooFast { .. }) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        room.step();
+    }
+    assert!(sent >= 4_096, "{sent}");
+    let Some(DisconnectReason::Protocol(why)) = room.closed(0) else { panic!("a reason") };
+    assert!(why.contains("calls of Hero"), "{why}");
+}
