@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 
-use super::{Hero, ran_on_server, room_with};
+use super::{ran_on_server, room_with};
 
 thread_local! {
     static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };

@@ -12,7 +12,6 @@ mod flood;
 mod polled;
 mod references;
 mod routing;
-mod security;
 
 use std::fmt::Display;
 use std::time::Duration;

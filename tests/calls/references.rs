@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use repl::prelude::*;
-
 use super::{Hero, ran_on, room};
 
 #[test]
@@ -27,7 +25,9 @@ fn s223_a_call_that_waits_for_its_reference_holds_later_calls_of_its_object() {
     room.server.call(hero).follow(leader).unwrap();
     room.server.call(hero).hit(2).unwrap();
     room.server.call(hero).blink(1).unwrap();
-    (0..20).for_each(|_| drop(room.step()));
+    for _ in 0..20 {
+        room.step();
+    }
     assert_eq!(ran_on(&room, 0, hero), ["blink 1"], "unreliable calls do not wait");
     room.server.set_visible(id, leader, true);
     room.settle();

@@ -31,7 +31,7 @@ fn s213_calls_of_a_client_run_on_the_server_or_on_itself() {
     client.call(own).hit(5).unwrap();
     client.call(other).announce(6).unwrap();
     assert_eq!(client.call(other).fire(45), Err(CallError::NotOwner));
-    assert_eq!(client.call(ObjectRef::NULL).fire(1), Err(CallError::Gone));
+    assert_eq!(client.call(ObjectRef::<Hero>::NULL).fire(1), Err(CallError::Gone));
     room.settle();
     assert_eq!(ran_on_server(&room, own), ["fire 45", "wave 2"]);
     assert_eq!(ran_on(&room, 0, own), ["hit 5"]);
@@ -82,7 +82,9 @@ fn s221_a_call_that_its_validator_rejects_does_not_run_and_ends_the_connection()
     room.guests[0].client.call(heroes[0]).fire(360).unwrap();
     room.guests[0].client.call(heroes[0]).wave(1).unwrap();
     room.guests[1].client.call(heroes[1]).fire(359).unwrap();
-    (0..3).for_each(|_| drop(room.step()));
+    for _ in 0..3 {
+        room.step();
+    }
     assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire")));
     assert_eq!(ran_on_server(&room, heroes[0]), [""; 0], "not even what came after it");
     assert_eq!(ran_on_server(&room, heroes[1]), ["fire 359"]);
@@ -135,7 +137,9 @@ fn both_sides_must_have_the_same_calls() {
     });
     room.server.register::<Shot>().register_calls::<Hero>();
     room.enter();
-    (0..20).for_each(|_| drop(room.step()));
+    for _ in 0..20 {
+        room.step();
+    }
     let Some(DisconnectReason::Layouts(mismatch)) = room.closed(0) else { panic!("a refusal") };
     assert!(mismatch.to_string().contains("calls of Hero"), "{mismatch}");
 }

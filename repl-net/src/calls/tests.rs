@@ -14,7 +14,6 @@ mod library {
     pub(super) mod __private {
         pub(crate) use crate::__private::*;
         pub(crate) use repl_core::__private::*;
-        pub(crate) use repl_fastarray::__private::*;
     }
 }
 
