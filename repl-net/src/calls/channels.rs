@@ -34,7 +34,7 @@ pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
     let class = T::CALLS.class();
     for (is_reliable, name, channel) in [
         (true, format!("calls of {class}"), Channel::Ordered),
-        (false, format!("unreliable calls of {class}"), Channel::Unordered),
+        (false, format!("unreliable calls of {class}"), Channel::Unreliable),
     ] {
         mailbox.register_inbox(
             name,

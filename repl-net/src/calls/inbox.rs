@@ -124,7 +124,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         let Ok(read) = Content::<T>::read(content, objects) else { return true };
         let count = self.counts.entry(from).or_default();
         if *count >= MAX_UNREAD {
-            return false;
+            return !self.is_reliable;
         }
         *count = count.saturating_add(1);
         let must_wait = read.lacks_objects && read.entry().is_some_and(|entry| entry.waits);
