@@ -44,7 +44,7 @@
 //!   memory.
 //!
 //! Not guaranteed: [`write_values`](Class::write_values) writes only values, so the bits do not contain which
-//! properties follow. The caller writes the handles of these properties too, in the form that [`wire`] has
+//! properties follow. The caller must write the handles of the properties, too, in the form that [`wire`] has
 //! for them.
 //!
 //! *Invariant:* `unsafe` is used only in the folder `object`, which reads and writes objects through their

@@ -55,8 +55,8 @@ pub(crate) trait Following: Sized {
 
     /// Makes this shadow have the items of the live array `live`. Reads only the log of `live` if the log
     /// reaches back to the last update of this shadow, and otherwise all items. Returns whether the items of
-    /// `live` must get other ids. This is necessary if `live` has replaced another array, because its items
-    /// are new items even if they have the same ids (S137).
+    /// `live` must get other ids. Other ids are necessary if `live` has replaced another array, because its
+    /// items are new items even if they have the same ids (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
         let (log, mut lineage) = (live.log(), live.log().lineage());

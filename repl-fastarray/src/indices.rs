@@ -1,4 +1,4 @@
-//! Checks of the indices and ranges that users pass to an array.
+//! Checks of the indices and ranges that users pass to arrays.
 //!
 //! *Invariant:* if an index or a range is outside the array, the function panics before anything changes.
 

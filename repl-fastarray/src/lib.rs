@@ -1,7 +1,7 @@
 //! Fast arrays for `repl`: arrays that send only the items that changed.
 //!
-//! Each item has an id. So the cost of an update depends on the number of changed items, and not on the
-//! length of the array.
+//! Each item of a fast array has an id. So the cost of an update depends on the number of changed items, and
+//! not on the length of the array.
 //!
 //! ```
 //! use repl_fastarray::FastArray;
@@ -30,8 +30,8 @@
 //! # What this crate does not do
 //!
 //! This crate stores items and marks the items that are written to. The crate does not compare, encode or
-//! send items, and does not know which items a client lacks. `repl-core` and `repl-net` do these things,
-//! through the trait [`Keyed`](repl_core::Keyed).
+//! send items, and does not know which items a client lacks. `repl-core` and `repl-net` compare, encode and
+//! send items through the trait [`Keyed`](repl_core::Keyed).
 //!
 //! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
 //! serialized as a number.

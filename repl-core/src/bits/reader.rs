@@ -28,7 +28,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns a reader of exactly these bits.
+    /// Returns a reader of exactly the bits of this slice.
     #[inline]
     #[must_use]
     pub const fn reader(self) -> BitReader<'a> {
@@ -113,7 +113,7 @@ impl<'a> BitReader<'a> {
         self.read_long_exp_golomb(order)
     }
 
-    /// This is the slow path of [`read_exp_golomb`](Self::read_exp_golomb): codes of more than 64 bits, and
+    /// The slow path of [`read_exp_golomb`](Self::read_exp_golomb), for codes of more than 64 bits, and for
     /// input that is too short or invalid.
     #[cold]
     fn read_long_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {

@@ -62,7 +62,7 @@ impl BitWriter {
         self.bit_len() == 0
     }
 
-    /// Writes `value` in `bits` bits, 0 to 64. The bits of `value` above these must be zero.
+    /// Writes the lowest `bits` bits of `value`. `bits` is 0 to 64. The higher bits of `value` must be zero.
     ///
     /// # Panics
     /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds,
@@ -191,15 +191,15 @@ impl BitWriter {
         self.pending &= mask(self.pending_bits);
     }
 
-    /// Returns all bytes. The last byte is padded with zeros. Later writes continue after the last bit, as if
-    /// this function had not been called.
+    /// Returns all bytes that were written. The last byte is padded with zeros. Later writes continue after
+    /// the last bit, as if this function had not been called.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
         self.copy_pending();
         &self.bytes
     }
 
-    /// Returns all bytes. The last byte is padded with zeros.
+    /// Returns all bytes that were written. The last byte is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.copy_pending();
@@ -223,7 +223,7 @@ impl BitWriter {
         BitSlice::new(self.finish(), 0, len).unwrap_or_default()
     }
 
-    /// Returns the byte at `at`. At least one of its bits must have been written.
+    /// Returns the byte at index `at`. At least one of its bits must have been written.
     fn byte(&self, at: usize) -> u8 {
         match at.checked_sub(self.settled) {
             None => self.bytes[at],

@@ -44,7 +44,7 @@ impl<I: Ord + Clone> AgeQueue<I> {
     }
 
     /// Removes the changes of the elements `ids` from the queue. Costs O(ids × log queue length), and O(queue
-    /// length) only if one of these elements is in the queue.
+    /// length) only if an element of `ids` is in the queue.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
         let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
         self.take_out(&mut places);
@@ -109,7 +109,7 @@ impl<I: Ord + Clone> AgeQueue<I> {
         Some(at)
     }
 
-    /// Removes the changes at these indices from the queue.
+    /// Removes the changes at the indices `places` from the queue.
     fn take_out(&mut self, places: &mut [usize]) {
         if places.is_empty() {
             return;

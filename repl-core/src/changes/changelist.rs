@@ -80,8 +80,8 @@ pub(crate) type Growing = (HandleSet, fn() -> Nested);
 /// The changes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
-    /// The index of the first new element. This element and all elements after it are sent whole until they
-    /// are acked (R2). The value is `u32::MAX` if no element is new.
+    /// The index of the first new element. The element at this index and all later elements are sent whole
+    /// until they are acked (R2). The value is `u32::MAX` if no element is new.
     pub(crate) tail: u32,
     /// The handles of changed elements before `tail` (S20), counted from zero.
     pub(crate) edits: Ranges,
@@ -160,12 +160,12 @@ impl Changelist {
         self.nested.merge(&other.nested);
     }
 
-    /// Merges these changelists, of which the first is the earliest. Costs O(length of all changelists),
-    /// times the logarithm of their number.
+    /// Merges the changelists `lists`, of which the first is the earliest. Costs O(length of all
+    /// changelists), times the logarithm of their number.
     #[must_use]
     pub fn merged(mut lists: Vec<Self>) -> Self {
-        // Neighbours are merged in pairs. If each changelist were merged into the first one, the first one
-        // would grow and each merge would visit all of it.
+        // Neighbouring changelists are merged in pairs. If each changelist were merged into the first one,
+        // the first one would grow and each merge would visit all of it.
         while lists.len() > 1 {
             let mut rest = std::mem::take(&mut lists).into_iter();
             while let Some(mut list) = rest.next() {
@@ -257,9 +257,9 @@ impl Changelist {
         new_elements
     }
 
-    /// Removes the new elements that have arrived together with `list`. `list` contained these new elements,
-    /// or it was sent after them. Removes all new elements of each array in `list`, and the new elements
-    /// inside each item in `list`.
+    /// Removes the new elements that have arrived together with `list`. `list` contained the new elements, or
+    /// it was sent after they were sent. Removes all new elements of each array in `list`, and the new
+    /// elements inside each item in `list`.
     pub fn new_elements_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, new_elements)| {
@@ -281,7 +281,7 @@ impl Changelist {
     }
 
     /// Returns whether all new elements are items of collections or entries of maps at the object's own
-    /// level. If so, only changes of these items and entries affect the new elements.
+    /// level. If the result is true, only changes of these items and entries affect the new elements.
     #[must_use]
     pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
@@ -451,7 +451,7 @@ impl NestedChanges {
     }
 
     /// Calls `prune` with each property that has nested changes, and drops the nested changes that are empty
-    /// afterwards. The handles of these properties stay in the changelist.
+    /// afterwards. The handles of properties whose nested changes are dropped stay in the changelist.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);
@@ -571,7 +571,8 @@ impl ArrayChanges {
         (!own.is_count_only()).then_some(own)
     }
 
-    /// Drops the changes of elements at or after index `len`. Each element has `handles` handles.
+    /// Drops the changes of elements at or after index `len`. Each element of the array has `handles`
+    /// handles.
     pub(crate) fn prune(&mut self, len: u32, handles: u32) {
         if self.tail >= len {
             self.tail = u32::MAX;

@@ -12,8 +12,8 @@ use crate::ids::identity::{IdSet, Identity};
 /// were removed, it lists instead the elements that still exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
-/// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. A
-/// `Changelist` can also hold the changes of collections inside the element.
+/// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements the trait
+/// `PropertyChanges`. A `Changelist` can also hold the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
     fn has_new_elements(&self) -> bool;
@@ -31,8 +31,8 @@ pub(crate) struct ElementChanges<I: Identity, L> {
     pub(crate) sweep: Sweep,
     /// Elements that were removed.
     pub(crate) removed: I::Set,
-    /// New elements of the collection, which are sent whole until they are acked (R2). Some of these elements
-    /// may not exist any more.
+    /// New elements of the collection, which are sent whole until they are acked (R2). Some of the added
+    /// elements may not exist any more.
     pub(crate) added: I::Set,
     /// Elements with changed properties, in ascending order of their ids or keys.
     pub(crate) changed: Vec<ElementChange<I, L>>,
@@ -55,7 +55,7 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
         !self.moved && self.list.is_empty()
     }
 
-    /// Adds later changes of the same element to these changes.
+    /// Adds later changes of the same element to this [`ElementChange`].
     pub(crate) fn merge(&mut self, later: &Self) {
         self.list.merge(&later.list);
         self.moved |= later.moved;
@@ -116,8 +116,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             && self.changed.is_empty()
     }
 
-    /// Returns about how many bytes these changes take on the heap, including the box that holds them. Costs
-    /// O(1).
+    /// Returns about how many bytes the `ElementChanges` take on the heap, including the box that holds them.
+    /// Costs O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()
@@ -129,7 +129,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         !self.added.is_empty() || self.changed.iter().any(|element| element.list.has_new_elements())
     }
 
-    /// Adds later changes of the same collection to these changes.
+    /// Adds later changes of the same collection to this [`ElementChanges`].
     pub(crate) fn merge(&mut self, later: &Self) {
         self.sweep = self.sweep.max(later.sweep);
         // A collection uses the id of a removed item again if another array was assigned over it.
@@ -169,7 +169,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         }
     }
 
-    /// Returns the first and the last element in these changes.
+    /// Returns the first and the last element that is added, changed or removed.
     fn span(&self) -> Option<(I, I)> {
         let changed = self.changed.first().zip(self.changed.last());
         let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
@@ -317,7 +317,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     }
 
     /// Changes element changes that make the receiver first empty its collection. Afterwards they remove only
-    /// elements that do not exist any more. The receiver may have received other elements since these changes
+    /// elements that do not exist any more. The receiver may have received other elements since the changes
     /// were found.
     pub(crate) fn forget_resets(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);

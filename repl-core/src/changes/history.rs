@@ -35,8 +35,8 @@ impl History {
     /// The most changelists that an object keeps (S66).
     pub const MAX_LISTS: usize = 64;
 
-    /// Returns the position after the newest changelist. This position grows by one with each changelist
-    /// (S65).
+    /// Returns the position after the newest changelist. The position at the end of a history grows by one
+    /// with each changelist (S65).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
@@ -48,8 +48,8 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// Returns the properties that ever changed. Clients that join late need these properties (S69, S75).
-    /// Such clients receive whole properties, so the changes inside them are not kept.
+    /// Returns the properties that ever changed. Clients that join late need all properties that ever changed
+    /// (S69, S75). Clients that join late receive whole properties, so the changes inside them are not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever

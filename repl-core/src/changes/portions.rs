@@ -76,7 +76,7 @@ impl Portions {
         handles.contains(self.handle)
     }
 
-    /// Removes the changes of the same collection from a later changelist and adds them to these portions.
+    /// Removes the changes of the same collection from a later changelist and adds them to the portions.
     /// Costs O(added changes × log waiting changes). Costs O(waiting changes) only if the added changes
     /// remove a waiting element or are older than waiting changes.
     pub fn add(&mut self, list: &mut Changelist) {

@@ -52,8 +52,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns the handles of the `push` properties that contain a fast array that was written to since it
-    /// was last compared with its shadow, or that was replaced by another fast array. These properties count
-    /// as marked (S129). Costs O(1) for each of these arrays.
+    /// was last compared with its shadow, or that was replaced by another fast array. Properties with such
+    /// arrays count as marked (S129). Costs O(1) for each fast array in a `push` property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
@@ -94,9 +94,9 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Gives the items of an object that was compared the ids that they have in the shadow. This is necessary
-    /// if a collection has replaced another one. Call this function when [`Scratch::take_must_renumber`]
-    /// returns true, before the object is used again. Costs O(items).
+    /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are
+    /// necessary if a collection has replaced another collection. Call this function when
+    /// [`Scratch::take_must_renumber`] returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {
         Renumber.visit(&mut self.level_mut(live));
     }

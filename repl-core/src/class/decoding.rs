@@ -30,7 +30,7 @@ pub struct DecodeError {
     pub property: String,
     /// The position in the input, in bits, at which reading stopped.
     pub bit: usize,
-    /// Why reading stopped.
+    /// The reason why the bits could not be read.
     #[source]
     pub reason: ReadError,
 }

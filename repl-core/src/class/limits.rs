@@ -25,8 +25,9 @@ struct Growth {
 
 impl<T: Replicated> Class<T> {
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
-    /// returns them as refusals. So a comparison does not copy these values to `shadow`, and values are sent
-    /// only from the shadow. If some of these properties fit, those that grow least are accepted.
+    /// returns them as refusals. So a comparison does not copy values that are too large to `shadow`, and
+    /// values are sent only from the shadow. If only some of the properties that grow fit into the limit,
+    /// those that grow least are accepted.
     ///
     /// Costs O(1) for classes whose objects cannot become so large, O(properties) while only values of fixed
     /// size change, and O(object) otherwise.

@@ -20,15 +20,15 @@ pub(crate) struct Comparison<'a> {
     pub(crate) scratch: &'a mut Scratch,
 }
 
-/// Memory that comparisons reuse.
+/// Memory that comparisons of objects reuse.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The handles of properties that may have changed.
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// The number of comparisons so far. This number is the age of the changes that the next comparison
-    /// finds.
+    /// The number of comparisons so far. The number of comparisons is the age of the changes that the next
+    /// comparison finds.
     pub(crate) comparisons: u64,
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.
@@ -75,7 +75,7 @@ impl Comparison<'_> {
         outcome
     }
 
-    /// Inserts these steps at the start of the paths of all refusals except the first `known` refusals.
+    /// Inserts `steps` at the start of the paths of all refusals except the first `known` refusals.
     fn put_before(&mut self, known: usize, steps: impl Iterator<Item = u32> + Clone) {
         for refusal in self.refusals.iter_mut().skip(known) {
             refusal.steps.splice(0..0, steps.clone());
@@ -208,8 +208,8 @@ impl Comparison<'_> {
     }
 
     /// Copies the elements of `live` from index `first` on to the shadow. If a value in these elements has no
-    /// wire form, copies none of them: otherwise clients would see an initial value that the server never
-    /// had. Returns whether the elements were copied.
+    /// wire form, copies none of the elements, because otherwise clients would see an initial value that the
+    /// server never had. Returns whether the elements were copied.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -305,8 +305,8 @@ impl Comparison<'_> {
             return None;
         }
         let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // The new elements that contain a value without a wire form. If these elements were sent, clients
-        // would see an initial value that the server never had.
+        // The new elements that contain a value without a wire form. If elements with such a value were sent,
+        // clients would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         let must_renumber = shadow.follow(&live, &mut |named, step| {

@@ -9,8 +9,8 @@ use crate::object::scan::differing_bytes;
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
-/// The greatest number of bytes of an object that are mapped. Properties after these bytes are compared by
-/// their commands.
+/// The greatest number of bytes of an object that are mapped. Properties after the mapped bytes are compared
+/// by their commands in the program.
 const MAX_BYTES: usize = 16 << 10;
 
 /// The properties of a type, by the bytes of their values.

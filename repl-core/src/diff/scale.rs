@@ -1,7 +1,7 @@
 //! Computes upper limits of the number of bits that values take.
 //!
-//! *Invariant:* no update or opening with these values takes more bits than this module computes, whichever
-//! values changed.
+//! *Invariant:* no update or opening with the measured values takes more bits than this module computes,
+//! whichever values changed.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
@@ -78,7 +78,7 @@ fn array_head_bits(len: u64) -> u64 {
     count + tail + 2
 }
 
-/// Counts the bits of values.
+/// Counts the bits of values of an object.
 #[derive(Default)]
 pub(crate) struct Scale {
     writer: BitWriter,

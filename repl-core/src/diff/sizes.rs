@@ -1,8 +1,8 @@
 //! Sizes: how many bits the values of an object may take, so that no object becomes larger than clients can
 //! hold.
 //!
-//! *Invariant:* no update or opening with these values takes more bits than this module computes, whichever
-//! values changed.
+//! *Invariant:* no update or opening with the measured values takes more bits than this module computes,
+//! whichever values changed.
 
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};

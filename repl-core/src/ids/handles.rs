@@ -6,7 +6,8 @@
 
 use std::hash::{Hash, Hasher};
 
-/// A set of handles. Handles count from one (S18). Sets of handles up to 64 allocate nothing.
+/// A set of handles of one level. Handles are counted from one (S18). Sets of handles up to 64 allocate
+/// nothing.
 #[derive(Debug, Default)]
 pub struct HandleSet {
     first: u64,

@@ -19,7 +19,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// map keeps changed entries as well as new ones.
     const IS_KEY: bool;
 
-    /// A set of identities.
+    /// The type of a set of such ids or keys.
     type Set: IdSet<Self>;
     /// The part of the shape of a collection that depends on whether its elements have ids or keys.
     type Form: Copy + 'static;
@@ -48,8 +48,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the greatest number of bits that this id or key takes in a list of the ids or keys `among`.
     fn most_bits(&self, among: &[Self]) -> u64;
 
-    /// Returns a writer for a list of some elements of a collection. In such a list, the content of an
-    /// element follows its id or key.
+    /// Returns a writer for a list of some elements of a collection. In the list, the content of an element
+    /// follows its id or key.
     fn list(ids: impl Iterator<Item: Borrow<Self>>) -> Self::Writer;
 
     /// Begins to write the list of all elements of a collection.
@@ -72,7 +72,7 @@ pub(crate) trait WriteIds<I> {
     /// the element began.
     fn id(&mut self, id: &I, writer: &mut BitWriter) -> Option<usize>;
 
-    /// Ends the list.
+    /// Ends the list of ids or keys.
     fn end(self, writer: &mut BitWriter);
 }
 

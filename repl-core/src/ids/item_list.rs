@@ -16,7 +16,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::ranges::Ranges;
 use crate::ids::reference::Guid;
 
-/// The order of the Exp-Golomb code for the first id. This order suits arrays with some hundreds of items,
+/// The order of the Exp-Golomb code for the first id. The order 7 suits arrays with some hundreds of items,
 /// which are the most common.
 const FIRST_ORDER: u32 = 7;
 

@@ -1,4 +1,5 @@
-//! The wire form of a map's key. Code that does not know the type of the key finds an entry by these bits.
+//! The wire form of a map's key. Code that does not know the type of the key finds an entry of a map by the
+//! bits of its key.
 //!
 //! *Invariant:* the bits of a key are used only if they read back as the same key, so two keys of one map
 //! never have the same bits.
@@ -14,7 +15,7 @@ const STEP_BITS: u32 = 24;
 /// Keys of up to this many bytes are stored without an allocation.
 const SHORT_BYTES: usize = 16;
 
-/// The bits of a key. Keys are ordered by their number of bits, then by their bytes.
+/// The bits of a key of a map. Keys are ordered by their number of bits, then by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyBits {
     bits: u32,
@@ -40,7 +41,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// Makes a key of `bits` bits. `bytes` has no more bytes than are needed for these bits.
+    /// Makes a key of `bits` bits. `bytes` has no more bytes than `bits` bits need.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };

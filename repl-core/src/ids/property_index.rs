@@ -20,7 +20,8 @@ pub struct PropertyIndex<T = ()> {
 }
 
 impl<T> PropertyIndex<T> {
-    /// Returns the index of a property in the order of declaration. `index` is below 65,536.
+    /// Makes the index of the property that is at `index` in the order of declaration. `index` must be below
+    /// 65,536.
     #[must_use]
     pub const fn new(index: usize) -> Self {
         Self { index: index as u16, class: PhantomData }

@@ -27,7 +27,7 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one member. Costs O(1) at the end of the set, where a comparison adds its results.
+    /// Adds one number to the set. Costs O(1) at the end of the set, where a comparison adds its results.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,
@@ -66,7 +66,7 @@ impl Ranges {
 impl IdSet<ItemId> for Ranges {
     const CAN_BE_ALL: bool = false;
 
-    /// Returns the set of all ids that a server may use, even if no item has some of these ids.
+    /// Returns the set of all ids that a server may use, whether or not items have them.
     fn all() -> Self {
         Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }

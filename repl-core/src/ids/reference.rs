@@ -50,12 +50,13 @@ impl fmt::Debug for Guid {
 /// valid by itself when the object arrives, and is null again when the client may no longer see the object
 /// (S116 to S121).
 ///
-/// A reference can be the key of a map or an element of a set. While the client does not have the object of
-/// such a reference, the entry or element is hidden, because two references that read as null would be the
-/// same key.
+/// A reference can be the key of a map or an element of a set. While the client does not have the object to
+/// which a key refers, the entry or element with this key is hidden, because two references that read as null
+/// would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// Holds the generation in the upper 32 bits and the slot in the lower 32 bits. Zero is null.
+    /// Holds the generation in the upper 32 bits and the slot in the lower 32 bits. The value zero is the
+    /// null reference.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
 }

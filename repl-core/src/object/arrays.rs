@@ -10,7 +10,7 @@ pub(crate) mod vec {
     use crate::schema::property::Property;
 
     /// # Safety
-    /// `array` holds an aligned `Vec<T>`.
+    /// `array` points to an aligned `Vec<T>`.
     pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
         // SAFETY: by the caller.
         let vec = unsafe { &*array.cast::<Vec<T>>() };
@@ -18,7 +18,7 @@ pub(crate) mod vec {
     }
 
     /// # Safety
-    /// `array` holds an aligned `Vec<T>`, and may be written.
+    /// `array` points to an aligned `Vec<T>`, and may be written.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
         // SAFETY: by the caller.
         let vec = unsafe { &mut *array.cast::<Vec<T>>() };
@@ -34,7 +34,7 @@ pub(crate) mod option {
     use crate::schema::property::Property;
 
     /// # Safety
-    /// `array` holds an aligned `Option<T>`.
+    /// `array` points to an aligned `Option<T>`.
     pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
         // SAFETY: by the caller.
         match unsafe { &*array.cast::<Option<T>>() } {
@@ -44,7 +44,7 @@ pub(crate) mod option {
     }
 
     /// # Safety
-    /// `array` holds an aligned `Option<T>`, and may be written.
+    /// `array` points to an aligned `Option<T>`, and may be written.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
         // SAFETY: by the caller.
         let option = unsafe { &mut *array.cast::<Option<T>>() };

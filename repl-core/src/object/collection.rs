@@ -307,7 +307,7 @@ fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> R
     Ok(KeyBits::new(bits))
 }
 
-/// Returns the key with these bits. Returns `None` if no key has these bits.
+/// Returns the key that has the bits `form`. Returns `None` if no key has the bits `form`.
 fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
     let mut reader = form.as_slice().reader();
     let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects)).ok()?;

@@ -25,8 +25,8 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.max_len
     }
 
-    /// Returns the index at which the handle table of the elements begins. This index identifies the type of
-    /// the elements.
+    /// Returns the index at which the handle table of the elements begins. The index of the handle table
+    /// identifies the type of the elements.
     pub(crate) fn table(&self) -> u32 {
         self.command.table
     }
@@ -96,7 +96,7 @@ impl<I: Identity> Elements<'_, I> {
 }
 
 impl<'a, I: Identity> ElementsMut<'a, I> {
-    /// Returns the same collection for reading.
+    /// Returns the same collection as [`Elements`], which can only be read.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
@@ -133,7 +133,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// Calls `each` with every element. Costs O(elements).
+    /// Calls `each` with every element of the collection. Costs O(elements).
     pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.each(&mut |base| {
@@ -156,7 +156,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Returns the element of a replica (a client's collection) with this id or key. Inserts an element with
-    /// initial values if the collection has no such element. Returns `None` if the id or key is not valid.
+    /// initial values if the collection has no element with this id or key. Returns `None` if the id or key
+    /// is not valid.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
@@ -166,8 +167,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Changes an element with `change`, which writes to the properties of `handles`. Then records which of
-    /// these properties changed, or reports them to callbacks. Returns what `change` returns. Returns `None`
-    /// if there is no such element.
+    /// the properties changed, or reports them to callbacks. Returns what `change` returns. Returns `None` if
+    /// the collection has no element with this id or key.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,

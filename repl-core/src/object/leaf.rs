@@ -2,7 +2,7 @@
 //! is sent as a unit.
 //!
 //! *Invariant:* every pointer points to a value of the type that the codec was made for. The callers
-//! guarantee this.
+//! guarantee the types of all pointers.
 #![expect(unsafe_code, reason = "reads and writes single values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -201,8 +201,8 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
-/// Writes the value. If the value has no wire form, writes the nearest value that has a wire form, because
-/// the client has no value yet. Returns an error only for opaque values, which have no nearest value.
+/// Writes the value of a leaf. If the value has no wire form, writes the nearest value that has a wire form,
+/// because the client has no value yet. Returns an error only for opaque values, which have no nearest value.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `codec` is for.
@@ -471,7 +471,7 @@ fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
     char::from_u32(number).ok_or(ReadError::UnknownVariant)
 }
 
-/// Writes a character. The first 128 characters are the most common, and have a short form.
+/// Writes a `char`. The first 128 characters are the most common, and have a short form.
 fn write_char(value: char, writer: &mut BitWriter) {
     let number = u32::from(value);
     let is_short = number >> SHORT_CHAR_BITS == 0;

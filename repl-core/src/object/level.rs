@@ -19,7 +19,7 @@ use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
 };
 
-/// An object or an element of one of its arrays or collections, for reading.
+/// An object or an element of one of its arrays or collections, which can only be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     pub(super) program: &'a Program,
@@ -28,7 +28,7 @@ pub(crate) struct Level<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// An object or an element of one of its arrays or collections, for writing.
+/// An object or an element of one of its arrays or collections, which can be read and written.
 pub(crate) struct LevelMut<'a> {
     pub(super) program: &'a Program,
     table: &'a [u32],
@@ -36,7 +36,7 @@ pub(crate) struct LevelMut<'a> {
     object: PhantomData<&'a mut ()>,
 }
 
-/// A leaf (a value that is sent as a unit), for reading.
+/// A leaf (a value that is sent as a unit), which can only be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaf<'a> {
     command: &'a LeafCommand,
@@ -44,14 +44,14 @@ pub(crate) struct Leaf<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// A leaf (a value that is sent as a unit), for writing.
+/// A leaf (a value that is sent as a unit), which can be read and written.
 pub(crate) struct LeafMut<'a> {
     command: &'a LeafCommand,
     value: *mut u8,
     object: PhantomData<&'a mut ()>,
 }
 
-/// An array of variable length, for reading.
+/// An array of variable length, which can only be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<'a> {
     program: &'a Program,
@@ -70,7 +70,7 @@ pub(crate) enum Slot<'a> {
     Entries(Elements<'a, KeyBits>),
 }
 
-/// A collection (a fast array or a map), for reading.
+/// A collection (a fast array or a map), which can only be read.
 pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -85,7 +85,7 @@ impl<I: Identity> Clone for Elements<'_, I> {
 
 impl<I: Identity> Copy for Elements<'_, I> {}
 
-/// A collection (a fast array or a map), for writing.
+/// A collection (a fast array or a map), which can be read and written.
 pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -195,7 +195,7 @@ impl<'a> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns the same level for reading.
+    /// Returns the same level as a [`Level`], which can only be read.
     #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
@@ -323,7 +323,7 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// Returns the same leaf for reading.
+    /// Returns the same leaf as a [`Leaf`], which can only be read.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
@@ -363,7 +363,7 @@ impl Leaf<'_> {
         unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
     }
 
-    /// Writes the value.
+    /// Writes the value of the leaf.
     pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         // SAFETY: the pointer holds a value of the command's type.
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }

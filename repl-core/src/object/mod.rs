@@ -1,5 +1,5 @@
-//! Access to objects in memory through their tables. This folder has all the unsafe code that reads and
-//! writes fields.
+//! Access to objects in memory through their tables. The folder `object` has all the unsafe code that reads
+//! and writes fields.
 //!
 //! *Invariant:* a pointer is used only with the table of the type that it points to.
 

@@ -122,8 +122,8 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// The shape of a type that writes and reads itself. Such a type has one command in the program, and is
-    /// compared and sent as a unit (S13).
+    /// The shape of a type that writes and reads itself. A type that serialises itself has one command in the
+    /// program, and is compared and sent as a unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))

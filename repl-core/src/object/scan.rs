@@ -62,8 +62,8 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
         let mut at = 0;
         while at < run.len {
             let left = run.len - at;
-            // The last word of a long stretch of memory overlaps the word before it. Then some bytes are
-            // found twice, which does no harm.
+            // The last word of a long stretch of memory overlaps the word before it. Bytes in the overlap of
+            // two words are found twice, which does no harm.
             let (start, bytes) = match left {
                 8.. => (at, 8),
                 _ if run.len >= 8 => (run.len - 8, 8),

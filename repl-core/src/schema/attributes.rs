@@ -1,7 +1,7 @@
 //! Traits for generated code: which types an attribute fits, and how the method of a notify is called.
 //!
-//! *Invariant:* these traits hold no data and do not affect the wire form. With these traits the compiler
-//! reports a misplaced attribute at the attribute itself, with advice on what to write.
+//! *Invariant:* the traits in this file hold no data and do not affect the wire form. Because of the traits,
+//! the compiler reports a misplaced attribute at the attribute itself, with advice on what to write.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
@@ -25,7 +25,8 @@ use crate::schema::shape::{Field, Shape};
 pub trait Quantizable {}
 
 /// A type to which `bits` and `range` can be applied: integers of up to 64 bits, and arrays and tuples of
-/// them. A struct of such integers may implement this trait too, in the same way as [`Quantizable`].
+/// them. A struct of integers of up to 64 bits may implement this trait too, in the same way as
+/// [`Quantizable`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have `bits` or `range`",
     label = "not an integer of up to 64 bits",
@@ -179,8 +180,8 @@ impl Field {
     }
 }
 
-/// The trait that the generated code requires of the type of a field with the attribute `atomic`. This is one
-/// trait and not several, so that the compiler reports an unsuitable type only once.
+/// The trait that the generated code requires of the type of a field with the attribute `atomic`. There is
+/// one trait and not several, so that the compiler reports an unsuitable type only once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
@@ -196,8 +197,8 @@ pub trait Unit: Sized {
     const WHOLE: &'static Shape;
 }
 
-/// Stands for `Clone`, which a type that is always sent whole needs. This is a separate trait, so that the
-/// compile error for a type without `Clone` states the reason.
+/// Stands for `Clone`, which a type that is always sent whole needs. The trait `CloneAsUnit` is a separate
+/// trait, so that the compile error for a type without `Clone` states the reason.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is sent as a whole, but is not `Clone`",
     label = "not `Clone`",
@@ -208,8 +209,8 @@ pub trait CloneAsUnit: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> CloneAsUnit for T {}
 
-/// Each derive implements this trait. The trait improves the compile error for a type that has two of these
-/// derives, because the error prints the names of the trait's parameters.
+/// Each derive implements this trait for the type. The trait improves the compile error for a type that has
+/// two derives, because the error prints the names of the trait's parameters.
 pub trait OnlyOneDerive<A, B, C> {}
 
 /// The name that a compile error prints for `derive(Replicated)`, which is for objects, and for structs that
@@ -235,8 +236,8 @@ pub enum NetSerializeForUnits {}
 pub trait HasMethod<Method, Old> {}
 
 /// A function that the attribute `notify` can name for a field of type `Old` in a struct `Object`. `Form`
-/// distinguishes the two forms of such functions, so that each can have its own implementation. The compiler
-/// always infers `Form`.
+/// distinguishes the two forms of notify functions, so that each can have its own implementation. The
+/// compiler always infers `Form`.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a notify of the field",
     label = "wrong parameters",
@@ -266,8 +267,8 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
     }
 }
 
-/// The form that the notify of a fast array must have. Such a notify does not take the old value, because
-/// clients do not keep the old items.
+/// The form that the notify of a fast array must have. The notify of a fast array does not take the old
+/// value, because clients do not keep the old items.
 #[diagnostic::on_unimplemented(
     message = "the notify of a collection cannot receive the old value",
     label = "has a parameter for the old collection",
@@ -290,7 +291,7 @@ impl<Object, Old: Keyed> NotifyOf<Object, Old> {
 
 /// Provides the function `fits` that replaces the one of [`NotifyOf`] if the field is not a collection.
 pub trait NotifyOfAny {
-    /// Accepts every notify.
+    /// Accepts every notify function.
     fn fits<F>(_: &F) {}
 }
 

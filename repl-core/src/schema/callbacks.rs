@@ -3,10 +3,10 @@
 //! *Invariant:* callbacks run on clients only, in the order of S54, after all of a packet has been validated.
 
 use crate::ids::handles::HandleSet;
-/// Functions that a client calls on an object before and after it applies an update (S54). By default these
-/// functions do nothing. To use these functions, write `#[replicated(callbacks)]` on the struct, and `impl
+/// Functions that a client calls on an object before and after it applies an update (S54). By default the
+/// callbacks do nothing. To use callbacks, write `#[replicated(callbacks)]` on the struct, and `impl
 /// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A
-/// value that arrives later from the server replaces such a change.
+/// value that arrives later from the server replaces a change that a callback made.
 ///
 /// For each packet the client calls and applies in this order: `pre_net_receive`, the values,
 /// `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for a new object
@@ -86,13 +86,14 @@ impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 }
 
-/// The callbacks that a client runs for the values of a map. `derive(FastArrayItem)` sets these functions.
+/// The callbacks that a client runs for the values of a map. `derive(FastArrayItem)` sets the callbacks of a
+/// value.
 #[derive(Clone, Copy)]
 pub struct ValueCallbacks<T> {
     /// The function that is called before a value is removed from the map.
     pub removing: fn(&mut T),
     /// The function that is called after a value was added to the map and its properties were set.
     pub added: fn(&mut T),
-    /// The function that is called after the properties with these handles of a value have changed.
+    /// The function that is called after some properties of a value have changed, whose handles are passed.
     pub changed: fn(&mut T, &HandleSet),
 }

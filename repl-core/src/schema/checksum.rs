@@ -1,4 +1,5 @@
-//! Checksums of layouts. Server and client compare these checksums before any state is sent.
+//! Checksums of the layouts of object types. Server and client compare the checksums of their layouts before
+//! any state is sent.
 //!
 //! *Invariant:* a checksum covers wire names, wire types, widths, conditions, quantisers, and names and
 //! versions of users' serialisers. A checksum never covers offsets, sizes in memory or the width of a pointer

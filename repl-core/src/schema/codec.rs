@@ -68,7 +68,7 @@ pub(crate) struct IntCodec {
     pub(crate) saturate: bool,
 }
 
-/// An integer type in memory. `usize` and `isize` are written as 64 bits.
+/// An integer type as it is stored in memory. `usize` and `isize` are written as 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repr {
     U8,
@@ -99,9 +99,9 @@ pub enum Format {
     },
     /// `range = a..=b`: an integer between two bounds, both included.
     Range {
-        /// The least value.
+        /// The least value of the range.
         min: i128,
-        /// The greatest value.
+        /// The greatest value of the range.
         max: i128,
         /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
         /// value is refused.
@@ -313,7 +313,7 @@ impl Codec {
     }
 
     /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
-    /// Values of such types are encoded once before the shadow accepts them.
+    /// Such values are encoded once as a test before the shadow accepts them.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

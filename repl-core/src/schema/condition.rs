@@ -36,8 +36,8 @@ pub enum Condition {
     /// The property is sent to every connection.
     #[default]
     None = 0,
-    /// The property is sent only with the opening (the first update) of the object. Such a property is
-    /// compared at every opening (S40, S43).
+    /// The property is sent only with the opening (the first update) of the object. A property with the
+    /// condition `InitialOnly` is compared at every opening (S40, S43).
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
@@ -53,10 +53,10 @@ pub enum Condition {
     /// The property is sent to all connections with the opening (the first update) of the object, and in
     /// every update to the connection that owns the object.
     InitialOrOwner = 7,
-    /// The property is sent only to connections for which it is switched on. Each such property has two
-    /// switches, and its value is sent only while both switches are on. The switch of the object applies to
-    /// all connections and is on at first. The switch of the object on one connection is on at first, or off
-    /// if the field has `starts_off`.
+    /// The property is sent only to connections for which it is switched on. Each property with the condition
+    /// `Custom` has two switches, and its value is sent only while both switches are on. The switch of the
+    /// object applies to all connections and is on at first. The switch of the object on one connection is on
+    /// at first, or off if the field has `starts_off`.
     ///
     /// While the object's switch is off, the property is not compared, and a client that receives the object
     /// for the first time gets the value of the archetype (S45). When both switches are on, a connection that
@@ -74,8 +74,8 @@ pub enum Condition {
     SkipReplay = 13,
     /// The property is sent to all connections, until another condition is set for the object at run time.
     Dynamic = 14,
-    /// The property is sent to no connection. Such a property has a handle, but is neither compared nor sent
-    /// (S37).
+    /// The property is sent to no connection. A property with the condition `Never` has a handle, but is
+    /// neither compared nor sent (S37).
     Never = 15,
 }
 

@@ -78,7 +78,7 @@ impl ConditionMasks {
         &self.starts_off
     }
 
-    /// Returns the fast arrays among [`push`](Self::push). Such arrays record by themselves that they were
+    /// Returns the fast arrays among [`push`](Self::push). Fast arrays record by themselves that they were
     /// written to (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself

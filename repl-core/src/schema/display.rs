@@ -224,8 +224,8 @@ impl Layout {
 
     /// Returns the handles of the property at `path`. `path` can also lead to a part of a property. The path
     /// begins at the object or item, and is written as in the printed table, for example `pose.position[2]`.
-    /// Returns `None` if there is no such path, or if it is inside a `Vec`, an `Option` or a collection.
-    /// Costs O(fields on the way).
+    /// Returns `None` if the type has no such path, or if the path leads inside a `Vec`, an `Option` or a
+    /// collection. Costs O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {

@@ -98,7 +98,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn own(&mut self) {}
 
     /// Returns an element of a client's replica, which is new or is sent whole again. Inserts an element with
-    /// initial values if the collection has no such element. Returns `None` if the id or key is not valid.
+    /// initial values if the collection has no element with this id or key. Returns `None` if the id or key
+    /// is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
     /// Records a change of an element of a client's replica. A map cannot record changes, so it runs the

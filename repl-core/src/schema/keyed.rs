@@ -1,7 +1,7 @@
 //! Keyed collections: collections whose items have ids, and are compared, written and read one by one.
 //!
-//! *Invariant:* an item keeps its id wherever it moves in the collection. These traits do not depend on where
-//! an item is stored.
+//! *Invariant:* an item keeps its id wherever it moves in the collection. The traits in this file do not
+//! depend on where an item is stored.
 
 use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
@@ -38,10 +38,11 @@ pub trait Keyed: Property {
         self.len() == 0
     }
 
-    /// Returns the item `id`. Costs O(1).
+    /// Returns the item with the id `id`. Costs O(1).
     fn item(&self, id: ItemId) -> Option<&Self::Item>;
 
-    /// Returns the item `id` for writing, without recording that the item was written to. Costs O(1).
+    /// Returns a mutable reference to the item `id`, without recording that the item was written to. Costs
+    /// O(1).
     fn item_mut(&mut self, id: ItemId) -> Option<&mut Self::Item>;
 
     /// Returns the label of the item `id` of an ordered collection.
@@ -92,10 +93,10 @@ pub trait KeyedReplica: Keyed {
     fn own(&mut self);
 
     /// Returns the item `id` of a client's replica, which is new or is sent whole again. Inserts an item with
-    /// initial values if there is no such item.
+    /// initial values if the replica has no item `id`.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
-    /// Records a change of the item `id` in a client's replica. Does nothing if there is no such item.
+    /// Records a change of the item `id` in a client's replica. Does nothing if the replica has no item `id`.
     fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>);
 
     /// Marks for removal all items that came from the server, except those that are received or spared after
@@ -118,7 +119,7 @@ pub trait KeyedReplica: Keyed {
     fn conclude(&mut self, with_callbacks: bool);
 }
 
-/// Hints to the processor's cache.
+/// Functions that prefetch items into the processor's cache.
 pub trait Preload: Keyed {
     /// Prefetches the item `id` into the processor's cache, because it will be needed soon. An implementation
     /// may do nothing. Costs O(1).

@@ -43,8 +43,8 @@ pub struct Counts {
 /// The greatest number of handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The greatest depth to which arrays can be nested. A collection or map counts as two levels. This depth
-/// limits the length of paths and the depth of recursion.
+/// The greatest depth to which arrays can be nested. A collection or map counts as two levels. The greatest
+/// depth limits the length of paths and the depth of recursion.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
@@ -99,8 +99,8 @@ impl Layout {
         self.shape.name
     }
 
-    /// Returns the compiler's name of the type, with its path. This name appears in printed texts and is
-    /// never sent.
+    /// Returns the compiler's name of the type, with its path. The compiler's name of a type appears in
+    /// printed texts and is never sent.
     #[must_use]
     pub fn rust_name(&self) -> &'static str {
         (self.shape.rust_name)()

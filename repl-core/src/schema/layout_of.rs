@@ -11,7 +11,7 @@ use crate::ids::property_index::PropertyIndex;
 use crate::schema::layout::Layout;
 
 /// The [`Layout`] of the object type `T`. The property indices that this layout returns are valid only for
-/// `T`. This type prints like the layout.
+/// `T`. `LayoutOf` is printed in the same way as the layout.
 pub struct LayoutOf<T> {
     table: &'static Layout,
     class: PhantomData<fn() -> T>,

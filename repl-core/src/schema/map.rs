@@ -15,13 +15,13 @@ use crate::schema::property::Property;
 /// A map does not record which entries were written to, so a comparison costs O(entries). An update sends the
 /// keys of the entries that were removed, the entries that are new, and the changed properties of the other
 /// entries. The attribute `max_len` of the field limits the number of entries. All other attributes of the
-/// field apply to the values. The order of an `IndexMap` is not replicated.
+/// field apply to the values of the map. The order of an `IndexMap` is not replicated.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same wire form, because clients would otherwise lose entries. Key types that break this rule are names
 /// that compare equal in upper and lower case, and wrapped floats for which zero and minus zero compare
-/// equal. A key is refused if its bits read back as another key or has no wire form. The entry of such a key
-/// is not sent, and the refusal is reported in the same way as for a value without a wire form.
+/// equal. A key is refused if its bits read back as another key or has no wire form. The entry of a refused
+/// key is not sent, and the refusal is reported in the same way as for a value without a wire form.
 ///
 /// If a key is or contains a reference, a client shows the entry only while it has the object of the
 /// reference. The entry appears and disappears with the object, although nothing is sent for the entry. The
@@ -30,10 +30,10 @@ use crate::schema::property::Property;
 /// notify of the property run when an entry appears and before it disappears.
 ///
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
-/// while the update is applied. They run first for entries whose keys the update lists as removed, then for
-/// new and changed entries in the order of their keys, and last for entries that a sweep removes. Callbacks
-/// that take all items of an array at once are not called for maps. When a callback runs, other properties of
-/// the object may not have their new values yet.
+/// while the update is applied. The callbacks run first for entries whose keys the update lists as removed,
+/// then for new and changed entries in the order of their keys, and last for entries that a sweep removes.
+/// Callbacks that take all items of an array at once are not called for maps. When a callback runs, other
+/// properties of the object may not have their new values yet.
 ///
 /// An entry that a client's own code added belongs to the server from the time when the server sends an entry
 /// with the same key. An entry that a client's own code added is removed when the server sends the whole map
@@ -57,11 +57,11 @@ pub trait Map: Property {
     /// Returns the value of the entry with the key `key`.
     fn value(&self, key: &Self::Key) -> Option<&Self::Value>;
 
-    /// Returns the value of the entry with the key `key`, for writing.
+    /// Returns a mutable reference to the value of the entry with the key `key`.
     fn value_mut(&mut self, key: &Self::Key) -> Option<&mut Self::Value>;
 
-    /// Returns the value of the entry with the key `key`. Inserts an entry with the initial value if there is
-    /// no such entry.
+    /// Returns a mutable reference to the value of the entry with the key `key`. Inserts an entry with the
+    /// initial value if the map has no entry with this key.
     fn insert(&mut self, key: Self::Key) -> &mut Self::Value;
 
     /// Removes the entry with this key, if there is one.

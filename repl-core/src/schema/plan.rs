@@ -56,7 +56,7 @@ impl Plan {
         self.rest
     }
 
-    /// Returns whether the type has more runs or strings than a plan can hold. In that case all properties
+    /// Returns whether the type has more runs or strings than a plan can hold. If it does, all properties
     /// must be compared by their commands in the program.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow

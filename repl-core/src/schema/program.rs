@@ -2,8 +2,8 @@
 //! the program of their type.
 //!
 //! *Invariant:* commands are in the order of declaration. The commands for an element of an array are between
-//! the array command and its return command. They have offsets from the start of the element, and handles
-//! from one (S9, S19).
+//! the array command and its return command. The commands for an element have offsets from the start of the
+//! element, and handles from one (S9, S19).
 
 use std::borrow::Cow;
 
@@ -147,7 +147,7 @@ const BLANK_PARENT: Parent = Parent {
 };
 
 /// Static tables with exact lengths, for a type without generic parameters.
-/// [`static_program!`](crate::__private::static_program) makes such tables.
+/// [`static_program!`](crate::__private::static_program) makes static tables.
 pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
     layout: &'static Layout,
     commands: [Command; COMMANDS],
@@ -183,7 +183,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
 }
 
 impl Program {
-    /// Makes the program of `layout` at run time. This is used for generic types, because the lengths of
+    /// Makes the program of `layout` at run time. Generic types need this function, because the lengths of
     /// their tables cannot be constants.
     #[must_use]
     pub fn build(layout: &'static Layout) -> Self {
@@ -420,7 +420,7 @@ const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
 }
 
 /// Appends the commands for an element of an array or collection, and a return command. Returns the index
-/// after these commands.
+/// after the return command.
 const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
     emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
     cursor.commands[cursor.command] = BLANK;

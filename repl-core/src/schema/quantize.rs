@@ -104,7 +104,7 @@ impl Quantizer {
     /// Returns the number of the step nearest to `value`, counted from the least number of the range.
     ///
     /// # Errors
-    /// Returns [`WriteError::NotFinite`] for NaN and infinities, even if the quantizer saturates, and
+    /// Returns [`WriteError::NotFinite`] if `value` is NaN or infinite, even if the quantizer saturates, and
     /// [`WriteError::OutOfRange`] for a number outside the range, unless the quantizer saturates.
     #[inline]
     pub(crate) fn encode(&self, value: f64) -> Result<u64, WriteError> {
@@ -201,8 +201,8 @@ pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 /// have the same form.
 ///
 /// # Errors
-/// Returns [`WriteError::NotFinite`] for NaN and infinities, and [`WriteError::OutOfRange`] if the length of
-/// the quaternion differs from one by more than 0.001.
+/// Returns [`WriteError::NotFinite`] if a component is NaN or infinite, and [`WriteError::OutOfRange`] if the
+/// length of the quaternion differs from one by more than 0.001.
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
     // If components are almost equal, another component may be the largest after three components were
@@ -276,8 +276,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
 /// an octahedron, whose lower half is folded out around the upper half to form a square.
 ///
 /// # Errors
-/// Returns [`WriteError::NotFinite`] for NaN and infinities, and [`WriteError::OutOfRange`] if the length of
-/// the vector differs from one by more than 0.001.
+/// Returns [`WriteError::NotFinite`] if a component is NaN or infinite, and [`WriteError::OutOfRange`] if the
+/// length of the vector differs from one by more than 0.001.
 pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, WriteError> {
     let lattice = Lattice::new(bits);
     let [x, y, z] = normalise(vector)?;

@@ -13,7 +13,7 @@ use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::erased::Collection;
 
-/// The shape of one type.
+/// The shape of one type: how its values are stored in memory and written.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// The name of the type on the wire. The name is never taken from `type_name`, which compilers may
@@ -35,7 +35,8 @@ pub struct Shape {
 pub(crate) enum Kind {
     /// A value that is always sent whole. The value has one command in the program.
     Leaf(Codec),
-    /// A struct. The struct is flattened: it has the commands of its fields, in the order of declaration.
+    /// A struct, or a tuple. The struct is flattened: it has the commands of its fields, in the order of
+    /// declaration.
     Struct(&'static [Field]),
     /// An array `[T; N]`. A fixed array has the commands of `T` N times in the program.
     FixedArray { element: &'static Shape, len: usize },
@@ -69,15 +70,15 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
     /// The greatest number of elements that a server sends, unless an attribute sets another limit.
     pub(crate) max_len: u32,
-    /// Whether the elements have callbacks.
+    /// Whether the elements of the collection have callbacks.
     pub(crate) has_callbacks: bool,
     /// The part of the shape that depends on whether the collection is a fast array or a map.
     pub(crate) form: I::Form,
-    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, for
-    /// reading.
+    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, which
+    /// can only be read.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
-    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, for
-    /// writing.
+    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, which
+    /// can be read and written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
     /// A function that calls another function with an element that has initial values. The other function may
     /// use this element as a temporary copy.
@@ -88,7 +89,7 @@ pub(crate) struct CollectionShape<I: Identity> {
 pub(crate) struct MapShape {
     /// How to access the entries of the map.
     pub(crate) elements: CollectionShape<KeyBits>,
-    /// The shape of the keys. Attributes of the field do not apply to keys, but only to values.
+    /// The shape of the keys of the map. Attributes of the field do not apply to keys, but only to values.
     pub(crate) key: &'static Shape,
     /// Whether the type is a set.
     pub(crate) is_set: bool,
@@ -175,7 +176,8 @@ impl Field {
     }
 }
 
-/// A shape together with the attributes of its field. Layouts and programs are made from these.
+/// A shape together with the attributes of its field. Layouts and programs are made from shapes together with
+/// their attributes.
 #[derive(Clone, Copy)]
 pub(crate) struct Formatted {
     pub(crate) shape: &'static Shape,

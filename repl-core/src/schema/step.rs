@@ -1,5 +1,6 @@
-//! Steps and received changes. A step says what happened to one element of a live collection since the shadow
-//! was last updated. A received change says what an update did on an element of a client's replica.
+//! Steps of comparisons and received changes. A step says what happened to one element of a live collection
+//! since the shadow was last updated. A received change says what an update did on an element of a client's
+//! replica.
 //!
 //! *Invariant:* steps and received changes do not depend on the type of the collection.
 
@@ -10,18 +11,19 @@ use crate::ids::label::Label;
 /// element, and `S` the element of the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
-    /// The element is new. The shadow already has an element with initial values for it.
+    /// The element is new in the live collection. The shadow already has an element with initial values for
+    /// it.
     Added {
-        /// The live element.
+        /// The element in the live collection.
         live: L,
-        /// The element of the shadow.
+        /// The element in the shadow.
         shadow: S,
     },
     /// The element was written to, and may have changed.
     Touched {
-        /// The live element.
+        /// The element in the live collection.
         live: L,
-        /// The element of the shadow.
+        /// The element in the shadow.
         shadow: S,
         /// Whether the element has another label (position) than before. The shadow has this label already.
         moved: bool,
@@ -37,7 +39,7 @@ pub enum ReceivedChange<'a> {
     Added,
     /// The element remains, although the update removes all elements that it does not list.
     Spared,
-    /// The properties of the element with these handles changed.
+    /// The properties with these handles, which belong to the element, changed.
     Changed(&'a HandleSet),
     /// The element now has this label (position).
     Moved(Label),

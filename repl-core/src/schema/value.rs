@@ -9,8 +9,8 @@ use crate::schema::checksum::Checksum;
 
 /// A value with its own serialiser, which is always sent whole.
 ///
-/// The derives implement this trait. Implement it by hand for a type with its own wire form, and add
-/// [`leaf!`](crate::leaf) to use the type as a field.
+/// The derives implement the trait `NetSerialize`. Implement it by hand for a type with its own wire form,
+/// and add [`leaf!`](crate::leaf) to use the type as a field.
 ///
 /// ```
 /// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
@@ -49,15 +49,15 @@ pub trait NetSerialize: Sized + 'static {
     /// the name and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
-    /// Writes the value.
+    /// Writes the value in its wire form.
     ///
     /// # Errors
     /// Returns an error if the value has no wire form. A value without a wire form is never sent. Instead the
     /// property on clients keeps the last value that had a wire form.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value. The bytes may come from an attacker, so the function must refuse bits that
-    /// [`write`](Self::write) cannot have written, and must never panic.
+    /// Reads a value from its wire form. The bytes may come from an attacker, so the function must refuse
+    /// bits that [`write`](Self::write) cannot have written, and must never panic.
     ///
     /// A reference reads as null while the client does not have its object, even if `write` wrote another
     /// reference. An implementation must accept null wherever it accepts a reference, because otherwise the
@@ -89,7 +89,7 @@ pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
 pub mod unsaid {
     /// The default name, which is empty. A module without a name is refused at compile time.
     pub const NAME: &str = "";
-    /// The default version.
+    /// The default version of the wire form.
     pub const VERSION: u32 = 1;
 }
 
@@ -120,21 +120,21 @@ pub trait With<T>: 'static {
     /// Identifies the serialiser in checksums and layouts: this is the `NAME` of the module.
     const WIRE_NAME: &'static str;
 
-    /// The version of the wire form, as in [`NetSerialize::WIRE_VERSION`]. This is the `VERSION` of the
-    /// module, or 1 if the module has no `VERSION`.
+    /// The version of the wire form, as in [`NetSerialize::WIRE_VERSION`]. The version is the constant
+    /// `VERSION` of the module, or 1 if the module has no `VERSION`.
     const WIRE_VERSION: u32;
 
     /// A checksum of everything that is written around the module's values, if the field contains several of
     /// them. The checksum is zero if the field is a single value of the module.
     const AROUND: u64 = 0;
 
-    /// Writes a value, like [`NetSerialize::write`].
+    /// Writes a value in the same way as [`NetSerialize::write`].
     ///
     /// # Errors
     /// Returns an error if the value has no wire form.
     fn write(value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value, like [`NetSerialize::read`].
+    /// Reads a value in the same way as [`NetSerialize::read`].
     ///
     /// # Errors
     /// Returns an error if the bits are not a valid value.

@@ -53,7 +53,7 @@ mod glam_types {
 }
 
 /// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
-/// integer. A client refuses a value in which bits without names are set.
+/// integer. A client refuses a value of flags in which bits without names are set.
 ///
 /// ```
 /// bitflags::bitflags! {

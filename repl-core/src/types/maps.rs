@@ -19,7 +19,7 @@ use crate::types::std::net_serialize_by_shape;
 /// The value that each element of a set has when the set is treated as a map.
 static NOTHING: () = ();
 
-/// Returns a mutable `()`. A `()` contains nothing, so any number of such references may exist.
+/// Returns a mutable `()`. A `()` contains nothing, so any number of mutable references to it may exist.
 fn nothing_mut<'a>() -> &'a mut () {
     // A box of `()` allocates nothing.
     Box::leak(Box::new(()))

@@ -1,7 +1,7 @@
 //! Types that can be fields: those of the standard library and of other crates.
 //!
-//! *Invariant:* the folders below this one, such as `object` and `schema`, reach these types only through
-//! their shapes, and import nothing from this folder.
+//! *Invariant:* the folders below this one, such as `object` and `schema`, reach the types of fields only
+//! through their shapes, and import nothing from this folder.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod foreign;

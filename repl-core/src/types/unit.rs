@@ -21,7 +21,7 @@ use crate::schema::value::NetSerialize;
     note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
 )]
 pub trait Value: Sized {
-    /// The type's shape.
+    /// The shape of the type.
     const TABLE: &'static Shape;
 
     /// Writes the value in the wire form that the attributes of `field` define.

@@ -80,7 +80,7 @@ units! {
 }
 
 /// Implements the traits for non-zero numbers, which are written as the number in its full width. A client
-/// refuses a zero.
+/// refuses a number that is zero.
 macro_rules! non_zero {
     ($($number:ty, $name:literal;)*) => {$(
         unit!([] NonZero<$number>, const {

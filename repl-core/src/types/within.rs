@@ -45,7 +45,7 @@ pub trait WritesField<Field, Depth> {
     /// is written around the values.
     const AROUND: u64;
 
-    /// Writes the field.
+    /// Writes the field with the function of the `with` module.
     ///
     /// # Errors
     /// Returns an error if a value has no wire form.
@@ -60,7 +60,7 @@ pub trait WritesField<Field, Depth> {
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait ReadsField<Field, Depth> {
-    /// Reads a field.
+    /// Reads a field with the function of the `with` module.
     ///
     /// # Errors
     /// Returns an error if the bits are not a valid field.

@@ -80,7 +80,7 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether user code resolved a reference while it read a value. In this case the result of the
+    /// Returns whether user code resolved a reference while it read a value. If it did, the result of the
     /// read may depend on which objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
@@ -102,7 +102,7 @@ impl Checked {
             ends: Ends { positions: ends.iter(), refers: span.refers },
         };
         let left = end.saturating_sub(reader.position());
-        // Validation has read these bits already, so they are there.
+        // Validation has read these bits already, so `skip_bits` cannot fail.
         let skipped = reader.skip_bits(left);
         debug_assert!(skipped.is_ok(), "an update that was not validated");
         update

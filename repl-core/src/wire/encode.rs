@@ -107,8 +107,9 @@ fn write_edits(
     Ok(())
 }
 
-/// Writes stretches of handles. For each stretch, writes its start, counted from the first handle at which it
-/// can begin, and its length. If another stretch can follow, also writes whether one does.
+/// Writes stretches of handles (ranges without a gap). For each stretch, writes its start, counted from the
+/// first handle at which it can begin, and its length. If another stretch can follow, also writes whether one
+/// does.
 fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {

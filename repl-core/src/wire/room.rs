@@ -1,16 +1,16 @@
 //! Limits how many elements one update may add to a collection, and how many elements of a collection a
 //! client may hold.
 //!
-//! *Invariant:* a server that follows the protocol never exceeds these limits, however many of its packets
-//! are lost.
+//! *Invariant:* a server that follows the protocol never exceeds the limits on elements, however many of its
+//! packets are lost.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
 /// The greatest number of elements that a client holds of one collection or map. A client may have more items
-/// than the server has, because items whose removal was lost remain beside newer items. This holds however
-/// small the `max_len` of the property is.
+/// than the server has, because items whose removal was lost remain beside newer items. The limit holds
+/// however small the `max_len` of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
 /// Returns an error if one more whole item or entry is too much. `whole` is the number of whole items or

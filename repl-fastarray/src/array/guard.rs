@@ -86,7 +86,7 @@ impl<T> FastArray<T> {
     }
 
     /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returns. Returns `None` if
-    /// there is no such item.
+    /// the array has no item `id`.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.get_mut_by_id(id).map(|mut item| edit(&mut item))
     }
@@ -115,7 +115,7 @@ impl<T> FastArray<T> {
         self.item_ids.touch(index);
     }
 
-    /// Marks all items. Costs O(n), and the comparison that follows is O(n) too.
+    /// Marks all items as changed. Costs O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         for index in 0..self.items.len() {
             self.item_ids.touch(index);

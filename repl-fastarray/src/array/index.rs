@@ -18,7 +18,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Builds the index of the ids `ids`. Costs O(n).
+    /// Builds an index that finds the positions of the ids `ids`. Costs O(n).
     pub(crate) fn of(ids: &[ItemId]) -> Self {
         let mut indices = IdTable::with_capacity(ids.len());
         ids.iter().zip(0..).for_each(|(&id, at)| indices.set(id, at));
@@ -55,7 +55,8 @@ impl Index {
     }
 }
 
-/// Returns the position of `id` in `ids` if it is at most `drift` away from `index`. Costs O(drift).
+/// Returns the position of `id` in `ids` if it is at most `drift` away from the position `index`. Costs
+/// O(drift).
 pub(crate) fn near(id: ItemId, index: usize, drift: usize, ids: &[ItemId]) -> Option<usize> {
     if ids.get(index) == Some(&id) {
         return Some(index);

@@ -95,8 +95,8 @@ impl ItemIds {
         self.counter.follow(&live.counter);
     }
 
-    /// Is called on a shadow. Sets whether items of the live array may be missing in the shadow, because a
-    /// value in them has no wire form.
+    /// Must be called only on a shadow. Sets whether items of the live array may be missing in the shadow,
+    /// because a value in them has no wire form.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
         self.counter.set_gaps(has_gaps);
     }

@@ -90,7 +90,8 @@ use item_ids::ItemIds;
 ///
 /// # Ids
 ///
-/// Ids count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by their ids.
+/// Ids of items count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by
+/// their ids.
 ///
 /// **An array that is assigned over another has only new items**, however the array was made (`From`,
 /// `collect`, `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No item of
@@ -100,8 +101,8 @@ use item_ids::ItemIds;
 /// is not replaced never change.
 ///
 /// - To remember items of an array that replaces another array, read their ids after the tick. As an
-///   alternative, write `array.clear(); array.extend(items);`. These two calls cost as much as an assignment,
-///   and the new items have their final ids immediately.
+///   alternative, write `array.clear(); array.extend(items);`. The calls of `clear` and `extend` cost as much
+///   as an assignment, and the new items have their final ids immediately.
 /// - To remove some items, write [`retain`](Self::retain). `array =
 ///   array.iter().filter(…).cloned().collect()` sends all items again.
 /// - An array that is taken out of its field and put back before the next tick is still the same array.
@@ -109,8 +110,8 @@ use item_ids::ItemIds;
 ///   write to it.
 ///
 /// On a client, items that the client's own code adds get ids from a separate range ([`ItemId::is_local`]).
-/// These items remain until the client's own code removes them, and are never confused with items of the
-/// server (S183).
+/// Items of the client's own code remain until the client's own code removes them, and are never confused
+/// with items of the server (S183).
 ///
 /// # Limits
 ///
@@ -198,7 +199,7 @@ impl<T> FastArray<T> {
         self.item_ids.position(id)
     }
 
-    /// Returns the item `id`. Costs the same as [`index_of`](Self::index_of).
+    /// Returns the item with the id `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
         self.items.get(self.item_ids.position(id)?)
@@ -260,7 +261,7 @@ impl<T> FastArray<T> {
         Some(item)
     }
 
-    /// Removes all items.
+    /// Removes all items from the array.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
@@ -322,9 +323,9 @@ impl<T> FastArray<T> {
     }
 }
 
-/// The progress of `retain_mut`. Items before `kept` remain, items from `kept` to `seen` will be removed, and
-/// the later items are not checked yet. When this value is dropped, it removes these items, even if the
-/// user's code panics, so that `items` and `item_ids` match.
+/// The progress of a call of `retain_mut`. Items before `kept` remain, items from `kept` to `seen` will be
+/// removed, and the later items are not checked yet. When the guard is dropped, it removes the items from
+/// `kept` to `seen`, even if the user's code panics, so that `items` and `item_ids` match.
 struct RetainGuard<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,

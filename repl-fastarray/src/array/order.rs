@@ -8,22 +8,22 @@ use std::cmp::Ordering;
 use super::FastArray;
 
 impl<T> FastArray<T> {
-    /// Sorts the items by `compare`. Equal items keep their order. Ids stay with their items, and nothing is
-    /// sent. Costs O(n log n).
+    /// Sorts the items in the order of `compare`. Items that compare as equal keep their order. Ids stay with
+    /// their items, and nothing is sent. Costs O(n log n).
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Sorts the items by `compare`. Equal items may change their order. Costs O(n log n).
+    /// Sorts the items in the order of `compare`. Equal items may change their order. Costs O(n log n).
     pub fn sort_unstable_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_unstable_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Swaps two items. Both items keep their ids. To exchange the values of two items and not their
+    /// Swaps two items. The swapped items keep their ids. To exchange the values of two items and not their
     /// positions, swap the values behind their [guards](Self::get_mut).
     ///
     /// # Panics

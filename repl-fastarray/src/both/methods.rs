@@ -1,4 +1,5 @@
-//! Methods of `Vec` that both kinds of arrays have. Each of these methods calls other methods of the array.
+//! Methods of `Vec` that both kinds of arrays have. Each method in this file calls other methods of the
+//! array.
 //!
 //! *Invariant:* this module does not depend on how an array stores its items.
 
@@ -65,7 +66,7 @@ macro_rules! methods_of {
                 self.extend(other.drain(..));
             }
 
-            /// Appends clones of `items`.
+            /// Appends clones of `items` as new items.
             pub fn extend_from_slice(&mut self, items: &[T])
             where
                 T: Clone,
@@ -73,9 +74,9 @@ macro_rules! methods_of {
                 self.extend(items.iter().cloned());
             }
 
-            /// Removes the items from index `at` on and returns them in a new array. In the returned array
-            /// these items are new items, with ids that continue after the ids of this array. So none of the
-            /// moved items gets the id of an item of this array.
+            /// Removes the items from index `at` on and returns them in a new array. In the returned array,
+            /// the removed items are new items, with ids that continue after the ids of this array. So none
+            /// of the moved items gets the id of an item of this array.
             ///
             /// # Panics
             /// Panics if `at` is greater than the length.
@@ -104,8 +105,8 @@ macro_rules! methods_of {
                 self.extend(std::iter::repeat_with(make).take(lacking));
             }
 
-            /// Sorts the items. Equal items keep their order. Ids stay with their items. Costs the same as
-            /// [`sort_by`](Self::sort_by).
+            /// Sorts the items. Items that compare as equal keep their order. Ids stay with their items.
+            /// Costs the same as [`sort_by`](Self::sort_by).
             pub fn sort(&mut self)
             where
                 T: Ord,

@@ -13,8 +13,8 @@ const MAX_LEAD: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdCounter {
     next: ItemId,
-    /// Whether the ids have reached the end of the id range and started again from the first id. If so, the
-    /// next id may be in use.
+    /// Whether the ids have reached the end of the id range and started again from the first id. After the
+    /// ids have started again, the next id may be in use.
     wrapped: bool,
     /// In a shadow, whether items of the live array may be missing, because a value in them cannot be sent.
     has_gaps: bool,

@@ -66,12 +66,12 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
-    /// Returns the value of `id`. Costs O(1).
+    /// Returns the value that is stored for `id`. Costs O(1).
     pub(crate) fn get(&self, id: ItemId) -> Option<V> {
         self.cells[self.find(id)?].map(|(_, value)| value)
     }
 
-    /// Sets the value of `id`. Costs O(1), amortised.
+    /// Stores a value for `id`. Costs O(1), amortised.
     pub(crate) fn set(&mut self, id: ItemId, value: V) {
         if self.len >= room(self.cells.len()) {
             self.resize((self.cells.len() * 2).max(MIN_CELLS));

@@ -9,17 +9,17 @@ use super::changed::ChangedProperties;
 use super::update::ArrayUpdate;
 
 /// Callbacks that a client calls for the items of an array, and for the array itself, when an update from the
-/// server arrives. Every function does nothing by default. To use these callbacks, write
+/// server arrives. Every function does nothing by default. To use item callbacks, write
 /// `#[replicated(callbacks)]` on the item and `impl ItemCallbacks for` it.
 ///
 /// The callbacks report items that are added to, changed in or removed from an array that itself remains.
-/// **No callback runs**
+/// **No callback of an item runs**
 ///
-/// - when the array is removed together with all its items. This happens when the object of the array is
-///   despawned or becomes irrelevant, when an `Option` around the array becomes `None`, when the map entry or
-///   `Vec` element that contains the array is removed, and when the array is a field of an item of another
-///   array and that item is removed. The owner of the array must then undo the effects of its items: in its
-///   notify, in its callbacks, or when the client reports that the object no longer exists;
+/// - when the array is removed together with all its items. An array is removed with all its items when its
+///   object is despawned or becomes irrelevant, when an `Option` around the array becomes `None`, when the
+///   map entry or `Vec` element that contains the array is removed, and when the array is a field of an item
+///   of another array and that item is removed. The owner of the array must then undo the effects of its
+///   items: in its notify, in its callbacks, or when the client reports that the object no longer exists;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all items of the array;
 /// - for changes that the client's own code makes.
@@ -27,8 +27,8 @@ use super::update::ArrayUpdate;
 /// One update calls these functions in this order (S178):
 ///
 /// - [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that will be removed. The items
-///   that the update lists come first, in the order of the update. Then come the items that the update
-///   removes without listing them, in the order of their indices. After them
+///   that the update lists come first, in the order of the update. After these come the items that the update
+///   removes without listing them, in the order of their indices. After all these callbacks,
 ///   [`pre_replicated_removes`](Self::pre_replicated_removes) runs once;
 /// - [`post_replicated_add`](Self::post_replicated_add) for each new item, and then
 ///   [`post_replicated_adds`](Self::post_replicated_adds) once;

@@ -1,5 +1,5 @@
-//! Item types that are a single value: numbers, strings, references and others. Such a value is always sent
-//! whole.
+//! Item types that are a single value: numbers, strings, references and others. An item that is a single
+//! value is always sent whole.
 //!
 //! *Invariant:* an item type that is a single value has one property, called `0`, and no callbacks.
 
@@ -13,7 +13,7 @@ use repl_core::{Layout, ObjectRef};
 
 use super::FastArrayItem;
 
-/// An item type that is a single value. If the items of an array have such a type, the attributes of the
+/// An item type that is a single value. If the items of an array are single values, the attributes of the
 /// field that holds the array apply to the items. Items that are structs have the attributes on their own
 /// fields instead.
 #[doc(hidden)]

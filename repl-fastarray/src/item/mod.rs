@@ -27,7 +27,7 @@ pub(crate) use update::ItemAccess;
 /// of an element of a `Vec`, or of a value of a map.
 ///
 /// The following types cannot be items: enums, tuples, and structs that derive only `NetSerialize` (which are
-/// sent as a unit) or only `Replicated`. Put such a value into a field of an item.
+/// sent as a unit) or only `Replicated`. Put a value of such a type into a field of an item.
 ///
 /// The module `fast_array` of `repl` has an example with callbacks.
 #[diagnostic::on_unimplemented(

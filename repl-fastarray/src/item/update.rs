@@ -65,7 +65,8 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.access.item(index)
     }
 
-    /// Returns the item at `index` for writing. A later update from the server replaces the written values.
+    /// Returns a mutable reference to the item at `index`. A later update from the server replaces the
+    /// written values.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.access.item_mut(index)
@@ -104,8 +105,8 @@ impl<T> Index<usize> for ArrayUpdate<'_, T> {
     }
 }
 
-/// Returns the item at `index` for writing, as [`get_mut`](ArrayUpdate::get_mut) does. The index must be less
-/// than [`len`](ArrayUpdate::len).
+/// Returns a mutable reference to the item at `index`, as [`get_mut`](ArrayUpdate::get_mut) does. The index
+/// must be less than [`len`](ArrayUpdate::len).
 impl<T> IndexMut<usize> for ArrayUpdate<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

@@ -54,7 +54,7 @@ impl<'a, T> ItemMut<'a, T> {
 }
 
 impl<T> ItemMut<'_, T> {
-    /// Returns the item's id.
+    /// Returns the id of the item.
     #[must_use]
     pub fn id(this: &Self) -> ItemId {
         this.mark.id

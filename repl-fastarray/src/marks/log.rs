@@ -27,8 +27,8 @@ impl Entry {
         (self.position & !Self::REMOVED) as usize
     }
 
-    /// Returns whether this entry records that the item was removed. Otherwise the entry records that the
-    /// item was written to.
+    /// Returns whether this entry records that the item was removed. An entry that does not record a removal
+    /// records that the item was written to.
     pub(crate) fn is_removal(self) -> bool {
         self.position & Self::REMOVED != 0
     }
@@ -168,7 +168,7 @@ impl Log {
         self.revision += 1;
         if self.entries.len() > 2 * len + 64 {
             // A shadow for which these entries are missing compares all items, which costs less than reading
-            // so many entries.
+            // so many log entries.
             self.entries.clear();
         }
     }

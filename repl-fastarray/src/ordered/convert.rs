@@ -15,7 +15,7 @@ impl<T> IntoIterator for OrderedFastArray<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
 
-    /// Costs O(n).
+    /// Takes the items out of the tree, which costs O(n).
     fn into_iter(self) -> IntoIter<T> {
         IntoIter::new(self.items.into_iter())
     }

@@ -95,7 +95,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returns. Returns `None` if
-    /// there is no such item. Costs O(1), but O(n) for the first lookup by id.
+    /// the array has no item `id`. Costs O(1), but O(n) for the first lookup by id.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         let key = self.key(id)?;
         self.touch(key);
@@ -122,7 +122,7 @@ impl<T> OrderedFastArray<T> {
         self.touch(key.unwrap_or_else(|| no_item(index, self.len())));
     }
 
-    /// Marks all items. Costs O(n), and the comparison that follows is O(n) too.
+    /// Marks all items as changed. Costs O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         let Self { items, log, .. } = self;
         for (key, entry) in items.keys_from(0).zip(items.iter()) {

@@ -2,7 +2,8 @@
 //! represents its position (R13).
 //!
 //! *Invariant:* the labels of an array ascend in the order of its items, and items with equal labels are
-//! ordered by id. This order holds between calls, on live arrays and on replicas, but not on shadows.
+//! ordered by id. The items are in the order of their labels between calls, on live arrays and on replicas,
+//! but not on shadows.
 
 mod convert;
 mod entry;
@@ -65,9 +66,9 @@ use runs::Runs;
 /// # Ids
 ///
 /// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over
-/// another array has only new items, and these get other ids at the next tick if necessary. To remove some
-/// items, write [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To
-/// keep the id of an item, [move](Self::move_item) the item instead.
+/// another array has only new items, and its items get other ids at the next tick if necessary. To remove
+/// some items, write [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item.
+/// To keep the id of an item, [move](Self::move_item) the item instead.
 ///
 /// To remember a position, store the id of the item next to it:
 ///
@@ -98,8 +99,8 @@ use runs::Runs;
 /// looked up by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
-    /// The table that finds the position of an item by id. It is built by the first lookup by id, and kept
-    /// from then on.
+    /// The table that finds the position of an item by id. This table is built by the first lookup by id, and
+    /// kept from then on.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
     log: Log,
@@ -149,8 +150,8 @@ impl<T> OrderedFastArray<T> {
         self.items.is_empty()
     }
 
-    /// Returns how many items fit into the array without another allocation for items. The tree allocates
-    /// separately.
+    /// Returns how many items fit into the array without another allocation for items. The tree that orders
+    /// the items allocates memory separately.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.items.capacity()
@@ -197,7 +198,7 @@ impl<T> OrderedFastArray<T> {
         self.items.index_of(self.key(id)?)
     }
 
-    /// Returns the item `id`. Costs O(1), but O(n) for the first lookup by id.
+    /// Returns the item with the id `id`. Costs O(1), but O(n) for the first lookup by id.
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
         self.entry(id).map(|entry| &entry.item)
@@ -281,7 +282,7 @@ impl<T> OrderedFastArray<T> {
         self.take(self.items.key_at(self.len().checked_sub(1)?)?)
     }
 
-    /// Removes all items. Costs O(n).
+    /// Removes all items from the array. Costs O(n).
     pub fn clear(&mut self) {
         self.index.take();
         self.runs.clear();

@@ -22,7 +22,7 @@ impl<T> OrderedFastArray<T> {
         self.move_block(from..from + 1, to);
     }
 
-    /// Swaps two items. Both items keep their ids. The new labels of both items are sent.
+    /// Swaps two items. The swapped items keep their ids. The new labels of both items are sent.
     ///
     /// # Panics
     /// Panics if one of the two indices is not less than the length.
@@ -80,8 +80,8 @@ impl<T> OrderedFastArray<T> {
         self.rotate_left(len - distance);
     }
 
-    /// Sorts the items by `compare`. Equal items keep their order. Costs O(n log n). If at most half of the
-    /// items have to move, usually only the labels of these items are sent.
+    /// Sorts the items in the order of `compare`. Items that compare as equal keep their order. Costs O(n log
+    /// n). If at most half of the items have to move, usually only the labels of these items are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -91,8 +91,8 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items by `compare`. The method may change the order of equal items. Currently equal items
-    /// keep their order, because this moves the fewest items.
+    /// Sorts the items in the order of `compare`. The method may change the order of equal items. Currently
+    /// equal items keep their order, because this moves the fewest items.
     pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
         self.sort_by(compare);
     }
@@ -160,7 +160,7 @@ impl<T> OrderedFastArray<T> {
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
     // Among the ascending subsequences of `len + 1` numbers, `ends[len]` is the position of the last number
     // of the one that ends with the lowest number. `before[at]` is the position of the number that precedes
-    // the number at `at` in such a subsequence.
+    // the number at `at` in a longest ascending subsequence that ends there.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

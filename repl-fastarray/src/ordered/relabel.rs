@@ -16,8 +16,8 @@ const REACH_FACTOR: usize = 4;
 /// longer labels remain free between them.
 const MAX_DIGITS: usize = 8;
 
-/// Changes the labels of the items at `indices` and of items around them, so that labels are free at these
-/// positions. Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of
+/// Changes the labels of the items at `indices` and of items around them, so that labels are free at
+/// `indices`. Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of
 /// the items at `indices`.
 ///
 /// The range of relabelled items grows until enough labels are free: it has about 32 items if labels of 8

@@ -30,8 +30,8 @@ struct End {
     lean: Lean,
     /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side on which the run of inserted items continues. If so, the next
-    /// item is expected to change the side again.
+    /// Whether the last item changed the side on which the run of inserted items continues. If it did, the
+    /// next item is expected to change the side again.
     turned: bool,
 }
 
@@ -52,10 +52,10 @@ impl Runs {
     /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: the
     /// hint says on which side of the new item the next item is expected.
     ///
-    /// Usually there is no hint for a run that changes direction, because every such change uses up labels
-    /// between the two ends of the run. If a run changed direction at each of the last [`EXPECTED_TURNS`]
-    /// items, the next item is expected between the new item and the last item. In this case the new item
-    /// gets a label far from the label of the last item.
+    /// Usually there is no hint for a run that changes direction, because every change of direction uses up
+    /// labels between the two ends of the run. If a run changed direction at each of the last
+    /// [`EXPECTED_TURNS`] items, the next item is expected between the new item and the last item. A new item
+    /// of such a run gets a label far from the label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {

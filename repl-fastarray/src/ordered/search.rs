@@ -33,8 +33,8 @@ impl<T> OrderedFastArray<T> {
     /// Searches an array that is sorted by a key. Returns the index of the first item with the key `wanted`.
     ///
     /// # Errors
-    /// Returns an error if no item has this key. The error contains the index where such an item could be
-    /// inserted.
+    /// Returns an error if no item has this key. The error contains the index where an item with this key
+    /// could be inserted.
     pub fn binary_search_by_key<K: Ord>(
         &self,
         wanted: &K,
@@ -48,8 +48,8 @@ impl<T> OrderedFastArray<T> {
     /// it.
     ///
     /// # Errors
-    /// Returns an error if `compare` returns `Equal` for no item. The error contains the index where such an
-    /// item could be inserted.
+    /// Returns an error if `compare` returns `Equal` for no item. The error contains the index where an item
+    /// for which `compare` returns `Equal` could be inserted.
     pub fn binary_search_by(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<usize, usize> {
         let at = self.partition_point(|item| compare(item) == Ordering::Less);
         match self.get(at) {

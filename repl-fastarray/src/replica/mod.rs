@@ -51,7 +51,7 @@ pub(crate) trait Replica: Sized {
         let _ = spot;
     }
 
-    /// Removes these items from the storage of the array.
+    /// Removes the items `going` from the storage of the array.
     fn take_out(&mut self, going: Vec<(ItemId, Self::Spot)>);
 
     /// Calls `each` with the id and the storage place of each item, in the order of the items.
@@ -74,7 +74,7 @@ pub(crate) trait Replica: Sized {
     }
 
     /// Returns where the item `id` is stored, and the receipt. Begins an update if none has begun. Returns
-    /// `None` if there is no such item, or if the client's own code added it.
+    /// `None` if the array has no item `id`, or if the client's own code added the item.
     fn server_item(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
         let spot = if id.is_local() { None } else { self.spot(id) };
         let receipt = self.open_receipt();
@@ -184,9 +184,9 @@ pub(crate) trait Replica: Sized {
     }
 
     /// Returns the items that must be removed. The items that the update lists come first, in the order of
-    /// the update. Then come the items that a sweep removes, in the order of their indices. Items that were
-    /// added and swept in the same update are removed from the storage immediately. Afterwards the added and
-    /// changed items in the receipt are items that remain in the array.
+    /// the update. After these come the items that a sweep removes, in the order of their indices. Items that
+    /// were added and swept in the same update are removed from the storage immediately. Afterwards the added
+    /// and changed items in the receipt are items that remain in the array.
     fn removed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().drop_removed();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();

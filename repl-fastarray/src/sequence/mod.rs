@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// If more than one in this many items has moved, sorting all items is faster than moving each of these items
-/// to its position.
+/// If more than one in this many items has moved, sorting all items is faster than moving each moved item to
+/// its position.
 const SORT_SHARE: usize = 8;
 
 /// Identifies an item of a [`Sequence`] as long as the item is in the sequence. The key does not change when
@@ -31,7 +31,7 @@ impl Key {
     }
 }
 
-/// A list of items. Each item can be found by its index or by its key.
+/// A list of items in order. Each item can be found by its index or by its key.
 ///
 /// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of
 /// its own type, the tag of an `Option`, and about 16 bytes.
@@ -81,7 +81,7 @@ impl<T> Sequence<T> {
         self.by_key(self.key_at(index)?)
     }
 
-    /// Returns the item at `index` for writing.
+    /// Returns a mutable reference to the item at `index`.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let key = self.key_at(index)?;
         self.by_key_mut(key)
@@ -97,7 +97,7 @@ impl<T> Sequence<T> {
         self.slots.get(key.0 as usize)?.as_ref()
     }
 
-    /// Returns the item with this key for writing. Costs O(1).
+    /// Returns a mutable reference to the item with this key. Costs O(1).
     pub(crate) fn by_key_mut(&mut self, key: Key) -> Option<&mut T> {
         self.slots.get_mut(key.0 as usize)?.as_mut()
     }
@@ -127,8 +127,8 @@ impl<T> Sequence<T> {
         self.slots.get_mut(key.0 as usize)?.take()
     }
 
-    /// Moves the item with this key, so that it is at `index` afterwards. The item keeps its key. Returns
-    /// false if there is no such item.
+    /// Moves the item with this key, so that it is at `index` afterwards. The moved item keeps its key.
+    /// Returns false if the sequence has no item with this key.
     ///
     /// # Panics
     /// Panics if the item exists and `index` is not less than the length.
@@ -174,14 +174,14 @@ impl<T> Sequence<T> {
         self.order.iter_from(index).map(Key)
     }
 
-    /// Returns an iterator over the items for writing. The function allocates a pointer for each item,
-    /// because the slots are in another order.
+    /// Returns an iterator over mutable references to the items. The function allocates a pointer for each
+    /// item, because the slots are in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
     }
 
-    /// Sorts the items by `compare`. Equal items keep their order, and all items keep their keys. Costs O(n
-    /// log n).
+    /// Sorts the items in the order of `compare`. Equal items keep their order, and all items keep their
+    /// keys. Costs O(n log n).
     pub(crate) fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys: Vec<u32> = self.order.iter_from(0).collect();
         let slots = &self.slots;
@@ -218,7 +218,7 @@ impl<T> Sequence<T> {
     }
 }
 
-/// Costs O(n).
+/// Collects the items of an iterator, which costs O(n).
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -232,7 +232,7 @@ impl<T> IntoIterator for Sequence<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
-    /// Costs O(n).
+    /// Moves all items into an iterator, which costs O(n).
     fn into_iter(mut self) -> Self::IntoIter {
         let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
         items.collect::<Vec<_>>().into_iter()
@@ -271,7 +271,7 @@ impl<T> DoubleEndedIterator for Iter<'_, T> {
 
 impl<T> ExactSizeIterator for Iter<'_, T> {}
 
-/// An iterator over the items of a [`Sequence`] in order, for writing.
+/// An iterator over mutable references to the items of a [`Sequence`], in order.
 pub(crate) struct IterMut<'a, T> {
     keys: Keys<'a>,
     slots: Vec<Option<&'a mut T>>,
@@ -345,8 +345,8 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // The numbers only have to be different. This constant ensures that the items are not sorted
-            // already.
+            // The numbers only have to be different. The constant that is added ensures that the items are
+            // not sorted already.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));

@@ -95,8 +95,8 @@ struct Spot {
     at: usize,
 }
 
-/// An ordered list of keys. A key is a small number that is chosen at insertion. After a key was removed, its
-/// number is used again.
+/// An ordered list of numbers, which are called keys. A key is a small number that is chosen at insertion.
+/// After a key was removed, its number is used again.
 ///
 /// All methods of `Order` cost O(log n) unless their documentation says otherwise.
 #[derive(Clone)]
@@ -271,7 +271,7 @@ impl Order {
         self.leaves.reserve(additional);
     }
 
-    /// Puts all keys into the order of `keys`, which contains each key in use once. Costs O(n).
+    /// Reorders all keys to the order of `keys`, which contains each key in use once. Costs O(n).
     pub(crate) fn arrange(&mut self, keys: &[u32]) {
         debug_assert_eq!(keys.len(), self.len, "an arrangement names every key once");
         self.build(keys);
@@ -315,7 +315,7 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits the node `leaf` if it is full. Afterwards splits each full node above the leaf. `at` is the
+    /// Splits the node `leaf` if it is full. Then also splits each full node above the leaf. `at` is the
     /// position of the entry that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
@@ -344,7 +344,7 @@ impl Order {
     }
 
     /// If `leaf` has too few entries, merges it with a neighbouring leaf, or moves entries from a
-    /// neighbouring leaf to it. Then does the same for the nodes above the leaf.
+    /// neighbouring leaf to it. Then treats in the same way the nodes above the leaf.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
@@ -391,7 +391,7 @@ impl Order {
     }
 
     /// Moves the entries `range` of the node `from` to position `at` of the node `to`. Both nodes are at
-    /// `level`. Returns how many keys are below these entries.
+    /// `level`. Returns how many keys are below the moved entries.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
         let positions = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
@@ -405,7 +405,7 @@ impl Order {
     }
 
     /// Sets `node` as the parent of the entries in a range of it. `node` is at `level`. Returns how many keys
-    /// are below these entries.
+    /// are below the entries in `range`.
     fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
@@ -467,8 +467,8 @@ impl Order {
         }
     }
 
-    /// If `forward` is set, returns the first position of the leaf after `leaf`. Otherwise returns the last
-    /// position of the leaf before `leaf`.
+    /// If `forward` is set, returns the first position of the leaf after `leaf`. If `forward` is not set,
+    /// returns the last position of the leaf before `leaf`.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;

@@ -20,7 +20,7 @@ use crate::transport::sequence::Sequence;
 pub(crate) enum BodyError {
     /// The packet is older than a packet that has already updated one of the objects in this body (R1).
     Stale,
-    /// The body is malformed. The text describes the error.
+    /// The body of the packet is malformed. The text says what is malformed in the body.
     Malformed(String),
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct OpenHead {
 pub(crate) trait Visitor {
     /// Returns the wire number of the class of the object in `slot`.
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
-    /// Returns how many handles a class has. Returns `None` if there is no such class.
+    /// Returns how many handles a class has. Returns `None` if there is no class with this number.
     fn handles_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;

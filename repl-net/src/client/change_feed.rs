@@ -30,9 +30,9 @@ impl<T: ?Sized> Change<T> {
         &self.handles
     }
 
-    /// Returns the properties whose values arrived. For a new object these are the properties that differ
-    /// from its archetype. If packets are lost, a value may arrive twice, so some of these properties may
-    /// have the same value as before.
+    /// Returns the properties whose values arrived. For a new object they are the properties whose values
+    /// differ from its archetype. If packets are lost, a value may arrive twice, so some of the returned
+    /// properties may have the same value as before.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
@@ -46,7 +46,8 @@ pub(crate) struct ArrivedProperties {
     pub(crate) handles: HandleSet,
 }
 
-/// For each object of one class, the properties whose values arrived. The map is by slot.
+/// For each object of one class, the properties whose values arrived. The keys of the map are the slots of
+/// the objects.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
     arrived: BTreeMap<u32, ArrivedProperties>,

@@ -29,10 +29,10 @@ const JUMP_SECS: f64 = 1.0;
 
 /// The clock of a server, which a client estimates from the times at which the server's ticks arrive.
 ///
-/// Ticks have the same numbers as in [`Server::ticks`](crate::Server::ticks). Between two ticks the estimates
-/// are fractions. The estimates are made from the last 64 ticks that arrived, and assume that the server
-/// ticks at a steady rate. The estimates are `None` until eight ticks have arrived, and again for eight ticks
-/// after nothing has arrived for more than a second.
+/// Ticks have the same numbers as in [`Server::ticks`](crate::Server::ticks). The estimates are fractional
+/// numbers, because the time can be between two ticks. The estimates are made from the last 64 ticks that
+/// arrived, and assume that the server ticks at a steady rate. The estimates are `None` until eight ticks
+/// have arrived, and again for eight ticks after nothing has arrived for more than a second.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
     /// The ticks that arrived, each with the time when its first packet arrived. The oldest tick comes first.
@@ -67,7 +67,8 @@ impl ServerClock {
         if self.arrivals.back().is_some_and(|&(_, last)| now.saturating_sub(last) > STANDSTILL) {
             self.arrivals.clear();
         }
-        // After a standstill, many ticks arrive at the same time. Only the newest of these ticks is on time.
+        // After a standstill, many ticks arrive at the same time. Of several ticks that arrive at the same
+        // time, only the newest tick is on time.
         let at_once = self.arrivals.iter().rev().take_while(|(_, time)| *time == now).count();
         if at_once == self.arrivals.len().min(2) {
             self.arrivals.truncate(self.arrivals.len().saturating_sub(1));
@@ -100,8 +101,8 @@ impl ServerClock {
         self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
     }
 
-    /// Returns the newest tick that can have arrived at the time `now`. This is the server's tick at that
-    /// time, minus the time that the fastest packets need.
+    /// Returns the newest tick that can have arrived at the time `now`. The result is the server's tick at
+    /// the time `now`, minus the time that the fastest packets need.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
@@ -190,7 +191,8 @@ mod tests {
         clock: ServerClock,
         rng: Rng,
         tick: u64,
-        /// The packets on the way. For each packet, the time when it arrives, and its tick.
+        /// The simulated packets that are on the way. For each packet, the time when it arrives, and its
+        /// tick.
         packets: Vec<(Duration, u64)>,
         now: Duration,
     }

@@ -1,7 +1,7 @@
 //! The removed objects that the user can still read, because no polled event has reported their removal yet.
 //!
-//! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as such an
-//! event is the last event that was polled.
+//! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as an event
+//! about its removal is the last event that was polled.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct Departed {
 }
 
 impl Departed {
-    /// Adds a removed object.
+    /// Adds an object that was removed on the client.
     pub(crate) fn insert(&mut self, guid: Guid, class: u16) {
         let (_, ends) = self.objects.entry(guid).or_insert((class, 0));
         *ends = ends.saturating_add(1);

@@ -54,17 +54,17 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// At most 32 values are kept. After that, each new value replaces the oldest one.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
-    /// The values with their ticks. The oldest value comes first.
+    /// The values with their ticks. The value with the lowest tick comes first.
     values: VecDeque<(u64, T)>,
     max_ticks: u64,
 }
 
 impl<T: Clone> Interpolated<T> {
-    /// Returns an `Interpolated` without values. If a value arrives more than `max_ticks` after the previous
-    /// value, the value is assumed to have begun to change `max_ticks` before the new value arrived. Before
-    /// that time nothing was sent, because the value did not change. Use the longest time between two updates
-    /// of an object that moves, for example
-    /// 4. 0 counts as 1.
+    /// Returns an [`Interpolated`] without values. If a value arrives more than `max_ticks` after the
+    /// previous value, the value is assumed to have begun to change `max_ticks` before the new value arrived.
+    /// Before that time nothing was sent, because the value did not change. Use the longest time between two
+    /// updates of an object that moves, for example
+    /// 4. A `max_ticks` of 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         Self { values: VecDeque::new(), max_ticks }

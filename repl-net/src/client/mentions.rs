@@ -1,6 +1,6 @@
 //! An index of the references in a client's objects. With the index, the client finds all values that refer
-//! to an object. When an object appears or disappears, these values are read again from their stored bits
-//! (S117).
+//! to an object. When an object appears or disappears, the values that refer to it are read again from their
+//! stored bits (S117).
 //!
 //! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
 //! that is one reference, for example in an array of references, takes about 12 bytes of memory in the index.
@@ -84,7 +84,7 @@ impl Mentions {
     }
 
     /// Calls `visit` once for each leaf that refers to one of `guids`, with the leaf's slot, path and bits.
-    /// The cost is up to 64 steps for each of these leaves, because leaves are stored in chunks of 64.
+    /// The cost is up to 64 steps for each visited leaf, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         for &guid in guids {
             self.references.each_of(guid, visit);
@@ -100,7 +100,7 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// Returns the guid in these bits if they are exactly one reference.
+/// Returns the guid in `bits` if `bits` has exactly one reference.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
@@ -414,7 +414,7 @@ mod tests {
         writer
     }
 
-    /// Returns the leaves that the index visits for any of these objects.
+    /// Returns the leaves that the index visits when it is asked for the objects `of`.
     fn visited(mentions: &Mentions, of: &[u32]) -> Vec<(u32, Vec<u32>, Vec<u8>)> {
         let mut visited = Vec::new();
         let guids: Vec<Guid> = of.iter().copied().map(guid).collect();

@@ -48,7 +48,7 @@ impl Client {
     /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
+    /// Returns an error if the message cannot be sent. If it returns an error, nothing has changed. After
     /// [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics
@@ -101,7 +101,8 @@ impl Client {
         }
     }
 
-    /// Gives up the packets whose acks are overdue. The reliable messages in these packets are sent again.
+    /// Gives up the packets whose acks are overdue. The reliable messages in packets that were given up are
+    /// sent again.
     fn give_up_lost(&mut self, now: Duration) {
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         for sequence in overdue {

@@ -55,13 +55,14 @@ pub use view::ClientStats;
 #[non_exhaustive]
 pub enum ReceiveError {
     /// The bytes are not a packet of this session: the bytes are damaged, truncated, too large, or from
-    /// another sender. The client can ignore these bytes.
+    /// another sender. The client can ignore bytes that are not a packet of its session.
     #[error("not a packet of this session")]
     Damaged,
-    /// The packet contains something that the protocol forbids. The connection is closed.
+    /// The packet contains something that the protocol forbids. The connection ends when such a packet
+    /// arrives.
     #[error("malformed packet: {0}")]
     Malformed(String),
-    /// The connection has already ended.
+    /// The connection with the server has already ended.
     #[error("the connection is closed")]
     Closed,
 }
@@ -311,8 +312,8 @@ impl Client {
         }
     }
 
-    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the packet that tells the
-    /// server that the connection ends. The objects of the client do not change.
+    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
+    /// packet that tells the server that the connection ends. The objects of the client do not change.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }
@@ -352,8 +353,8 @@ impl Client {
         if owes_ack && !has_acked_all {
             self.outbox.signal(&self.received, now);
         } else if is_silent || must_send_token {
-            // These packets contain no acks, because acks that are sent late would look like long round
-            // trips.
+            // The packets that probe a silent link contain no acks, because acks that are sent late would
+            // look like long round trips.
             self.outbox.signal(&Received::default(), now);
         }
         if self.outbox.queue.packets_sent > packets_before {
@@ -393,16 +394,16 @@ impl Client {
     }
 
     /// Returns an object for a change on this client alone, for example for prediction. A value of the
-    /// changed property that arrives later replaces the change. In this case the notify is called only if the
-    /// new value differs from the changed value (S49).
+    /// changed property that arrives later replaces the change. The notify of the property is then called
+    /// only if the new value differs from the locally changed value (S49).
     ///
     /// A replicated `Vec` or `Option` that you make longer or shorter gets all elements of the server again
     /// with its next update. Items and map entries that you remove are restored when the server changes them.
     /// Items that you add remain on this client and belong to it. If you assign a fast array over another,
-    /// all items of the new array belong to the client (S183), and the ids of these items change with the
-    /// next update of that array. If the object has arrays or collections, the client keeps a copy of the
-    /// object from now on. An array that you take from an object still belongs to the client. To use such an
-    /// array in an object of a server, clone it.
+    /// all items of the new array belong to the client (S183), and the items get other ids with the next
+    /// update of the array. If the object has arrays or collections, the client keeps a copy of the object
+    /// from now on. An array that you take from an object still belongs to the client. To use such an array
+    /// in an object of a server, clone it.
     ///
     /// The change of an object on a client is not sent to the server. `client[object]` does the same, and
     /// panics if the object does not exist. A client has no method `objects_mut` as a
@@ -411,7 +412,7 @@ impl Client {
         self.replicas.get_mut(object)
     }
 
-    /// Returns whether the object exists.
+    /// Returns whether the client has the object.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.contains(object)

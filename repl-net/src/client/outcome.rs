@@ -76,7 +76,7 @@ impl Outcome {
         !self.closed.is_empty()
     }
 
-    /// Returns whether two outcomes create and remove the same objects. Both outcomes must be sorted.
+    /// Returns whether two outcomes create and remove the same objects. The two outcomes must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed
     }

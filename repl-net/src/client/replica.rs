@@ -57,7 +57,7 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Applies a validated update. Stores the old values that [`changed`](Self::changed) needs.
+    /// Applies an update that was validated. Stores the old values that [`changed`](Self::changed) needs.
     fn apply(
         &mut self,
         row: u32,
@@ -79,12 +79,13 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
-    /// `Default` is the first. See [`Class::begin_sums`].
+    /// `Default` is the first. [`Class::begin_sums`] describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Adds an object with the initial values of its archetype. Returns the row of the object.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
-    /// Removes an object. The user can still read the removed object as [departed](crate::Client::departed),
-    /// until it is released. Returns the slot of the object that was moved to the row of the removed object.
+    /// Removes an object from the column. The user can still read the removed object as
+    /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
+    /// moved to the row of the removed object.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
@@ -188,16 +189,16 @@ impl<T: Replicated> TypedReplica<T> {
             let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
             (first..end).for_each(|handle| remembered.insert(handle));
         }
-        // Old values of collections are not stored, because that would copy all items at each update. Instead
-        // collections record their changes by themselves.
+        // Old values of collections are not stored, because that would copy all items at each update.
+        // Collections record their changes by themselves.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
         }
     }
 
-    /// Returns the notify of a property, and whether it must be called. It must be called if the property has
-    /// changed, or if the notify is `Always` (S49, S50).
+    /// Returns the notify of a property, and whether it must be called. A notify must be called if its
+    /// property has changed, or if the notify is `Always` (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<ReceivedNotify> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let (property, when, range) = self.notifies.get(notify as usize)?;

@@ -52,7 +52,8 @@ pub(crate) struct Replicas {
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
     departed: Departed,
-    /// The change feeds, by class. A class has a change feed only if the user has asked for its changes.
+    /// The change feed of each class, by the number of the class. A class has a change feed only if the user
+    /// has asked for its changes.
     feeds: HashMap<u16, ChangeFeed>,
 }
 

@@ -12,7 +12,7 @@ use super::outcome::Outcome;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 
-/// The slots of a client. The number of slots is fixed when the client is made.
+/// The table of the slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
     /// For each slot, the stamp of the last update of its object, plus one. The value is zero if there was no
@@ -41,7 +41,7 @@ impl SlotTable {
         }
     }
 
-    /// Returns the number of slots.
+    /// Returns the number of slots of the client.
     pub(super) fn len(&self) -> usize {
         self.stamps.len()
     }

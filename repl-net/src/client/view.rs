@@ -1,8 +1,8 @@
 //! The methods of the client for everything except values of objects: owner, role and class of objects, the
 //! properties that arrived, and statistics.
 //!
-//! *Invariant:* these methods do not change replicated values. The client records which properties arrive
-//! only for classes whose changes the user has asked for.
+//! *Invariant:* the methods in this file do not change replicated values. The client records which properties
+//! arrive only for classes whose changes the user has asked for.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
-    /// The number of packets from the server that did not arrive although later packets did. If such a packet
-    /// arrives late, it is subtracted again.
+    /// The number of packets from the server that did not arrive although later packets did. A packet that
+    /// arrives late is subtracted from this number again.
     pub packets_lost: u64,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
     /// time that acks wait for this client's tick. The server sends this value in every 32nd packet and in
@@ -92,7 +92,7 @@ impl Client {
 
     /// Returns which properties of the objects of a class arrived since the last call of this method. The
     /// result has one change for each object, in no particular order. The first call returns all existing
-    /// objects as new. After the first call, the client records which properties arrive. This costs
+    /// objects as new. After the first call, the client records which properties arrive. Recording costs
     /// O(properties received), and memory for each existing object at most. Removed objects are not included,
     /// because events report their removal.
     ///
@@ -175,10 +175,11 @@ impl Client {
     }
 
     /// Returns whether the client has received the complete state from the time when the server accepted the
-    /// client. This state consists of all objects that existed at that time and that the client may see, with
-    /// all items of their collections. The client receives this information one round trip after the last of
-    /// these objects arrived, or later if new elements keep changing before they arrive.
-    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports this once.
+    /// client. The complete state consists of all objects that existed at that time and that the client may
+    /// see, with all items of their collections. The server tells the client that its state is complete, one
+    /// round trip after the last object of this state arrived, or later if new elements keep changing before
+    /// they arrive. [`Synchronized`](crate::ClientEvent::Synchronized) reports once that the state is
+    /// complete.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized

@@ -22,13 +22,14 @@ pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
     /// Segments of earlier ticks that records of packets may still refer to.
     pool: Vec<Arc<Segment>>,
-    /// Segments to which no record of a packet refers any more. The memory of these segments is reused for
-    /// new segments.
+    /// Segments to which no record of a packet refers any more. The memory of segments without references is
+    /// reused for new segments.
     free: Vec<Arc<Segment>>,
     /// The greatest number of segments that a tick of this round has made.
     most: usize,
     encoder: SegmentEncoder,
-    /// The slots of changed objects that are in no segment. Each connection sends these changes itself.
+    /// The slots of changed objects that are in no segment. Each connection encodes changes without a segment
+    /// itself.
     unsegmented: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.

@@ -1,5 +1,6 @@
-//! Columns. The shadows of all objects of one class form a column. The live objects of a column come from its
-//! source: either the server owns them, or the user passes them to the server.
+//! Columns of objects of the same class. The shadows of all objects of one class form a column. The live
+//! objects of a column come from its source: either the server owns them, or the user passes them to the
+//! server.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object, both in the vectors of the shadows and in
 //! those of the source.
@@ -32,25 +33,25 @@ pub(crate) trait Column: Any + Send + Sync {
     /// prefetched before.
     fn preload_values(&self, row: u32);
     /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
-    /// contain a fast array that was written to. See [`Class::touched`].
+    /// contain a fast array that was written to. [`Class::touched`] describes this in detail.
     fn touched(&self, row: u32) -> HandleSet;
     /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
-    /// returns them as refusals. See [`Class::keep_within`].
+    /// returns them as refusals. [`Class::keep_within`] describes this in detail.
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
-    /// Writes the values of the properties in the changelist `list` from the shadow. See
-    /// [`Class::write_values`].
+    /// Writes the values of the properties in the changelist `list` from the shadow. [`Class::write_values`]
+    /// describes this in detail.
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
-    /// object in a row. See [`Class::items_of`].
+    /// object in a row. [`Class::items_of`] describes this in detail.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
-    /// `Default` is the first. See [`Class::begin_sums`].
+    /// `Default` is the first. [`Class::begin_sums`] describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Removes an object. Returns the slot of the object that moved to the removed row.
+    /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -142,8 +143,8 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
         Self { shadows: Shadows::new(max_bits), source: S::default() }
     }
 
-    /// Adds an object. The shadow of the object starts with the archetype's values (S29, S69). The function
-    /// `add` adds the object's row to the source. Returns the number of the object's row.
+    /// Adds an object to the column. The shadow of the object starts with the archetype's values (S29, S69).
+    /// The function `add` adds the object's row to the source. Returns the number of the object's row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
         let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

@@ -33,7 +33,8 @@ pub(super) struct ServerEvents {
 }
 
 impl ServerEvents {
-    /// Appends an event. If an event about the same refused value already waits, no event is added.
+    /// Appends an event to the queue. If an event about the same refused value already waits, no event is
+    /// added.
     pub(super) fn push(&mut self, event: ServerEvent) {
         let number = self.next;
         self.next += 1;

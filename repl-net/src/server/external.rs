@@ -14,7 +14,7 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError};
 
 /// The objects of a class that live outside the server: in an ECS, or in any other store of the user. The
-/// server stores only the shadows of these objects: the values that it has sent to clients.
+/// server stores only the shadows of external objects: the values that it has sent to clients.
 /// [`Server::external`] returns an `External`.
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
@@ -54,11 +54,11 @@ use crate::session::events::{CompareError, SpawnError};
 ///
 /// The packets are the same, bit for bit, as if the server owned the objects, with three exceptions:
 ///
-/// - A property that changed and then changed back to its old value may be sent once more. This happens if it
-///   could not be sent in between, or if the object was compared several times in a tick.
+/// - A property that changed and then changed back to its old value may be sent once more. It is sent again
+///   if it could not be sent in between, or if the object was compared several times in a tick.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
-///   for example again after a loss. In this case the property is sent with the value of the last comparison,
-///   which may be newer than the value that was sent before.
+///   for example again after a loss. When a property is sent for another reason, it is sent with the value of
+///   the last comparison, which may be newer than the value that was sent before.
 /// - Values that may not be sent also count towards
 ///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 pub struct External<'a, T> {
@@ -67,7 +67,7 @@ pub struct External<'a, T> {
 }
 
 impl Server {
-    /// Registers a class whose objects live outside the server. See [`External`].
+    /// Registers a class whose objects live outside the server. [`External`] describes such classes.
     ///
     /// # Panics
     /// Panics if the class is new and a client has connected already, or if the initial values of its objects
@@ -112,7 +112,7 @@ impl<T: Replicated> External<'_, T> {
     ///
     /// # Errors
     /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
-    /// In this case nothing changes.
+    /// If it returns an error, nothing changes.
     #[track_caller]
     pub fn try_spawn_from(
         &mut self,
@@ -129,11 +129,12 @@ impl<T: Replicated> External<'_, T> {
     /// differ, as far as conditions and marks allow. A call costs as much as comparing an object that the
     /// server owns.
     ///
-    /// This method does not compile for a class with fast arrays. Use [`compare_mut`](Self::compare_mut) for
-    /// these classes.
+    /// This method does not compile for a class with fast arrays. For classes with fast arrays, use
+    /// [`compare_mut`](Self::compare_mut).
     ///
     /// # Errors
-    /// Returns an error if the object does not exist or is not a `T`. In this case nothing is compared.
+    /// Returns an error if the object does not exist or is not a `T`. If it returns an error, nothing was
+    /// compared.
     #[track_caller]
     pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
         const {

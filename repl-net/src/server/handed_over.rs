@@ -19,7 +19,8 @@ pub(crate) struct HandedOver(Vec<Found>);
 /// The result of those comparisons of one object that the tick has not processed yet.
 #[derive(Debug, Default)]
 struct Found {
-    /// The leaves that differed. The shadow already has the new values of these leaves.
+    /// The leaves (single values) that differed from the shadow. The shadow already has the new values of the
+    /// leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
 }
@@ -52,9 +53,9 @@ impl HandedOver {
 
 impl<T: Replicated> ExternalColumn<T> {
     /// Compares all properties of an object, except properties that are never sent. The comparison includes
-    /// properties that the next tick does not send. So the user need not pass the object again when these
-    /// properties are marked or switched on, or when a client receives an opening. Returns whether the next
-    /// tick must process the row.
+    /// properties that the next tick does not send. So when a property is marked or switched on, or when a
+    /// client receives the object for the first time, the user need not pass the object again. Returns
+    /// whether the next tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, conditions) = (&mut rows[row], class.conditions());

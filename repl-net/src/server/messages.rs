@@ -57,7 +57,7 @@ impl Server {
     /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
+    /// Returns an error if the message cannot be sent. If it returns an error, nothing has changed. After
     /// [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! The server: owns objects, and sends each client the state that it may see.
 //!
 //! *Invariant:* the server does no input or output. The user passes received packets to [`Server::receive`]
-//! and sends the packets from [`Server::poll_transmit`]. The time is an argument.
+//! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
 mod broadcast;
 mod calls;
@@ -57,8 +57,8 @@ pub struct ConnectionStats {
     pub packets_lost: u64,
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip. The round trip includes the time that an ack waits for the client's next
-    /// tick. The time is zero before the first ack.
+    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
+    /// client's next tick. The time is zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
@@ -261,7 +261,7 @@ impl Server {
         self.world.despawn(slot, holders);
     }
 
-    /// Returns whether the object exists.
+    /// Returns whether the object exists on the server.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.world.slot_of(object).is_some()
@@ -355,8 +355,8 @@ impl Server {
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
-    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive this number
-    /// ([`Client::server_tick`](crate::Client::server_tick)).
+    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number
+    /// of the tick ([`Client::server_tick`](crate::Client::server_tick)).
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.frame

@@ -29,7 +29,7 @@ pub(crate) struct Object {
     pub(crate) laggards: u32,
     /// The number of connections that use the slot.
     pub(crate) holders: u32,
-    /// State that most objects do not have. This state is stored separately, so that the state for a
+    /// State that most objects do not have. The rare state is stored separately, so that the state for a
     /// comparison fits into two cache lines.
     particulars: Option<Box<Particulars>>,
 }
@@ -37,15 +37,15 @@ pub(crate) struct Object {
 /// State that only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
-    /// Handles of properties with custom conditions that are switched off for all connections. These
-    /// properties are neither compared nor sent (S45).
+    /// Handles of properties with custom conditions that are switched off for all connections. Properties
+    /// that are switched off are neither compared nor sent (S45).
     custom_off: HandleSet,
     /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
     /// Handles of `push` properties that were marked as changed and have not been compared since then (S124).
     marked: HandleSet,
-    /// The frame in which each property last changed, or zero if it never changed. These frames are recorded
-    /// only for classes with conditions.
+    /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
+    /// recorded only for classes with conditions.
     changed_at: Vec<u64>,
     /// The refusals of the last comparison for values that were too large.
     too_large: Vec<Refusal>,
@@ -75,13 +75,13 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Returns whether the property with these `handles`, which has a custom condition, is switched on for
-    /// all connections.
+    /// Returns whether the property whose handles are `handles` and which has a custom condition is switched
+    /// on for all connections.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Switches the property with these `handles`, which has a custom condition, on or off for all
+    /// Switches the property whose handles are `handles` and which has a custom condition on or off for all
     /// connections. A property that is switched on is compared in the next tick, even if it is not marked
     /// (S45).
     pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
@@ -140,7 +140,8 @@ impl Object {
         self.particulars().changed_at = vec![0; properties];
     }
 
-    /// Records that these properties changed in the frame `frame`, if the object records changes.
+    /// Records that the properties with the handles `handles` changed in the frame `frame`, if the object
+    /// records changes.
     #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, conditions: &ConditionMasks, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
@@ -203,9 +204,9 @@ impl Object {
         self.flags(false, false)
     }
 
-    /// Returns the handles that a connection with these flags may see. `switched` has the properties with
-    /// custom conditions whose switch for this connection differs from the declaration. It is `None` if there
-    /// are no such properties.
+    /// Returns the handles that a connection may see, which sees the object with `flags`. `switched` has the
+    /// properties with custom conditions whose switch for this connection differs from the declaration. It is
+    /// `None` if there are no such properties.
     pub(crate) fn mask(
         &self,
         conditions: &ConditionMasks,
@@ -231,8 +232,8 @@ impl Object {
         mask
     }
 
-    /// Returns the handles in the shared opening (first update) of this object. These are the handles that
-    /// connections with the default view may see and whose values have ever changed.
+    /// Returns the handles in the shared opening (first update) of this object. The shared opening has the
+    /// handles that connections with the default view may see and whose values have ever changed.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks) -> HandleSet {
         let mut handles = self.mask(conditions, self.common_flags().with(ViewFlags::INITIAL), None);
         handles.intersect(self.history.ever());

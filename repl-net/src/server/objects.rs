@@ -13,15 +13,15 @@ use super::rows::OwnColumn;
 use super::world::Absence;
 
 impl Server {
-    /// Returns an object if it exists, is a `T`, and is owned by the server. This method and similar ones
-    /// return no [external](crate::External) objects, because the server does not store them.
+    /// Returns an object if it exists, is a `T`, and is owned by the server. Methods of this kind return no
+    /// [external](crate::External) objects, because the server does not store them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.world.get(object).ok()
     }
 
-    /// Returns an object for writing. The object is compared at the next tick, even if nothing was written to
-    /// it. `server[object]` does the same, and panics if the object does not exist.
+    /// Returns a mutable reference to an object. The object is compared at the next tick, even if nothing was
+    /// written to it. `server[object]` does the same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }
@@ -34,13 +34,13 @@ impl Server {
         })
     }
 
-    /// Returns all objects of a class with their references, for writing, in no particular order. The next
-    /// tick compares all these objects, by a scan over their memory.
+    /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular
+    /// order. The next tick compares all objects of the class, by a scan over their memory.
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }
 
-    /// Returns two objects of the same or of different classes for writing, in the same way as
+    /// Returns mutable references to two objects of the same or of different classes, in the same way as
     /// [`get_mut`](Self::get_mut). Returns `None` if one of the objects does not exist, or if both are the
     /// same object.
     ///
@@ -61,9 +61,10 @@ impl Server {
         self.world.get_pair_mut(first, second)
     }
 
-    /// Returns several objects of one class for writing, in the same way as [`get_mut`](Self::get_mut).
-    /// Returns `None` if one of the objects does not exist or occurs twice. Costs O(N²), so use this method
-    /// for a few objects. [`objects_mut`](Self::objects_mut) returns all objects of a class.
+    /// Returns mutable references to several objects of one class, in the same way as
+    /// [`get_mut`](Self::get_mut). Returns `None` if one of the objects does not exist or occurs twice. Costs
+    /// O(N²), so use this method for a few objects. [`objects_mut`](Self::objects_mut) returns all objects of
+    /// a class.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],

@@ -17,9 +17,9 @@ use crate::transport::slot_set::{SlotSet, bits};
 /// openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening (the first update of an object) of at most this many bits can be sent in a run. If the object
-/// of such a small opening changes before the ack, the whole opening is sent again. The changes of an object
-/// with a larger opening wait for the ack (R2).
+/// An opening (the first update of an object) of at most this many bits can be sent in a run. If an object
+/// whose small opening was sent changes before the ack, the whole opening is sent again. The changes of an
+/// object with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
 /// The number of bits that is counted for an opening in the cache in addition to its values.
@@ -135,13 +135,14 @@ impl Openings {
         self.written.insert(slot);
     }
 
-    /// Returns the index of the cached openings, and the bits of their values.
+    /// Returns a table that finds the cached openings (encoded first updates of objects), and the buffer with
+    /// the bits of all their values.
     pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
         (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
     }
 }
 
-/// The index of the cached openings.
+/// A table that finds the cached openings (encoded first updates of objects) by their slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'a> {
     heads: &'a [Head],

@@ -59,8 +59,8 @@ impl Server {
         id
     }
 
-    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns the packet that tells the
-    /// client that the connection ends. The connection is removed after the timeout.
+    /// Ends a connection with a client. The next [`poll_transmit`](Self::poll_transmit) returns the packet
+    /// that tells the client that the connection ends. The connection is removed after the timeout.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
     }

@@ -54,12 +54,12 @@ impl Server {
     }
 
     /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
-    /// tick on, the new owner receives properties for owners only.
+    /// tick on, the new owner receives the properties that only the owner of an object may see.
     ///
-    /// The client of the old owner keeps the last values that it received of properties for owners only, but
-    /// receives no later values. If the client must not show these values, inform it with a property that all
-    /// clients see, and let the notify of that property clear the values. To remove the whole object from
-    /// this client, use [`set_visible`](Self::set_visible).
+    /// The client of the old owner keeps the last values that it received of properties that only the owner
+    /// may see, but receives no later values. If the client of the old owner must not show the old values,
+    /// inform it with a property that all clients see, and let the notify of that property clear the values.
+    /// To remove the whole object from this client, use [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }

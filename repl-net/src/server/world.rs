@@ -42,8 +42,8 @@ pub(crate) struct World {
     polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
     opening: SlotSet,
-    /// Objects whose openings (first updates) some connection sends again if the objects change. If such an
-    /// object changes, it is compared in the same way as before an opening.
+    /// Objects whose openings (first updates) some connection sends again if the objects change. If an object
+    /// in this set changes, it is compared in the same way as before an opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
@@ -145,7 +145,7 @@ impl Changes {
     }
 
     /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
-    /// [`keep`](Self::keep) then adds the entry.
+    /// [`keep`](Self::keep) then adds the changelist to the changes of this tick.
     fn blank(&mut self, slot: u32) -> &mut Changelist {
         if self.items.len() == self.len {
             self.items.push(Change { slot, list: Changelist::new() });
@@ -246,7 +246,7 @@ impl World {
         rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
-    /// Returns the object for writing, and marks it to be compared in the next tick.
+    /// Returns a mutable reference to an object, and marks the object to be compared in the next tick.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let slot = self.slot_of(object).ok_or(Absence::Gone)?;
         let entry = &self.objects[slot as usize];
@@ -269,8 +269,8 @@ impl World {
         }
     }
 
-    /// Returns several objects of a class for writing, and marks them to be compared in the next tick.
-    /// Returns `None` if one of the objects does not exist or occurs twice.
+    /// Returns mutable references to several objects of a class, and marks the objects to be compared in the
+    /// next tick. Returns `None` if one of the objects does not exist or occurs twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -287,8 +287,8 @@ impl World {
         Some(live)
     }
 
-    /// Returns two objects of any classes for writing, and marks them to be compared in the next tick.
-    /// Returns `None` if one of the objects does not exist or if both are the same object.
+    /// Returns mutable references to two objects of any classes, and marks the objects to be compared in the
+    /// next tick. Returns `None` if one of the objects does not exist or if both are the same object.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
@@ -308,7 +308,8 @@ impl World {
         Some((a, b))
     }
 
-    /// Returns all objects of a class for writing. Each of the objects is compared at the next tick.
+    /// Returns mutable references to all objects of a class. Each of the objects is compared at the next
+    /// tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, objects, polled, .. } = self;
@@ -348,7 +349,7 @@ impl World {
         self.column(self.objects[slot as usize].class)
     }
 
-    /// Returns the state of the object in `slot` for writing, and the conditions of its class.
+    /// Returns a mutable reference to the state of the object in `slot`, and the conditions of its class.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
@@ -552,7 +553,7 @@ impl World {
 
     /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
     /// If a hand-written serialiser refuses a value, its property is removed from the changelist, and the
-    /// other values are written. Returns the removed properties.
+    /// other values are written. Returns the properties that were removed from the changelist.
     pub(crate) fn write_values(
         &self,
         slot: u32,

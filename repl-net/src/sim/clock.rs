@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-/// A virtual clock. The clock moves on by one tick at each call of [`tick`](Self::tick).
+/// A virtual clock for tests, which counts ticks. The clock moves on by one tick at each call of
+/// [`tick`](Self::tick).
 ///
 /// ```
 /// use repl_net::sim::Clock;
@@ -41,7 +42,7 @@ impl Clock {
         Self { start, ..self }
     }
 
-    /// Returns the current time.
+    /// Returns the current time of the clock.
     pub fn now(&self) -> Duration {
         let rate = u64::from(self.ticks_per_second);
         let nanos = (self.ticks % rate) * 1_000_000_000 / rate;

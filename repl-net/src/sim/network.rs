@@ -19,18 +19,19 @@ pub struct PeerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(usize);
 
-/// A packet that has arrived. The bytes of the packet are borrowed until the next call on the network.
+/// A packet that has arrived at its receiver. The bytes of the packet are borrowed until the next call on the
+/// network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The time when the packet arrived. This time is not later than the time that was passed to
+    /// The time when the packet arrived. The time of arrival is not later than the time that was passed to
     /// [`Network::deliver`].
     pub at: Duration,
     /// The peer that sent the packet.
     pub from: PeerId,
     /// The peer that receives the packet.
     pub to: PeerId,
-    /// The bytes that arrived. These are the bytes that were sent, except for one bit that
-    /// [`LinkConditions::corrupt`] may flip.
+    /// The bytes of the packet as they arrived. The bytes that arrived are those that were sent, except for
+    /// one bit that [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
 
@@ -162,7 +163,7 @@ impl Ord for Flight {
 }
 
 impl Network {
-    /// Returns a network without links. All random decisions of the network come from `seed`.
+    /// Returns a simulated network without links. All random decisions of the network come from `seed`.
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Rng::new(seed),
@@ -269,7 +270,7 @@ impl Network {
         self.links[link.0].conditions = conditions;
     }
 
-    /// Returns the link's conditions.
+    /// Returns the conditions of the link.
     ///
     /// # Panics
     /// Panics if the link belongs to another network. All methods that take a link panic in this case.

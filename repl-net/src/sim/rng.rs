@@ -1,4 +1,4 @@
-//! Random numbers from a seed.
+//! Generates random numbers from a seed.
 //!
 //! *Invariant:* a seed leads to the same numbers on every platform and in every version.
 
@@ -33,7 +33,7 @@ impl Rng {
 
     /// Returns another generator, for example for one part of a test. `label` identifies the new generator.
     /// The new generator does not depend on the numbers that are later drawn from this generator, nor on
-    /// forks with other labels. This generator does not change.
+    /// forks with other labels. The generator that is forked does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
@@ -66,8 +66,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns true with this probability. The result is never true if the probability is 0 or less, and
-    /// always true if it is 1 or more.
+    /// Returns true with the probability `probability`. The result is never true if the probability is 0 or
+    /// less, and always true if it is 1 or more.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }

@@ -49,8 +49,8 @@ impl AckPace {
 
     /// Records that a packet has arrived that must be acked.
     pub(crate) fn schedule_acks(&mut self) {
-        // Acks are repeated only if more than a quarter of the packets is lost. Otherwise the acks of the
-        // next packet replace a lost ack.
+        // Acks are repeated only if more than a quarter of the packets is lost. If fewer packets are lost,
+        // the acks of the next packet replace a lost ack.
         self.left = if self.missing.saturating_mul(3) > self.arrived {
             let packets = self.arrived.saturating_add(self.missing);
             let tries = packets.saturating_mul(2) / self.arrived.max(1);
@@ -72,7 +72,8 @@ impl AckPace {
 mod tests {
     use super::*;
 
-    /// Returns the number of ticks after which the last of these packets is acked for the last time.
+    /// Returns the number of ticks after which the last of the packets in `arrivals` is acked for the last
+    /// time.
     fn ack_ticks(arrivals: impl Iterator<Item = u64>) -> usize {
         let mut pace = AckPace::default();
         for sequence in arrivals {

@@ -17,10 +17,10 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// most losses are single packets.
 const GAP_ORDER: u32 = 0;
 /// The order of the Exp-Golomb code for the lengths of ranges of acked packets. Without losses there is one
-/// range. It contains the packets of the last round trip, because the sender does not know yet that these
-/// packets have arrived. At 60 packets a second, a round trip of 100 ms corresponds to 6 packets. Order 2
-/// writes a length of up to 4 packets in 3 bits, and a length of up to 12 packets in 5 bits. So the form of
-/// such a range is short, and so is the form of the shorter ranges between losses.
+/// range. This range contains the packets of the last round trip, because the sender does not know yet that
+/// these packets have arrived. At 60 packets a second, a round trip of 100 ms corresponds to 6 packets. Order
+/// 2 writes a length of up to 4 packets in 3 bits, and a length of up to 12 packets in 5 bits. So the form of
+/// the range without losses is short, and so is the form of the shorter ranges between losses.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;
@@ -40,7 +40,7 @@ pub(crate) struct AckRange {
 pub(crate) enum Arrival {
     /// The packet has not arrived before.
     New,
-    /// The packet has arrived before. A repeated packet is not applied, but is acked again (R7).
+    /// The packet has already arrived before. A repeated packet is not applied, but is acked again (R7).
     Duplicate,
     /// The packet is older than the window, or the sender has given up waiting for its ack. A packet that is
     /// too old is not applied, and an ack for it would have no effect.
@@ -90,7 +90,7 @@ impl Received {
     }
 
     /// Records that the sender knows which packets before `floor` have arrived, so that these packets need no
-    /// more acks. If one of these packets arrives later, it is [too old](Arrival::TooOld): the sender has
+    /// more acks. If a packet before `floor` arrives later, it is [too old](Arrival::TooOld): the sender has
     /// counted it as lost and sends its content again. A floor that is older than the last floor comes from a
     /// header that arrived late, and changes nothing.
     pub(crate) fn forget_below(&mut self, floor: Sequence) {
@@ -160,8 +160,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Clears the bits for the packets from `end` to `newest`. These bits belonged to packets that are older
-    /// by the size of the window.
+    /// Clears the bits for the packets from `end` to `newest`. The cleared bits belonged to packets that are
+    /// older by the size of the window.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;
@@ -178,7 +178,8 @@ impl Received {
     }
 
     /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
-    /// that have all not arrived. Returns the first of these packets. The result is never before `oldest`.
+    /// that have all not arrived. Returns the first packet of this sequence. The result is never before
+    /// `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {

@@ -139,7 +139,7 @@ impl Blobs {
     }
 
     /// If the blob contains the opening (the first update) of an object, returns the properties in it.
-    /// Otherwise returns `None`.
+    /// Returns `None` if the blob does not contain an opening.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.sent.content {

@@ -73,7 +73,7 @@ const SHORTEST_SPAN: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 
-/// The phase of the controller.
+/// The phase of the congestion controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// In this phase the controller doubles the rate in each round trip.
@@ -85,7 +85,7 @@ enum Phase {
     Cruise { place: usize, since: Duration },
     /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
     /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
-    /// this phase. Only little was in flight when these packets were sent.
+    /// this phase. When packets are sent in the phase `ProbeRoundTrip`, only little is in flight.
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
@@ -121,8 +121,8 @@ pub(crate) struct Congestion {
     /// span.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether the server had nothing to send at some time in the current time span. In that case no queue in
-    /// the link has lasted for the whole span.
+    /// Whether the server had nothing to send at some time in the current time span. If it had nothing to
+    /// send, no queue in the link has lasted for the whole time span.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,
@@ -309,8 +309,8 @@ impl Congestion {
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
-    /// Adds a measured rate. The rate was measured from packets that were sent when `delivered` bytes had
-    /// arrived. If the server had nothing more to send, the link may be faster than this rate.
+    /// Adds a measured delivery rate. The rate was measured from packets that were sent when `delivered`
+    /// bytes had arrived. If the server had nothing more to send, the link may be faster than this rate.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;

@@ -51,7 +51,7 @@ impl Content {
     }
 }
 
-/// Whether a packet has arrived.
+/// Whether a packet has arrived at the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Delivery {
     #[default]
@@ -60,7 +60,7 @@ pub(crate) enum Delivery {
     Lost,
 }
 
-/// The record of one packet.
+/// The record of the content of one packet.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) delivery: Delivery,
@@ -163,8 +163,8 @@ impl Record {
     }
 }
 
-/// The records of the packets of a connection. They begin with the oldest packet of which it is not known
-/// whether it arrived.
+/// The records of the packets of a connection. The records begin with the oldest packet of which it is not
+/// known whether it arrived.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     records: VecDeque<Box<Record>>,
@@ -337,7 +337,7 @@ impl LostObject {
         while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
             let Some((_, list)) = self.lists.pop_front() else { break };
             // The parts of one long changelist stay separate, because most later changelists have changes in
-            // common with few of these parts.
+            // common with only a few parts.
             match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
                 Some(earlier) => earlier.merge(&list),
                 None => self.left.push(list),
@@ -373,14 +373,15 @@ mod tests {
         list
     }
 
-    /// Returns the record of a packet of 100 bytes that contains these handles of the object in slot 7.
+    /// Returns the record of a packet of 100 bytes that contains the handles `handles` of the object in slot
+    /// 7.
     fn record(generation: NonZeroU32, handles: &[u32]) -> Box<Record> {
         let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
         let contents = Contents { sent: vec![sent], ..Contents::default() };
         Box::new(Record { bytes: 100, contents, ..Record::default() })
     }
 
-    /// Returns the records of the packets 0, 1 and so on, which contain these handles.
+    /// Returns the records of the packets 0, 1 and so on, each of which contains the given handles.
     fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight {
         let mut in_flight = InFlight::new(Sequence::new(0));
         packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));

@@ -1,5 +1,6 @@
-//! Late acks: acks of packets that already count as lost. This module records which objects these packets
-//! create or remove and which parts of blobs they contain, so that their acks still have an effect (R4).
+//! Late acks: acks of packets that already count as lost. For packets that count as lost, this module records
+//! which objects they create or remove and which parts of blobs they contain, so that late acks still have an
+//! effect (R4).
 //!
 //! *Invariant:* the entries for late acks are in the order of their packets, because packets are given up in
 //! this order. There are at most [`MAX_LATE`] entries.
@@ -20,8 +21,8 @@ const MAX_LATE: usize = 512;
 pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that the packet creates on the client, as a bit mask over a word of 64 slots. The values of
-    /// these objects are not recorded.
+    /// Objects that the packet creates on the client, as a bit mask over a word of 64 slots. For late acks,
+    /// the values of created objects are not recorded.
     Opened(usize, u64),
     /// Objects that the packet removes from the client, as a bit mask over a word of 64 slots.
     Closed(usize, u64),
@@ -64,7 +65,7 @@ impl LateAcks {
         self.waiting.drain(start..end).collect()
     }
 
-    /// Removes all entries.
+    /// Removes all recorded contents.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
     }

@@ -176,8 +176,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a packet with these messages. Each message is given by its channel, its number and the number
-    /// of bits of its content.
+    /// Returns a packet with the messages `messages`. Each message is given by its channel, its number and
+    /// the number of bits of its content.
     fn packet(messages: &[(u16, u64, usize)], channels: u16) -> (Vec<u8>, usize) {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, bits) in messages {
@@ -279,7 +279,8 @@ mod tests {
             (0..20).for_each(|_| bits.write_bits(u64::MAX, 64));
             read_messages(&mut BitReader::new(&bits.into_bytes()), 3).err()
         };
-        // The bits after the first part are read as further messages, and are refused for another reason.
+        // If the bits are cut elsewhere, the bits after the first part are read as further messages and
+        // refused for another reason.
         assert_ne!(refused(Cut { bit_len: 600, part_bits: 256 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 255 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 256 }, 3), Some(ReadError::OutOfRange));

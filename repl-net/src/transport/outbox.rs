@@ -35,8 +35,8 @@ const MAX_ACK_BITS: usize = 79;
 /// in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// The number of packets that may be in flight when the memory of the connection is used up. When these
-/// packets are acked, memory becomes free.
+/// The number of packets that may be in flight when the memory of the connection is used up. When packets in
+/// flight are acked, memory becomes free.
 const PROBES: usize = 4;
 
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
@@ -297,9 +297,9 @@ impl Outbox {
     }
 
     /// Ensures that the packet that is being filled has room for `bits` more bits. Afterwards
-    /// [`sequence`](Self::sequence) is the number of this packet. If the bits do not fit into the packet that
-    /// is being filled, completes it and begins another packet. Returns `false` if the limits of the
-    /// connection do not allow another packet.
+    /// [`sequence`](Self::sequence) is the number of the packet with this room. If the bits do not fit into
+    /// the packet that is being filled, completes it and begins another packet. Returns `false` if the limits
+    /// of the connection do not allow another packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -383,10 +383,10 @@ impl Outbox {
     }
 
     /// Begins a run: the openings (first updates) of objects in consecutive slots from `first` on. Takes as
-    /// many objects into the run as fit into the packet. Returns the number of these objects, which is zero
-    /// only if an empty packet is too small for one object. Returns `None` if the limits of the connection do
-    /// not allow another packet. The caller must then [append](Self::append) the values of each object in
-    /// turn, which take `sizes` bits.
+    /// many objects into the run as fit into the packet. Returns the number of objects in the run, which is
+    /// zero only if an empty packet is too small for one object. Returns `None` if the limits of the
+    /// connection do not allow another packet. The caller must then [append](Self::append) the values of each
+    /// object in turn, which take `sizes` bits.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -493,8 +493,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // This packet is discarded and counts as lost. If this packet were kept and sent later, the
-            // client could receive a status that is no longer true.
+            // The allowance of the address is too small for this packet, so the packet is discarded and counts
+            // as lost. If it were kept and sent later, its status might no longer be true.
             self.queue.discard(bytes);
         }
     }

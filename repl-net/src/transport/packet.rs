@@ -97,7 +97,7 @@ pub(crate) struct Header {
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// this number.
     pub(crate) floor: Option<Sequence>,
-    /// The status of the server. The value is `None` in packets of a client.
+    /// The status that the server reports. The value is `None` in packets of a client.
     pub(crate) status: Option<Status>,
 }
 
@@ -162,7 +162,7 @@ fn checksum(content: &[u8], seed: u32) -> u32 {
 
 impl Header {
     /// Writes the header of a packet, and as many acks as fit into `max_ack_bits`. Returns whether all acks
-    /// fitted.
+    /// fitted into the header.
     pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) -> bool {
         writer.write_bits(self.sequence.to_wire().into(), 16);
         let offset = self.sequence.since(self.stamp);

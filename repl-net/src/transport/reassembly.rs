@@ -50,7 +50,7 @@ impl Part {
 /// The incomplete blobs of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
-    /// Each with the slot of its object.
+    /// The incomplete blobs, each with the slot of the object to which it belongs.
     partial: BTreeMap<u32, (u32, Partial)>,
     bytes: usize,
     /// All blobs with lower ids than this are complete or given up.
@@ -88,7 +88,7 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up these
+    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up such
     /// blobs, or knows that the client has all their parts. A blob that is no longer in flight is never in
     /// flight again, so it does not matter in which order the parts arrive.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::transport::parts::LEAST_PART_BITS;
 
-    /// The size of each part in these tests, in bytes.
+    /// The size in bytes of each part of a blob in the tests of this file.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
     /// Returns the part `index` of the blob `blob`, which has `parts` parts. `under_way` has the ids of the
@@ -221,8 +221,8 @@ mod tests {
         }
     }
 
-    /// Writes a part of a blob with these fields into packet 3 and reads it: the blobs in flight, the stamp,
-    /// the size and the position of the part.
+    /// Writes a part of a blob into packet 3 and reads it again. The parameters are the blobs in flight, the
+    /// stamp, the size and the position of the part.
     fn read(
         oldest: u32,
         under_way: u64,

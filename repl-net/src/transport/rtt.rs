@@ -36,8 +36,8 @@ impl RoundTrip {
     ///
     /// Every packet has its own number, so it is always clear to which packet an ack belongs. Call this
     /// function only for the newest packet of an ack, because an earlier ack of the older packets may have
-    /// been lost. Call it even if the packet already counts as lost. Otherwise a link that becomes slower
-    /// than the timeout would never be measured again.
+    /// been lost. Call this function even if the packet already counts as lost. If it were not called for
+    /// such packets, a link that becomes slower than the timeout would never be measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
         self.estimate = Some(match self.estimate {
@@ -80,8 +80,8 @@ impl RoundTrip {
     }
 }
 
-/// A list of the send times of packets that have not been acked, including packets that count as lost. Each
-/// ack of one of these packets is used to measure the round trip.
+/// A list of the send times of packets that have not been acked, including packets that count as lost. The
+/// ack of a packet in the list is used to measure the round trip.
 ///
 /// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
 /// the list in a second, so the oldest packets never have to be dropped. However long the round trip is, at
@@ -101,7 +101,7 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second these
+    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second 256
     /// packets cover four seconds. The stored packets take 6 KiB.
     const LIMIT: usize = 256;
     /// The `spacing` at first, which is two ticks of 60 Hz.

@@ -1,6 +1,6 @@
-//! Segments: the body of a packet consists of segments. All entries of a segment have the same kind. They are
-//! updates, openings (first updates) or removals of objects, or parts of large updates. The entries of a
-//! segment are sorted by the slots of their objects.
+//! Segments: the body of a packet consists of segments. All entries of a segment have the same kind. An entry
+//! is an update, an opening (first update) or the removal of an object, or a part of a large update. The
+//! entries of a segment are sorted by the slots of their objects.
 //!
 //! Several connections can share one encoded segment.
 //!
@@ -57,7 +57,8 @@ pub(crate) struct Segment {
     bit_len: usize,
     pub(crate) entries: Vec<SegmentEntry>,
     /// Whether this segment contains the next part of an object's changes, of which the previous segment
-    /// contains the part before. If so, the two segments must not be in the same packet.
+    /// contains the part before. Segments with parts of the same object's changes must not be in the same
+    /// packet.
     pub(crate) continues: bool,
     /// Whether the segment contains new array elements. If it does, each connection must track the object
     /// until the new elements have arrived (R2).
@@ -143,7 +144,7 @@ pub(crate) struct Origin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunHead<'a> {
     pub(crate) origin: Origin,
-    /// The properties whose values follow.
+    /// The properties of the opened objects whose values follow.
     pub(crate) handles: &'a HandleSet,
     /// The number of handles of the class.
     pub(crate) count: u32,
@@ -236,7 +237,7 @@ impl SegmentWriter {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
-    /// Begins a segment of openings. The first opening is in `slot`.
+    /// Begins a segment of openings (first updates of objects). The first opening is in `slot`.
     pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }

@@ -10,8 +10,8 @@ use super::allowance::Allowance;
 use super::spare::{Spare, shrink_sparse};
 
 /// Until the client has shown that it receives packets at its address, packets of state leave this many bytes
-/// of the allowance unused. These bytes are enough for so many welcome packets that one arrives if nine of
-/// ten packets are lost.
+/// of the allowance unused. The reserved bytes are enough for so many welcome packets that one arrives if
+/// nine of ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
 /// The packets that wait to be sent to one address.
@@ -39,7 +39,7 @@ impl SendQueue {
     }
 
     /// Moves the first packet of the queue into `current`, if it may be sent now, and keeps the old buffer of
-    /// `current` for reuse. Returns `false` if there is no such packet.
+    /// `current` for reuse. Returns `false` if no packet may be sent now.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
             return false;

@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* a summary bit is set if and only if its word is not zero.
 
-/// A set of slots.
+/// A set of slots, stored as a bit mask.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlotSet {
     words: Vec<u64>,
@@ -37,7 +37,7 @@ impl SlotSet {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
-    /// Removes `slot`.
+    /// Removes `slot` from the set.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(word_of(slot), bit_of(slot));
     }

@@ -1,4 +1,4 @@
-//! Pools of buffers for reuse. A pool keeps as many buffers as were needed recently.
+//! Pools of buffers, which are reused. A pool keeps as many buffers as were needed recently.
 //!
 //! *Invariant:* a buffer that was not used for a whole round is freed at the end of the round, so a single
 //! burst does not cost memory forever.
@@ -30,8 +30,8 @@ pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
-    /// The smallest number of values that the pool had at any time in this round. This number of values was
-    /// not needed.
+    /// The smallest number of values that the pool had at any time in this round. So many values were not
+    /// needed in this round.
     idle: usize,
 }
 

@@ -102,7 +102,8 @@ pub(crate) struct StatusSource {
     /// packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet and its tick. When the packet is acked, the client knows this tick or a newer one.
+    /// A packet and the server's tick in which it was sent. When the packet is acked, the client knows this
+    /// tick or a newer one.
     mark: Option<(Sequence, u64)>,
     /// A tick such that the client certainly knows this tick or a newer one.
     known_tick: Option<u64>,

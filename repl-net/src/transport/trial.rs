@@ -42,10 +42,10 @@ enum Side {
     Low,
 }
 
-/// The stage of a trial.
+/// The stage of a rate trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No trial is running. The current rate is used.
+    /// No trial of the send rate is running. The current rate is used.
     Rest,
     /// Since this time the trial sends at one of its rates, but does not count the packets yet.
     Drain(Side, Duration),
@@ -59,8 +59,8 @@ enum Stage {
 /// What a trial has counted at one rate: how much was sent, and how much of this has arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
-    /// The packets that the trial counts. A trial can have several rounds, and these samples belong to the
-    /// last round.
+    /// The packets that the trial counts. A trial can have several rounds, and only the packets of the last
+    /// round are counted.
     packets: Range<Sequence>,
     time: Duration,
     sent: u64,
@@ -329,8 +329,8 @@ mod tests {
             self.number - packets..self.number
         }
 
-        /// Reports to the trial that the first `arrived` of these packets have arrived and that the others
-        /// are lost.
+        /// Reports to the trial that the first `arrived` packets of `packets` have arrived and that the
+        /// others are lost.
         fn resolve(&mut self, packets: Range<u64>, arrived: u64) {
             for (place, number) in (0..).zip(packets) {
                 self.trial.resolved(Sequence::new(number), PACKET, place < arrived);
@@ -348,7 +348,7 @@ mod tests {
         /// at each rate and how many of them arrive.
         fn both(&mut self, high: (u64, u64), low: (u64, u64)) {
             for (sent, arrived) in [high, low] {
-                // These packets were sent at the previous rate.
+                // The packets in `earlier` were sent at the previous rate.
                 let earlier = self.send(5);
                 self.pass(DRAIN_TIME, false);
                 let counted = self.send(sent);

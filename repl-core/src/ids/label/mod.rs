@@ -51,7 +51,7 @@ pub enum Lean {
 }
 
 impl Lean {
-    /// Returns the opposite side. The opposite of `Neither` is `Neither`.
+    /// Returns the opposite side of a new label. The opposite of `Neither` is `Neither`.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -104,10 +104,10 @@ impl Label {
     /// The greatest number of digits of a label.
     pub const MAX_BYTES: usize = 32;
 
-    /// The label without digits.
+    /// The default label, which has no digits.
     pub const START: Self = Self(Digits::Inline(0, [0; INLINE]));
 
-    /// Makes a label of these digits, and leaves out the zeros at the end. Digits after the first
+    /// Makes a label of the digits `digits`, and leaves out the zeros at the end. Digits after the first
     /// [`MAX_BYTES`](Self::MAX_BYTES) are dropped.
     fn new(digits: &[u8]) -> Self {
         let digits = digits.get(..MAX).unwrap_or(digits);
@@ -141,8 +141,8 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in the digit zero makes a shorter label. After such a number, the next label of
-        // the run would not be its successor.
+        // A number that ends in the digit zero makes a shorter label. After a number that ends in the digit
+        // zero, the next label of the run would not be its successor.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
             return Some(gap.number(otherwise).label());
@@ -369,7 +369,7 @@ impl Number {
         rest == 0
     }
 
-    /// Subtracts one. Returns false if the number was zero.
+    /// Subtracts one from the number. Returns false if the number was zero.
     fn subtract_one(&mut self) -> bool {
         self.used().rev().any(|digit| {
             let borrows = *digit == 0;

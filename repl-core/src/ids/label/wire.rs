@@ -15,9 +15,9 @@ impl Label {
     /// [`Label::START`].
     ///
     /// The first bit is set if this label is the successor of `previous`. If the first bit is not set, a
-    /// second bit is set if this label is the predecessor of `previous`. If neither bit is set, these follow:
-    /// the number of digits of `previous` to drop and the number of new digits, both in an Exp-Golomb code of
-    /// order 1, and then the new digits in 8 bits each.
+    /// second bit is set if this label is the predecessor of `previous`. If neither bit is set, the bits have
+    /// the following parts: the number of digits of `previous` to drop and the number of new digits, both in
+    /// an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {

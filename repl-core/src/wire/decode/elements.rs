@@ -18,8 +18,8 @@ use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 use crate::wire::decode::{Observer, Walk};
 use crate::wire::room::check_room;
 
-/// The list of the elements that an update removes. Validation compares these elements with the elements that
-/// the update adds and changes.
+/// The list of the elements that an update removes. Validation compares the removed elements with the
+/// elements that the update adds and changes.
 struct RemovedList<'b, I: Identity> {
     list: Option<(I::Reader, BitReader<'b>)>,
     next: Option<I>,
@@ -129,7 +129,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Reads which elements are removed. Returns the list of the removed elements if the update contains one.
+    /// Reads which elements an update removes. Returns the list of the removed elements if the update
+    /// contains one.
     fn removals<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,

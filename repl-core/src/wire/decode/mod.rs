@@ -29,22 +29,23 @@ pub(crate) use recipient::{Hide, Recipient};
 pub(crate) use target::Validation;
 
 /// Is told what an update contains while the update is read. A path consists of the handles that lead from
-/// the object's own level to a value. Below the object's own level, these are element handles, which are
-/// counted from zero.
+/// the object's own level to a value. Below the object's own level, the handles in a path are element
+/// handles, which are counted from zero.
 pub trait Observer {
-    /// Called after the property at `handle` of the object's own level was read. The property took `bits`
-    /// bits.
+    /// Called after the property at `handle` of the object's own level was read. In the update, the property
+    /// took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
     /// Called after a leaf (a value that is sent as a unit) was read that refers to no object.
     fn plain(&mut self, path: &[u32]);
 
     /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read
-    /// again when one of these objects appears or disappears (S117).
+    /// again when an object in `guids` appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Called when everything whose path consists of `path` and then one of these steps no longer exists. The
-    /// steps are element handles past the end of an array, the id of an item, or the end of a key.
+    /// Called when all values no longer exist whose paths consist of `path`, then one of `steps`, and any
+    /// further steps. The steps are element handles past the end of an array, the id of an item, or the end
+    /// of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
     /// Returns whether the callbacks of values in maps are called while the update is read.
@@ -200,7 +201,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         self.new_elements(inner, handle, array, tail..len, target)
     }
 
-    /// Changes the length of the array at `handle` to `len`. Returns the old length.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, len);
         if len < old_len {

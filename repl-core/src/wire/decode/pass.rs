@@ -69,7 +69,7 @@ impl KeyPass for Validating<'_> {
     }
 }
 
-/// Applies a validated update.
+/// Applies an update that was validated.
 pub(crate) struct Applying<'w>(pub(crate) Ends<'w>);
 
 impl Pass for Applying<'_> {

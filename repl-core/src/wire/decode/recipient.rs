@@ -1,5 +1,6 @@
-//! The destination of decoded values: an object or a part of one. If the user has borrowed the object and has
-//! removed elements, these are restored with the values of the server when an update changes them.
+//! The destination of decoded values: an object or a part of one. If the user has borrowed an object and has
+//! removed elements from it, the elements are restored with the values of the server when an update changes
+//! them.
 //!
 //! *Invariant:* an update is written first to the object that the user has borrowed, and then to the copy of
 //! the values that the server sent. Nothing that a user did makes an update fail (S49): values for elements

@@ -11,7 +11,7 @@ use crate::object::level::{Elements, Level, Slot};
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 
-/// Where decoded values go.
+/// The destination of decoded values.
 pub(crate) trait Target {
     /// The type of the target for an element of an array.
     type Element<'e>: Target
@@ -32,7 +32,7 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Changes the length of the array at `handle` to `len`. Returns the old length.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
 
     /// Returns the target for the element at `index` of the array at `handle`.
@@ -44,8 +44,8 @@ pub(crate) trait Target {
 
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
-    /// This function is called first when an update changes the collection. If the user of a client has
-    /// assigned this collection to the field, all its elements become local (unknown to the server).
+    /// `own` is called first when an update changes the collection. If the user of a client has assigned this
+    /// collection to the field, all its elements become local (unknown to the server).
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
@@ -64,7 +64,8 @@ pub(crate) trait ElementTarget<I> {
     /// whether the element is new.
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop>;
 
-    /// Reads the properties `handles` of an element with `read`. Returns `None` if there is no such element.
+    /// Reads the properties `handles` of an element with `read`. Returns `None` if the collection has no such
+    /// element.
     fn change<R: ReadElement>(
         &mut self,
         id: &I,
@@ -88,9 +89,9 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// The target of the validation pass, which changes nothing. This target contains the current value, because
-/// the update may refer to existing elements of its arrays and collections. If there is no value, the bits
-/// are only read.
+/// The target of the validation pass, which changes nothing. The validation target contains the current
+/// value, because the update may refer to existing elements of its arrays and collections. If there is no
+/// value, the bits are only read.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {
@@ -133,8 +134,8 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// The target of the validation pass for the elements of a collection. This target has access to the existing
-/// elements, and changes nothing.
+/// The target of the validation pass for the elements of a collection. The validation target has access to
+/// the existing elements, and changes nothing.
 pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {

@@ -34,8 +34,8 @@ struct Rereading {
 impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
-    /// `check_rest` is called before anything is applied. It checks the rest of the packet, which follows the
-    /// segments of the body.
+    /// `check_rest` is called before anything is applied. `check_rest` checks the rest of the packet, which
+    /// follows the segments of the body.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
@@ -91,9 +91,9 @@ impl Replicas {
         self
     }
 
-    /// Validates a packet a second time. This time references resolve to the objects that exist after the
-    /// packet was applied. This is necessary if decoders of the user resolved references to objects that do
-    /// not exist before the packet or that the packet may remove.
+    /// Validates a packet a second time. In the second validation, references resolve to the objects that
+    /// exist after the packet was applied. A second validation is necessary if decoders of the user resolved
+    /// references to objects that do not exist before the packet or that the packet may remove.
     #[cold]
     fn validate_again(
         &mut self,
@@ -127,7 +127,7 @@ impl Replicas {
         Ok(read_end(&mut reader)?)
     }
 
-    /// Validates the segments of a body. This function changes no objects.
+    /// Validates the segments of a body. The validation changes no objects.
     fn validate(
         &mut self,
         sequence: Sequence,
@@ -171,7 +171,7 @@ impl Replicas {
     }
 
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(these leaves). The server has sent each of them before.
+    /// (S118, S120). Costs O(leaves that are read again). The server has sent each such leaf before.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {

@@ -63,7 +63,7 @@ pub(super) enum Parts<'a> {
     Refuse,
 }
 
-/// The visitor that validates the entries of a body. The visitor changes no objects.
+/// The visitor that validates the entries of a body. The validating visitor changes no objects.
 pub(super) struct Validator<'a> {
     pub(super) references: ReferenceMap<'a>,
     pub(super) replicas: &'a Replicas,

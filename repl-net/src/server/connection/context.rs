@@ -13,7 +13,7 @@ use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
 
 /// The greatest number of bits of an opening (the first update of an object) without its handles and values.
-/// These bits are the origin of the object, and the number of objects in the run.
+/// Such an opening consists of the origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
 /// The parts of the server that a pass uses.
@@ -27,7 +27,7 @@ pub(crate) struct PassContext<'a> {
     pub(crate) keep_alive: Duration,
 }
 
-/// Memory that all passes reuse.
+/// Memory that all passes of all connections reuse.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,

@@ -16,8 +16,8 @@ use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 use crate::transport::sequence::Sequence;
 
-/// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs
-/// together would be larger than the limit for all blobs.
+/// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
+/// this size together would be larger than the limit for all blobs.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
 /// The greatest number of bits that a part of a blob takes in addition to its content.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
@@ -134,7 +134,7 @@ impl Connection {
     }
 
     /// Sends those properties of a changelist that fit into a packet, several properties in one packet.
-    /// Returns the other properties.
+    /// Returns the properties that do not fit into a packet.
     fn send_small_properties(
         &mut self,
         slot: u32,
@@ -220,8 +220,8 @@ impl Connection {
         let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
         let stamp = self.outbox.stamp();
         self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
-        // The object must go into another packet, because a packet may contain each object only once. This
-        // includes objects of blobs that the packet completes.
+        // The object must go into another packet, because a packet may contain each object only once. The
+        // rule includes objects of blobs that the packet completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
     }

@@ -24,9 +24,9 @@ impl Connection {
         self.outbox.memory_bytes()
     }
 
-    /// Is called before a pass. Measures the memory that the connection uses outside of packets. If there is
-    /// no room for the record of another packet, frees the spare buffers and the records for late acks. The
-    /// content of the packets in these records is then sent again.
+    /// Must be called before a pass. Measures the memory that the connection uses outside of packets. If
+    /// there is no room for the record of another packet, frees the spare buffers and the records for late
+    /// acks. The content of packets whose late acks have no record is then sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {

@@ -48,8 +48,8 @@ pub(crate) struct Connection {
     pub(crate) outbox: Outbox,
     /// The number of the first packet of this session in each direction.
     first: Sequence,
-    /// The client's packets that have arrived. This record is used to detect repeated and late packets, and
-    /// to ack packets with messages.
+    /// The client's packets that have arrived. The record of arrived packets is used to detect repeated and
+    /// late packets, and to ack packets with messages.
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
@@ -283,7 +283,7 @@ impl Connection {
     /// packet of state from a client contains only acks and messages. Returns whether the packet is new.
     ///
     /// # Errors
-    /// Returns an error if the packet is malformed. In that case the caller must end the connection.
+    /// Returns an error if the packet is malformed. After an error, the caller must end the connection.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn receive(
         &mut self,

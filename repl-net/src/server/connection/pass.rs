@@ -127,8 +127,8 @@ impl Connection {
 
     /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
     /// flight that needs an ack, sends a close (the removal of an object) for a slot in which the client has
-    /// no object. Such a close has no effect (R5). If the client has an object in each slot, no such close is
-    /// possible, and the next keep-alive packets report the join instead.
+    /// no object. A close for an empty slot has no effect (R5). If the client has an object in each slot,
+    /// there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
             return;
@@ -471,9 +471,9 @@ struct Opening {
 }
 
 /// Writes the values of an opening (the first update of an object) to the scratch buffer. If collections are
-/// large, their items are sent later in several packets (R15). In this case the opening makes the client
-/// empty the collections. If an earlier opening with items may have arrived, the client instead keeps the
-/// items that still exist.
+/// large, their items are sent later in several packets (R15). An opening whose items are sent later makes
+/// the client empty the collections. If an earlier opening with items may have arrived, the client instead
+/// keeps the items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

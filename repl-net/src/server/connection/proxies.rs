@@ -3,8 +3,8 @@
 //!
 //! The opening (first update) of an object contains its owner and its role. For most objects this takes one
 //! bit, so that connections can share the opening. When the owner or the role changes, the server sends this
-//! client an opening without properties, which is not shared. It repeats this until a packet that was made
-//! after the change has arrived.
+//! client an opening without properties, which is not shared. The server repeats such openings until a packet
+//! that was made after the change has arrived.
 //!
 //! *Invariant:* each packet that reports a change of the owner or the role contains both. The ack of a packet
 //! that was sent before the change does not count (R4, R5).

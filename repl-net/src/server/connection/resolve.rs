@@ -49,7 +49,7 @@ impl Connection {
         }
     }
 
-    /// Processes acks of packets that counted as lost. Such acks still show which objects the client has
+    /// Processes acks of packets that counted as lost. Late acks still show which objects the client has
     /// created or removed, and which part of a blob arrived (R4). Without this rule, nothing that takes a
     /// round trip could finish on links whose round trips are longer than the timeout. Packets are given up
     /// in ascending order, so the recorded contents of a range of packets are contiguous. If nothing is
@@ -82,7 +82,7 @@ impl Connection {
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Records that a packet with closes has arrived, so that the client has removed these objects.
+    /// Records that a packet with closes has arrived, so that the client has removed the objects of `mask`.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask) {
             if self.objects.is_closing(slot, sequence) {
@@ -122,14 +122,15 @@ impl Connection {
         }
     }
 
-    /// Gives up the packets whose acks are overdue. These are packets that are older than the timeout, and
+    /// Gives up the packets whose acks are overdue. Overdue are packets that are older than the timeout, and
     /// packets from before an acked packet that are too late for mere reordering (R9).
     ///
-    /// This is called before the comparison of a tick, so that an object whose opening (first update) was
-    /// lost is compared for the next opening (S40).
+    /// This function is called before the comparison of a tick, so that an object whose opening (first
+    /// update) was lost is compared for the next opening (S40).
     pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
-            // In this case no packet can be overdue, and no silent link must be tried again.
+            // If no packet waits for an ack and the link answers, no packet is overdue, and no link must be
+            // tried again.
             return;
         }
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
@@ -207,8 +208,8 @@ impl Connection {
         }
     }
 
-    /// Records that a packet with the openings (first updates) of pending spawns was lost. From now on these
-    /// objects are tracked objects.
+    /// Records that a packet with the openings (first updates) of pending spawns was lost. From now on the
+    /// objects of the lost openings are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
@@ -231,8 +232,8 @@ impl Connection {
         lost == LostOpening::Values
     }
 
-    /// Collects a lost changelist. Later [`fold_lost`](Self::fold_lost) makes those of its changes pending
-    /// that no later packet contains.
+    /// Collects a changelist that was lost with its packet. Later [`fold_lost`](Self::fold_lost) makes those
+    /// of its changes pending that no later packet contains.
     fn list_lost(&self, losses: &mut Losses<'_>, slot: u32, generation: NonZeroU32, list: Changelist) {
         if self.is_current(losses.world, slot, generation) && self.objects.takes_changes(slot) {
             let object = losses.objects.entry(slot).or_insert_with(|| LostObject::new(slot, generation));
@@ -261,7 +262,7 @@ impl Connection {
     /// again.
     fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were emptied already and may contain items. Therefore
-        // the changelist must not empty them again.
+        // the changelist must not empty the collections again.
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);

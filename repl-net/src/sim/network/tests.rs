@@ -256,7 +256,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Performs these actions on two links, and then lets all packets arrive. Each time the clock moves on,
+/// Performs the actions `acts` on two links, and then lets all packets arrive. Each time the clock moves on,
 /// checks that the numbers of packets are consistent.
 fn perform(seed: u64, conditions: LinkConditions, acts: &[Act]) -> (LinkStats, u64) {
     let mut network = Network::new(seed);

@@ -253,8 +253,8 @@ fn a_link_that_becomes_slower_is_known_to_be_slower() {
     assert!(link.congestion.rate() < 600_000, "{}", link.congestion.rate());
 }
 
-/// Runs 1,000 ticks. Returns in how many of them the controller was measuring the shortest round trip, and
-/// the smallest number of bytes that was in flight in these ticks.
+/// Runs 1,000 ticks of the simulated link. Returns the number of ticks in which the controller was measuring
+/// the shortest round trip, and the smallest number of bytes in flight in such a tick.
 fn probed(link: &mut Link, wanted: usize) -> (u32, u64) {
     let (mut ticks, mut least) = (0, u64::MAX);
     for _ in 0..1_000 {

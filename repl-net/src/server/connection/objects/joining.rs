@@ -19,7 +19,7 @@ pub(super) struct Joining {
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Whether all objects have arrived.
+    /// Whether all objects from the time of joining have arrived.
     is_over: bool,
 }
 

@@ -70,7 +70,8 @@ pub(crate) struct Closed {
     pub(crate) position: Option<u64>,
     /// The id of the blob with an update of the object, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether nothing of the object was ever sent. In this case the state of the object is removed already.
+    /// Whether nothing of the object was ever sent. If nothing was ever sent, the state of the object is
+    /// deleted already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -176,8 +177,8 @@ impl ObjectStates {
     }
 
     /// Returns the objects whose opening (first update) was sent and is sent again with each change until the
-    /// ack. These are objects whose opening has at most `max_bits` bits. Costs O(known objects that are out
-    /// of step).
+    /// ack. Openings of at most `max_bits` bits are sent again in this way. Costs O(known objects that are
+    /// out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -204,7 +205,7 @@ impl ObjectStates {
 
     /// Returns whether the close (removal) of any object was first sent before `start` and is not
     /// acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls until
-    /// such an object is found.
+    /// an overdue close is found.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
@@ -344,8 +345,8 @@ impl ObjectStates {
         true
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone. Afterwards the caller
-    /// must [set the view](Self::set_view).
+    /// Switches a property with a custom condition on or off for this connection alone. After this call, the
+    /// caller must [set the view](Self::set_view).
     pub(super) fn switch(
         &mut self,
         conditions: &ConditionMasks,
@@ -357,7 +358,7 @@ impl ObjectStates {
     }
 
     /// Records whether the client is the owner of an object. `is_news` is true if the client does not know
-    /// the current owner and role yet. In this case the owner and the role must be sent, in the packet
+    /// the current owner and role yet. If it is true, the owner and the role must be sent, in the packet
     /// `since` or a later packet.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
@@ -365,8 +366,8 @@ impl ObjectStates {
             return;
         }
         // If the opening (first update) is sent again, it contains the new owner and role. But the client may
-        // already have the object from an earlier opening, whose ack arrives late. In that case a lost
-        // opening is not sent again, so the owner and role must be tracked.
+        // already have the object from an earlier opening, whose ack arrives late. If the client has the
+        // object, a lost opening is not sent again, so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyState::Unsent(since);
@@ -449,8 +450,8 @@ impl ObjectStates {
         let is_in_step = is_up_to_date && self.view.is_default(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
-            // From now on, shared segments contain the object's changes. If the connection also sent these
-            // changes itself, one packet would contain the object twice.
+            // From now on, shared segments contain the object's changes. If the connection also sent the
+            // changes of an object in step itself, one packet would contain the object twice.
             self.to_send.remove(slot);
         }
         if is_up_to_date && is_plain {

@@ -60,8 +60,8 @@ impl NewElements {
         self.entries.iter().any(|(_, elements)| list.touches_new_elements(elements))
     }
 
-    /// Adds the new elements that the packet `sequence` contains. This packet must be newer than all packets
-    /// that were added before.
+    /// Adds the new elements that the packet `sequence` contains. The packet `sequence` must be newer than
+    /// all packets that were added before.
     pub(super) fn sent(&mut self, sequence: Sequence, elements: Changelist) {
         if self.entries.iter().any(|(_, earlier)| earlier.may_meet(&elements)) {
             self.repeated = Some(sequence);
@@ -71,9 +71,9 @@ impl NewElements {
         self.count();
     }
 
-    /// Records that the packet `sequence`, which contains the changelist `list`, has arrived. This also shows
-    /// that all earlier new elements of each array in the changelist have arrived. Of each collection in the
-    /// changelist, it shows only that the listed items have arrived.
+    /// Records that the packet `sequence`, which contains the changelist `list`, has arrived. The arrival
+    /// also shows that all earlier new elements of each array in the changelist have arrived. Of each
+    /// collection in the changelist, it shows only that the listed items have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
         self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.new_elements_arrived(list));

@@ -80,8 +80,8 @@ impl ObjectStates {
         // A blob with an opening of the object also contains the owner and the role. But the blob may be
         // dropped although the client has the object from an earlier opening.
         self.proxy_lost(slot, sequence);
-        // A blob with the opening may have begun in a packet that had no room for any part of the blob. Such
-        // a blob still counts as an opening in flight.
+        // A blob with the opening may have begun in a packet that had no room for any part of the blob. A
+        // blob without sent parts still counts as an opening in flight.
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.blob.is_none() && tracked.carried <= sequence => {
                 tracked.phase = Phase::Unsent;
@@ -158,7 +158,7 @@ impl ObjectStates {
     }
 
     /// Drops unacknowledged new elements that were removed from their objects. Call this method when no ack
-    /// can show any more that these elements have arrived.
+    /// can show any more that the elements have arrived.
     pub(crate) fn prune_new_elements(&mut self, world: &World) {
         let slots: Vec<u32> = self.with_new_elements.iter().collect();
         for slot in slots {

@@ -1,7 +1,7 @@
 //! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
-//! A client that joins receives thousands of objects at the same time. Each of these objects takes one bit of
-//! memory in one of two sets until its opening is acknowledged. If anything else happens to such an object,
+//! A client that joins receives thousands of objects at the same time. Each pending spawn takes one bit of
+//! memory in one of two sets until its opening is acknowledged. If anything else happens to a pending spawn,
 //! it becomes a tracked object.
 //!
 //! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
@@ -65,7 +65,7 @@ impl PendingSpawns {
         self.used.insert(slot);
     }
 
-    /// Records that the openings (first updates) of these pending spawns were sent.
+    /// Records that the openings (first updates) of pending spawns were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.waiting.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);

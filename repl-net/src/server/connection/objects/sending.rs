@@ -41,14 +41,14 @@ impl ObjectStates {
     }
 
     /// Replaces `slots` by the objects for which something must be sent to this client alone, in the order of
-    /// their turns. `is_limited` is true if there may not be room for all of these objects.
+    /// their turns. `is_limited` is true if there may not be room for all objects that must be sent.
     pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
         let blob_waits = std::mem::take(&mut self.blob_waits);
         if (is_limited || blob_waits) && !slots.is_empty() {
-            // The order rotates. Otherwise the objects in the first slots would always use up the limits, or
-            // begin all blobs.
+            // The order of the objects rotates from tick to tick. Without the rotation, the objects in the
+            // first slots would always use up the limits, or begin all blobs.
             let last = if blob_waits { self.last_blob } else { self.last_sent };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);

@@ -10,8 +10,8 @@ use super::*;
 use crate::sim::Rng;
 use plain::{Plain, PlainTracked};
 
-/// The slots that the test uses. They are in two words of 64 slots. There are few slots, so that many objects
-/// use each slot one after another.
+/// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so
+/// that many objects use each slot one after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 
 /// A packet in the test: its number, and its content with the slot and the generation of each object.

@@ -75,8 +75,8 @@ pub(crate) struct Tracked {
     pub(crate) proxy: ProxyState,
     /// The number of bits of the last opening (first update) of the object, or zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether an opening of the object that may have arrived contains items of collections. If so, a later
-    /// opening must not empty these collections.
+    /// Whether an opening of the object that may have arrived contains items of collections. If it does, a
+    /// later opening must not empty the collections.
     pub(crate) opened_with_items: bool,
     /// Whether an opening of the object that counted as lost was acknowledged late. The client then has the
     /// object, but the connection does not know which changes the client lacks. So the connection sends the
@@ -94,8 +94,8 @@ impl Tracked {
     }
 
     /// Returns whether the client has all values of the object that it may see, or will have them when the
-    /// packets in flight arrive. In that case shared segments can update the object. Items of collections may
-    /// still be unacknowledged, because they are tracked one by one.
+    /// packets in flight arrive. If the result is true, shared segments can update the object. Items of
+    /// collections may still be unacknowledged, because they are tracked one by one.
     pub(super) fn is_up_to_date(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
@@ -125,8 +125,8 @@ impl Tracked {
         self.phase == Phase::Opening && self.open_bits <= max_bits
     }
 
-    /// Removes these properties from the changes that must be sent. Returns whether any of these properties
-    /// had to be sent.
+    /// Removes the properties `handles` from the changes that must be sent. Returns whether any property in
+    /// `handles` had to be sent.
     pub(super) fn drop_pending(&mut self, handles: &HandleSet) -> bool {
         let lacks = self.pending.handles().intersects(handles)
             || self.waiting.iter().any(|portions| portions.is_in(handles));

@@ -57,7 +57,7 @@ impl TrackedObjects {
         Some(&mut entry.tracked)
     }
 
-    /// Returns the entry of `slot`. If there is no entry, creates one with `make`.
+    /// Returns the entry of the tracked object in `slot`. If there is no entry, creates one with `make`.
     pub(super) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
         if self.at.len() <= slot as usize {
             self.at.resize(slot as usize + 1, 0);
@@ -90,8 +90,8 @@ impl TrackedObjects {
         Some(removed.tracked)
     }
 
-    /// Returns about how many bytes the entries take on the heap. This memory is used for changes that the
-    /// client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
+    /// Returns about how many bytes the entries take on the heap. The counted memory is used for changes that
+    /// the client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
     pub(super) fn weigh(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {

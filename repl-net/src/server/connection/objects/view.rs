@@ -19,11 +19,11 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct View {
     id: ConnectionId,
     is_replay: bool,
-    /// Objects for which this client's view is not the default view, even if the client does not have these
-    /// objects.
+    /// Objects for which this client's view is not the default view, including objects that the client does
+    /// not have.
     pub(super) own: SlotSet,
-    /// Objects that the client owns, even if it does not have these objects yet. The openings of these
-    /// objects are encoded separately for this client.
+    /// Objects that the client owns, including objects that it does not have yet. The openings (first
+    /// updates) of objects that a client owns are encoded separately for this client.
     pub(super) owned: SlotSet,
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
@@ -78,7 +78,8 @@ impl View {
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
-    /// clients at all. This is false for a client that sees most objects in another way than most clients.
+    /// clients at all. The result is false for a client that sees most objects in another way than most
+    /// clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
