@@ -48,6 +48,15 @@ pub(crate) struct RpcsAttrs {
 }
 
 impl Kind {
+    /// Returns the name of the type through which functions of this kind access their object.
+    pub(crate) fn call_type(self) -> &'static str {
+        match self {
+            Self::Server => "ServerCall",
+            Self::Client => "ClientCall",
+            Self::Multicast => "MulticastCall",
+        }
+    }
+
     /// Returns the name of the kind, as the attribute writes it.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -197,7 +197,7 @@ fn no_result(call: &Call, errors: &mut Errors) {
 /// A function with a body accesses its object through the first parameter. Without a body, there is no such
 /// parameter.
 fn object(call: &Call, errors: &mut Errors) {
-    let own = first_parameter(call.kind());
+    let own = format!("&mut {}<'_, Self>", call.kind().call_type());
     match (&call.object, call.has_body) {
         (None, true) => {
             let ident = call.ident();
@@ -230,15 +230,6 @@ fn object(call: &Call, errors: &mut Errors) {
             "a call without a body is only polled, and what is polled has the object: remove this parameter, or write a body",
         ),
         (None, false) => {}
-    }
-}
-
-/// Returns the first parameter that a call of this kind can have.
-fn first_parameter(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Server => "&mut ServerCall<'_, Self>",
-        Kind::Client => "&mut ClientCall<'_, Self>",
-        Kind::Multicast => "&mut MulticastCall<'_, Self>",
     }
 }
 

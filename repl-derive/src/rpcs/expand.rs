@@ -2,14 +2,13 @@
 //!
 //! *Invariant:* the generated code decides nothing at run time beside which call a value is.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, ReceiverKind, Type};
 
 use super::block::Call;
-use super::context::{Context, bound};
-use super::{validator, values};
+use super::context::Context;
+use super::{fit, run, validator, values};
 use crate::ast::{Variant, without_self};
 use crate::attr::Kind;
 use crate::expand::enclosure::enclosed;
@@ -22,8 +21,9 @@ const DEFAULT_PER_SECOND: u32 = 60;
 /// Expands a block without mistakes.
 pub(super) fn expand(context: &Context<'_>) -> TokenStream {
     let value = net_serialize::items(context.container);
-    let (validators, allows) = (validator::missing(context), validator::allows(context));
-    let (entries, number, run) = (entries(context), number(context), run(context));
+    let (common, validators, functions) = (fit::common(), validator::items(context), run::items(context));
+    let (entries, number) = (entries(context), number(context));
+    let (allows, run) = (validator::allows(context), run::run(context));
     let private = context.private();
     let table = quote!(&#private::CallTable::new(<Self as #private::NetSerialize>::WIRE_NAME, __CALLS));
     let rpcs = implementation(context, &table, &quote!(#number #allows #run));
@@ -32,7 +32,7 @@ pub(super) fn expand(context: &Context<'_>) -> TokenStream {
         let parameters = variant.fields.iter().map(|field| &field.member);
         quote!(self.0.send(#calls::#name { #(#parameters),* }))
     };
-    assemble(context, send, &quote!(#value #validators #entries #rpcs))
+    assemble(context, send, &quote!(#value #common #validators #functions #entries #rpcs))
 }
 
 /// Returns the code for a block with mistakes: what the user's code refers to, without any function.
@@ -216,65 +216,5 @@ fn number(context: &Context<'_>) -> TokenStream {
                 #(#arms)*
             }
         }
-    }
-}
-
-fn run(context: &Context<'_>) -> TokenStream {
-    let (private, calls) = (context.private(), context.container.ident());
-    let arms = context.calls().map(|(call, variant)| {
-        let pattern = context.pattern(variant);
-        if !call.has_body {
-            return quote!(#pattern => {});
-        }
-        let (function, (access, object)) = (call.ident(), access(call));
-        let parameters = (0..variant.fields.len()).map(bound);
-        quote! {
-            #pattern => {
-                if let ::core::option::Option::Some(mut call) = invocation.#access() {
-                    Self::#function(#object, #(#parameters),*);
-                }
-            }
-        }
-    });
-    quote! {
-        fn run(invocation: #private::Invocation<'_, Self>, call: #calls) {
-            match call {
-                #(#arms)*
-            }
-        }
-    }
-}
-
-/// Returns the method by which an invocation gives access to the object, and the first argument of the
-/// function. A wrong type is reported at the type of the first parameter.
-fn access(call: &Call) -> (Ident, TokenStream) {
-    let (method, object) = match &call.object {
-        Some(FnArg::Receiver(receiver)) => match &receiver.kind {
-            ReceiverKind::Reference(_, _, Some(_)) => ("object_mut", quote!(call)),
-            _ => ("object", quote!(call)),
-        },
-        first => {
-            let span = match first {
-                Some(FnArg::Typed(typed)) => span_of_name(&typed.ty),
-                _ => call.ident().span(),
-            };
-            let span = generated_span(span);
-            let method = match call.kind() {
-                Kind::Server => "on_server",
-                Kind::Client => "on_client",
-                Kind::Multicast => "on_either",
-            };
-            (method, quote_spanned!(span=> &mut call))
-        }
-    };
-    (Ident::new(method, Span::call_site()), object)
-}
-
-/// Returns the span of the name in a type such as `&mut ServerCall<'_, Self>`.
-fn span_of_name(ty: &Type) -> Span {
-    match ty {
-        Type::Reference(reference) => span_of_name(&reference.elem),
-        Type::Path(path) => path.path.segments.last().map_or_else(|| ty.span(), |last| last.ident.span()),
-        _ => ty.span(),
     }
 }

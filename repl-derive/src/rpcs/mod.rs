@@ -7,6 +7,8 @@ mod block;
 mod check;
 mod context;
 mod expand;
+mod fit;
+mod run;
 mod validator;
 mod values;
 

@@ -8,8 +8,9 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, Path};
 
 use super::context::{Context, bound};
+use super::fit::{Fit, escaped};
 use crate::ast::Variant;
-use crate::expand::field::{generated_span, private_at};
+use crate::expand::field::generated_span;
 
 /// Returns the calls with a validator, each with its variant and the path of the validator.
 fn validated<'a>(context: &'a Context<'_>) -> impl Iterator<Item = (&'a Variant<'a>, &'a Path)> {
@@ -21,14 +22,17 @@ fn span_of(path: &Path) -> Span {
     generated_span(path.segments.last().map_or_else(Span::call_site, |last| last.ident.span()))
 }
 
-/// Generates the function that calls the validators. Each validator first becomes a function pointer, so that
-/// the error for a wrong one shows the whole signature.
+/// Returns the name of the trait of the functions that can validate a call.
+fn trait_of(index: usize, span: Span) -> Ident {
+    format_ident!("__Validator{}", index, span = span)
+}
+
+/// Generates the function that calls the validators.
 pub(super) fn allows(context: &Context<'_>) -> TokenStream {
     let (private, calls) = (context.private(), context.container.ident());
-    let arms = validated(context).map(|(variant, path)| {
+    let arms = validated(context).enumerate().map(|(index, (variant, path))| {
         let (pattern, span) = (context.pattern(variant), span_of(path));
-        let types = variant.fields.iter().map(|field| field.ty);
-        let private = private_at(context.container, span);
+        let fitting = trait_of(index, span);
         let validator = match path.get_ident() {
             Some(method) => quote_spanned!(span=> Self::#method),
             None => quote!(#path),
@@ -36,9 +40,8 @@ pub(super) fn allows(context: &Context<'_>) -> TokenStream {
         let parameters = (0..variant.fields.len()).map(bound);
         quote_spanned! {span=>
             #pattern => {
-                let validator: fn(&Self, #private::ConnectionId, #(&#types),*) -> ::core::primitive::bool =
-                    #validator;
-                validator(self, caller, #(#parameters),*)
+                let validator = #validator;
+                #fitting::call(validator, self, caller, #(#parameters),*)
             }
         }
     });
@@ -52,33 +55,59 @@ pub(super) fn allows(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Generates, for each method that a call names as its validator, a trait method of the same name that cannot
-/// be called. If the user has defined the method, the compiler prefers it. Otherwise the compiler's error
-/// contains our advice.
-pub(super) fn missing(context: &Context<'_>) -> TokenStream {
+/// Generates the traits of the functions that can be validators.
+pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let mut seen = Vec::new();
-    let mut fallbacks = TokenStream::new();
-    for (variant, path) in validated(context) {
-        let Some(method) = path.get_ident().filter(|method| !seen.contains(method)) else { continue };
-        fallbacks.extend(missing_method(context, variant, method, seen.len()));
-        seen.push(method);
+    let mut items = TokenStream::new();
+    for (index, (variant, path)) in validated(context).enumerate() {
+        items.extend(fit(context, variant, path, index).items());
+        if let Some(method) = path.get_ident().filter(|method| !seen.contains(method)) {
+            items.extend(missing_method(context, variant, method, index));
+            seen.push(method);
+        }
     }
-    fallbacks
+    items
 }
 
+/// Returns what a validator of a call must be.
+fn fit(context: &Context<'_>, variant: &Variant<'_>, path: &Path, index: usize) -> Fit {
+    let (private, own) = (context.private(), context.own());
+    let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    let object =
+        if path.get_ident().is_some() { "&self".to_owned() } else { format!("object: &{}", plain(&own)) };
+    let values = variant.fields.iter().map(|field| field.ty).map(|ty| quote!(&#ty));
+    Fit {
+        name: trait_of(index, Span::call_site()),
+        parameters: [quote!(&#own), quote!(#private::ConnectionId)].into_iter().chain(values).collect(),
+        output: quote!(::core::primitive::bool),
+        error: [
+            format!("`{name}` cannot validate `{}`", variant.wire_name()),
+            "wrong parameters or a wrong result".to_owned(),
+            format!("write `fn {name}({object}, {}) -> bool`", other_parameters(variant)),
+        ],
+    }
+}
+
+/// Returns the parameters of a validator after the object.
+fn other_parameters(variant: &Variant<'_>) -> String {
+    let parameters = variant.fields.iter().map(|field| {
+        let (name, ty) = (&field.member, field.ty);
+        format!(", {}: &{}", quote!(#name), plain(&quote!(#ty)))
+    });
+    format!("caller: ConnectionId{}", parameters.collect::<String>())
+}
+
+/// Generates, for a method that a call names as its validator, a trait method of the same name that cannot be
+/// called. If the user has defined the method, the compiler prefers it. Otherwise the compiler's error
+/// contains our advice.
 fn missing_method(context: &Context<'_>, variant: &Variant<'_>, method: &Ident, index: usize) -> TokenStream {
     let (private, own) = (context.private(), context.own());
     let types = variant.fields.iter().map(|field| field.ty);
     let (fallback, has_method) =
         (format_ident!("__Fallback{}", index), format_ident!("__HasMethod{}", index));
-    let parameters = variant.fields.iter().map(|field| {
-        let (name, ty) = (&field.member, field.ty);
-        format!(", {}: &{}", quote!(#name), plain(&quote!(#ty)))
-    });
-    let parameters = parameters.collect::<String>().replace('{', "{{").replace('}', "}}");
     let message = format!("`{{Self}}` has no method `{method}`");
-    let note =
-        format!("write in `impl {{Self}}`: `fn {method}(&self, caller: ConnectionId{parameters}) -> bool`");
+    let parameters = escaped(&other_parameters(variant));
+    let note = format!("write in `impl {{Self}}`: `fn {method}(&self, {parameters}) -> bool`");
     let elsewhere = format!(
         "for a function that is not a method of the object, write its path: `validate = self::{method}`"
     );
