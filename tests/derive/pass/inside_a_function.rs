@@ -1,6 +1,6 @@
-//! The derive macros work for types in functions, from macros and in private modules.
+//! The macros work for types in functions, from macros and in private modules.
 
-use repl::{NetSerialize, Replicated};
+use repl::{NetSerialize, Replicated, Rpcs, rpcs};
 
 macro_rules! object {
     ($name:ident, $field:ident: $type:ty, $condition:ident, $most:expr) => {
@@ -28,6 +28,20 @@ macro_rules! ranged {
 
 ranged!(Ranged, 1..=8, 4.0);
 
+macro_rules! calls {
+    ($name:ident, $function:ident, $parameter:ident: $type:ty, $range:expr) => {
+        #[rpcs]
+        impl $name {
+            #[rpc(server, reliable)]
+            fn $function(&mut self, #[replicated(range = $range)] $parameter: $type) {
+                self.ranged = $parameter;
+            }
+        }
+    };
+}
+
+calls!(Ranged, change, value: u8, 0..=9);
+
 mod private {
     #[derive(repl::Replicated, Default)]
     #[replicated(all)]
@@ -49,6 +63,15 @@ fn main() {
     #[derive(NetSerialize, Clone, Default)]
     struct Inner(u8);
 
+    #[rpcs]
+    impl Local {
+        #[rpc(server, reliable)]
+        fn set(&mut self, value: Inner) {
+            self.value = value;
+        }
+    }
+
+    assert_eq!((Local::CALLS.len(), Ranged::CALLS.len()), (1, 1));
     assert_eq!((Local::LAYOUT.properties(), Local::default().value.0), (1, 0));
     assert!(Named::default().name.is_empty());
     assert_eq!(private::Hidden::default().field.0, 0);

@@ -10,7 +10,7 @@ mod vendor {
 #[allow(dead_code)]
 mod repl {}
 
-use vendor::replication::{NetSerialize, Replicated};
+use vendor::replication::{NetSerialize, Replicated, Rpcs, ServerCall, rpcs};
 
 #[derive(Replicated, Default)]
 #[replicated(crate = "crate::vendor::replication")]
@@ -19,6 +19,18 @@ struct Player {
     health: u8,
     #[replicated]
     stance: Stance,
+}
+
+#[rpcs(crate = "crate::vendor::replication")]
+impl Player {
+    #[rpc(server, reliable, validate = may_run)]
+    fn run(call: &mut ServerCall<'_, Self>, speed: u8) {
+        call.stance = Stance::Run(speed);
+    }
+
+    fn may_run(&self, _: vendor::replication::ConnectionId, speed: &u8) -> bool {
+        self.health >= *speed
+    }
 }
 
 #[derive(NetSerialize, Clone, Default)]
@@ -34,4 +46,5 @@ fn main() {
     let Stance::Run(speed) = player.stance else { return assert!(matches!(Stance::Idle, Stance::Idle)) };
     assert_eq!((speed, player.health), (2, 1));
     Player::program();
+    assert_eq!(Player::CALLS.len(), 1);
 }

@@ -1,0 +1,17 @@
+use repl::prelude::*;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated]
+    ammo: u16,
+}
+
+#[rpcs]
+impl Player {
+    #[rpc(server, reliable)]
+    fn fire(&mut self) {}
+
+    fn reload(&mut self);
+}
+
+fn main() {}

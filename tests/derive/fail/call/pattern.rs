@@ -1,0 +1,15 @@
+use repl::prelude::*;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated]
+    ammo: u16,
+}
+
+#[rpcs]
+impl Player {
+    #[rpc(server, reliable)]
+    fn fire(&mut self, [_x, _y]: [f32; 2]) {}
+}
+
+fn main() {}
