@@ -33,6 +33,10 @@ const FIRST_GROWTH: usize = 8;
 /// bits that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
+    if let Some(codec) = property.plain_leaf() {
+        // SAFETY: the pointer holds a `T`, and the codec is that of `T`.
+        return unsafe { leaf::write_value(codec, std::ptr::from_ref(value).cast(), writer) };
+    }
     // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
@@ -48,6 +52,11 @@ pub fn read<T: Property>(
 ) -> Result<T, ReadError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     let mut value = T::initial();
+    if let Some(codec) = property.plain_leaf() {
+        // SAFETY: the pointer holds a `T`, and the codec is that of `T`.
+        unsafe { leaf::read_value(codec, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
+        return Ok(value);
+    }
     // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
     unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
     Ok(value)

@@ -210,6 +210,15 @@ impl Formatted {
         }
     }
 
+    /// Returns the codec of a leaf without attributes. This is a fast way for the most frequent properties:
+    /// [`kind`](Self::kind) would copy the codec. Returns `None` for all other properties.
+    pub(crate) const fn plain_leaf(&self) -> Option<&'static Codec> {
+        match (&self.shape.kind, self.format, self.max_len) {
+            (Kind::Leaf(codec), Format::Native, None) => Some(codec),
+            _ => None,
+        }
+    }
+
     /// Returns the element of an array, with the attributes that apply to it.
     pub(crate) const fn element(self, element: &'static Shape) -> Self {
         let taken = match self.shape.kind {

@@ -3,7 +3,7 @@
 //! *Invariant:* the calls of one sender for one object stay in the order in which they were delivered.
 
 use std::any::Any;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use repl_core::wire::{read_guid, write_guid};
@@ -24,15 +24,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// A call that may run.
 pub(super) type Received<T> = ReceivedCall<T, <T as Rpcs>::Call>;
 
+/// Calls that may run, with their senders. The sender is `None` if this side itself called.
+pub(super) type Calls<F, T> = VecDeque<(Option<F>, Received<T>)>;
+
 /// The calls of a class that arrived on one channel.
 pub(super) struct CallInbox<F, T: Rpcs> {
     /// Whether the channel is the one of the reliable calls.
     is_reliable: bool,
-    calls: VecDeque<(Option<F>, Received<T>)>,
+    calls: Calls<F, T>,
     /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
     waiting: VecDeque<Waiting>,
-    /// How many calls of each sender are in `calls` and `waiting`.
-    counts: HashMap<F, usize>,
+    /// How many calls of each sender are in `calls`.
+    counts: BTreeMap<F, usize>,
 }
 
 /// A call that waits for the objects of its references (S223).
@@ -46,7 +49,7 @@ struct Waiting {
 
 impl<F, T: Rpcs> CallInbox<F, T> {
     pub(super) fn new(is_reliable: bool) -> Self {
-        Self { is_reliable, calls: VecDeque::new(), waiting: VecDeque::new(), counts: HashMap::new() }
+        Self { is_reliable, calls: VecDeque::new(), waiting: VecDeque::new(), counts: BTreeMap::new() }
     }
 }
 
@@ -56,36 +59,30 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         self.calls.push_back((None, ReceivedCall { object, caller: None, call }));
     }
 
-    /// Adds a call again, behind all others.
-    pub(super) fn postpone(&mut self, from: Option<F>, received: Received<T>) {
-        if let Some(from) = from {
-            *self.counts.entry(from).or_default() += 1;
-        }
-        self.calls.push_back((from, received));
-    }
-
-    /// Returns how many calls may run now.
-    pub(super) fn len(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// Removes and returns the oldest call that may run, with its sender. The sender is `None` if this side
-    /// itself called.
-    pub(super) fn pop(&mut self) -> Option<(Option<F>, Received<T>)> {
+    /// Removes and returns the oldest call that may run. Returns `None` if there is no such call.
+    pub(super) fn pop(&mut self) -> Option<Received<T>> {
         let (from, received) = self.calls.pop_front()?;
-        if let Some(from) = from {
-            self.uncount(from);
+        if let Some(count) = from.and_then(|from| self.counts.get_mut(&from)) {
+            *count = count.saturating_sub(1);
         }
-        Some((from, received))
+        Some(received)
     }
 
-    fn uncount(&mut self, from: F) {
-        if let Some(count) = self.counts.get_mut(&from) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.counts.remove(&from);
-            }
+    /// Removes and returns all calls that may run, with their senders.
+    pub(super) fn take_all(&mut self) -> Calls<F, T> {
+        self.counts.clear();
+        std::mem::take(&mut self.calls)
+    }
+
+    /// Puts back those calls of [`take_all`](Self::take_all) that could not run yet, before all calls that
+    /// were added since. Also gives back their memory.
+    pub(super) fn put_back(&mut self, mut calls: Calls<F, T>) {
+        for from in calls.iter().filter_map(|(from, _)| *from) {
+            let count = self.counts.entry(from).or_default();
+            *count = count.saturating_add(1);
         }
+        calls.append(&mut self.calls);
+        self.calls = calls;
     }
 
     /// Lets those waiting calls run whose objects exist now, or that have waited too long. `from` sent them
@@ -103,6 +100,8 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
                 self.waiting.push_back(waiting);
                 continue;
             }
+            let count = self.counts.entry(from).or_default();
+            *count = count.saturating_add(1);
             self.calls.push_back((Some(from), read.received(None)));
         }
     }
@@ -123,10 +122,9 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
         let Ok(read) = Content::<T>::read(content, objects) else { return true };
         let count = self.counts.entry(from).or_default();
-        if *count >= MAX_UNREAD {
+        if *count >= MAX_UNREAD || self.waiting.len() >= MAX_UNREAD {
             return !self.is_reliable;
         }
-        *count = count.saturating_add(1);
         let must_wait = read.lacks_objects && read.entry().is_some_and(|entry| entry.waits);
         if must_wait || self.waiting.iter().any(|waiting| waiting.object == read.object) {
             let mut writer = BitWriter::new();
@@ -135,6 +133,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
                 Waiting { object: read.object, bits: content.len(), bytes: writer.into_bytes(), since: None };
             self.waiting.push_back(waiting);
         } else {
+            *count = count.saturating_add(1);
             self.calls.push_back((Some(from), read.received(from.connection())));
         }
         true

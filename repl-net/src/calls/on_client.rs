@@ -76,7 +76,7 @@ impl Client {
     /// that are not polled run in the next [`tick`](Self::tick), except those without a body.
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         for is_reliable in [true, false] {
-            while let Some((_, received)) = self.call_inbox::<T>(is_reliable)?.pop() {
+            while let Some(received) = self.call_inbox::<T>(is_reliable)?.pop() {
                 if self.get(received.object).is_some() {
                     return Some(received);
                 }
@@ -85,23 +85,26 @@ impl Client {
         None
     }
 
-    /// Runs the calls of a class that were not polled.
+    /// Runs the calls of a class that were not polled. Calls that are made meanwhile run in the next tick, so
+    /// calls that call each other end.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
             let objects = self.replicas.objects();
-            let id = channels::key::<T>(is_reliable);
-            let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(id) else { continue };
+            let key = channels::key::<T>(is_reliable);
+            let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(key) else { continue };
             inbox.end_waits((), objects, now);
-            // A call that is made meanwhile runs in the next tick, so calls that call each other end.
-            for _ in 0..inbox.len() {
-                let Some(inbox) = self.call_inbox::<T>(is_reliable) else { break };
-                let Some((from, received)) = inbox.pop() else { break };
+            let mut calls = inbox.take_all();
+            for _ in 0..calls.len() {
+                let Some((from, received)) = calls.pop_front() else { break };
                 let entry = T::CALLS.entry(T::number(&received.call));
                 if entry.is_some_and(|entry| entry.is_polled) {
-                    inbox.postpone(from, received);
+                    calls.push_back((from, received));
                 } else if self.get(received.object).is_some() {
                     T::run(Invocation::new(CallSide::Client(self), received.object, None), received.call);
                 }
+            }
+            if let Some(inbox) = self.call_inbox::<T>(is_reliable) {
+                inbox.put_back(calls);
             }
         }
     }

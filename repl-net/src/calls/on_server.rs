@@ -118,7 +118,7 @@ impl Server {
     /// next [`tick`](Self::tick), except those without a body.
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         for is_reliable in [true, false] {
-            while let Some((_, received)) = self.inbox::<T>(is_reliable)?.pop() {
+            while let Some(received) = self.inbox::<T>(is_reliable)?.pop() {
                 if self.admits(&received) {
                     return Some(received);
                 }
@@ -127,29 +127,30 @@ impl Server {
         None
     }
 
-    /// Runs the calls of a class that were not polled.
+    /// Runs the calls of a class that were not polled. Calls that are made meanwhile run in the next tick, so
+    /// calls that call each other end.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {
-            // A call that is made meanwhile runs in the next tick, so calls that call each other end.
-            let count = self.inbox::<T>(is_reliable).map_or(0, |inbox| inbox.len());
-            for _ in 0..count {
-                let Some(inbox) = self.inbox::<T>(is_reliable) else { break };
-                let Some((from, received)) = inbox.pop() else { break };
+            let Some(inbox) = self.inbox::<T>(is_reliable) else { continue };
+            let mut calls = inbox.take_all();
+            for _ in 0..calls.len() {
+                let Some((from, received)) = calls.pop_front() else { break };
                 let entry = T::CALLS.entry(T::number(&received.call));
                 let is_polled = is_external || entry.is_some_and(|entry| entry.is_polled);
                 if is_polled || from.is_some_and(|from| !self.has_call_time(from, now)) {
-                    if let Some(inbox) = self.inbox::<T>(is_reliable) {
-                        inbox.postpone(from, received);
-                    }
+                    calls.push_back((from, received));
                     continue;
                 }
-                self.timed_call(received.caller, |server| {
+                self.timed_call(from, |server| {
                     if server.admits(&received) {
                         let side = CallSide::Server(server);
-                        T::run(Invocation::new(side, received.object, received.caller), received.call);
+                        T::run(Invocation::new(side, received.object, from), received.call);
                     }
                 });
+            }
+            if let Some(inbox) = self.inbox::<T>(is_reliable) {
+                inbox.put_back(calls);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! numbers.
 
 use std::any::{Any, TypeId};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use repl_core::{
     BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
@@ -23,7 +23,8 @@ const MAX_UNREAD_BYTES: usize = 1 << 20;
 pub(crate) struct Mailbox<F> {
     /// Sorted by name.
     types: Vec<MessageType<F>>,
-    by_type: HashMap<TypeId, u16>,
+    /// The channel of each type, sorted by type.
+    by_type: Vec<(TypeId, u16)>,
     /// Memory to write messages.
     writer: BitWriter,
 }
@@ -54,7 +55,7 @@ struct TypedInbox<F, M> {
     is_reliable: bool,
     /// The senders of the unread messages, in the order in which the messages arrived.
     order: VecDeque<F>,
-    unread: HashMap<F, Unread<M>>,
+    unread: BTreeMap<F, Unread<M>>,
     /// How many entries of `order` belong to messages that were dropped.
     dropped: usize,
 }
@@ -110,7 +111,7 @@ where
 
 impl<F: Sender, M> TypedInbox<F, M> {
     fn new(is_reliable: bool) -> Self {
-        Self { is_reliable, order: VecDeque::new(), unread: HashMap::new(), dropped: 0 }
+        Self { is_reliable, order: VecDeque::new(), unread: BTreeMap::new(), dropped: 0 }
     }
 
     fn pop(&mut self) -> Option<(F, M)> {
@@ -183,7 +184,7 @@ fn read<M: NetSerialize>(content: BitSlice<'_>, objects: &dyn Objects) -> Result
 
 impl<F> Default for Mailbox<F> {
     fn default() -> Self {
-        Self { types: Vec::new(), by_type: HashMap::new(), writer: BitWriter::new() }
+        Self { types: Vec::new(), by_type: Vec::new(), writer: BitWriter::new() }
     }
 }
 
@@ -226,7 +227,8 @@ impl<F: Sender> Mailbox<F> {
         let checksum = config.checksum(Checksum::new().number(checksum)).finish();
         self.types.push(MessageType { name, type_id, checksum, config, inbox: Box::new(inbox) });
         self.types.sort_by(|one, other| one.name.cmp(&other.name));
-        self.by_type = (0..).zip(&self.types).map(|(at, known)| (known.type_id, at)).collect();
+        self.by_type = self.types.iter().map(|known| known.type_id).zip(0..).collect();
+        self.by_type.sort_unstable();
     }
 
     /// Returns the types for the handshake.
@@ -279,7 +281,8 @@ impl<F: Sender> Mailbox<F> {
 
     /// Returns the channel of a type, if the type is registered.
     pub(crate) fn channel(&self, type_id: TypeId) -> Option<u16> {
-        self.by_type.get(&type_id).copied()
+        let at = self.by_type.binary_search_by_key(&type_id, |&(known, _)| known).ok()?;
+        self.by_type.get(at).map(|&(_, channel)| channel)
     }
 
     /// Returns the inbox of a type, if the type is registered with such an inbox.

@@ -1,11 +1,9 @@
 //! The trait of types that identify the sender of a message.
 
-use std::hash::Hash;
-
 use crate::session::connection_id::ConnectionId;
 
 /// Identifies the sender of a message: on a server its connection, on a client nothing.
-pub(crate) trait Sender: Copy + Eq + Hash + Send + Sync + 'static {
+pub(crate) trait Sender: Copy + Ord + Send + Sync + 'static {
     /// Whether the senders are clients.
     const IS_CLIENT: bool;
 
