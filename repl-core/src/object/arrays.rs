@@ -12,7 +12,7 @@ pub(crate) mod vec {
     /// # Safety
     /// `array` points to an aligned `Vec<T>`.
     pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let vec = unsafe { &*array.cast::<Vec<T>>() };
         (vec.as_ptr().cast(), vec.len())
     }
@@ -20,7 +20,7 @@ pub(crate) mod vec {
     /// # Safety
     /// `array` points to an aligned `Vec<T>`, and may be written.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let vec = unsafe { &mut *array.cast::<Vec<T>>() };
         vec.resize_with(len, T::initial);
         vec.as_mut_ptr().cast()
@@ -36,7 +36,7 @@ pub(crate) mod option {
     /// # Safety
     /// `array` points to an aligned `Option<T>`.
     pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         match unsafe { &*array.cast::<Option<T>>() } {
             Some(value) => (ptr::from_ref(value).cast(), 1),
             None => (ptr::null(), 0),
@@ -46,7 +46,7 @@ pub(crate) mod option {
     /// # Safety
     /// `array` points to an aligned `Option<T>`, and may be written.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let option = unsafe { &mut *array.cast::<Option<T>>() };
         if len == 0 {
             *option = None;

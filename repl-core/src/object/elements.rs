@@ -72,7 +72,7 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.collection.is_same(other.collection, &mut |one, other| {
             // SAFETY: each collection of this command lends an element for the time of the call.
             let one = unsafe { elements.level(one) };
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let other = unsafe { elements.level(other) };
             is_same(one, other)
         })
@@ -110,7 +110,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         self.collection.follow(live.collection, &mut |id, step| {
             // SAFETY: each collection of this command lends an element for the time of the visit.
             let live = |base| unsafe { elements.level(base) };
-            // SAFETY: as above; nothing else borrows the shadow.
+            // SAFETY: as for the previous `unsafe` block; nothing else borrows the shadow.
             let shadow = |base| unsafe { elements.level_mut(base) };
             visit(id, step.map(live, shadow));
         })
@@ -127,7 +127,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         self.collection.copy_from(other.collection, &mut |from, to| {
             // SAFETY: each collection of this command lends an element for the time of the call.
             let from = unsafe { elements.level(from) };
-            // SAFETY: as above; nothing else borrows this collection.
+            // SAFETY: as for the previous `unsafe` block; nothing else borrows this collection.
             let mut to = unsafe { elements.level_mut(to) };
             copy(from, &mut to);
         });
@@ -213,7 +213,7 @@ unsafe fn changed_by(
 ) -> HandleSet {
     let mut changed = HandleSet::new();
     with_initial(&mut |old| {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let mut element = unsafe { elements.level_mut(base) };
         // SAFETY: the caller guarantees the type, and the value is borrowed for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };

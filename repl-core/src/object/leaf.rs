@@ -24,33 +24,33 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
     match leaf.bytes {
         // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
         1 => unsafe { same::<[u8; 1]>(a, b) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         2 => unsafe { same::<[u8; 2]>(a, b) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         4 => unsafe { same::<[u8; 4]>(a, b) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         8 => unsafe { same::<[u8; 8]>(a, b) },
-        // SAFETY: as above; of bitwise leaves only quaternions, vectors and 128-bit integers are wider than 8
-        // bytes.
+        // SAFETY: as for the previous `unsafe` block; of bitwise leaves only quaternions, vectors and 128-bit
+        // integers are wider than 8 bytes.
         12 => unsafe { same::<[u8; 12]>(a, b) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         16 => unsafe { same::<[u8; 16]>(a, b) },
         _ => match &leaf.codec {
             Codec::String { text, .. } if !text.is_string => {
                 // SAFETY: the functions in `text` were made for the type of the values.
                 let a = unsafe { (text.get)(a) };
-                // SAFETY: as above.
+                // SAFETY: as for the previous `unsafe` block.
                 let b = unsafe { (text.get)(b) };
                 // SAFETY: the text is borrowed as long as the value that holds it.
                 let a = unsafe { &*a };
-                // SAFETY: as above.
+                // SAFETY: as for the previous `unsafe` block.
                 let b = unsafe { &*b };
                 std::ptr::eq(a, b) || a == b
             }
             Codec::String { .. } => {
                 // SAFETY: the codec states that this value is a string.
                 let a = unsafe { &*a.cast::<String>() };
-                // SAFETY: as above.
+                // SAFETY: as for the previous `unsafe` block.
                 let b = unsafe { &*b.cast::<String>() };
                 a.len() == b.len() && (a.is_empty() || a == b)
             }
@@ -65,9 +65,9 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
 /// Both pointers hold `size_of::<B>()` initialised bytes.
 #[inline]
 unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let a = unsafe { a.cast::<B>().read_unaligned() };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let b = unsafe { b.cast::<B>().read_unaligned() };
     a == b
 }
@@ -78,18 +78,18 @@ unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
 #[inline]
 pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match leaf.bytes {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         0 => unsafe { copy_by_codec(leaf, from, to) },
         // Values of a length that the compiler knows are copied without a function call. SAFETY: the type is
         // plain bytes of this length, by the caller; the same in each arm below.
         1 => unsafe { copy::<[u8; 1]>(from, to) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         2 => unsafe { copy::<[u8; 2]>(from, to) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         4 => unsafe { copy::<[u8; 4]>(from, to) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         8 => unsafe { copy::<[u8; 8]>(from, to) },
-        // SAFETY: as above, and the objects are different.
+        // SAFETY: as for the previous `unsafe` block, and the objects are different.
         bytes => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) },
     }
 }
@@ -98,9 +98,9 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
 /// `from` holds `size_of::<B>()` initialised bytes, and as many may be written at `to`.
 #[inline]
 unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let value = unsafe { from.cast::<B>().read_unaligned() };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     unsafe { to.cast::<B>().write_unaligned(value) };
 }
 
@@ -126,49 +126,51 @@ pub(super) unsafe fn write_value(
     match codec {
         // SAFETY: `value` has the type that the codec states; the same in each arm below.
         Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::Int(int) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let value = unsafe { load_int(int.repr, value) };
             writer.write_bits(encode_int(int, value)?, int.bits.into());
         }
         Codec::Wide => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             write_wide(unsafe { value.cast::<u128>().read() }, writer);
         }
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::F64 => writer.write_bits(unsafe { value.cast::<u64>().read() }, 64),
         Codec::QuantizedF32(quantizer) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let float = unsafe { value.cast::<f32>().read() };
             writer.write_bits(quantizer.encode(float.into())?, quantizer.bits());
         }
         Codec::QuantizedF64(quantizer) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let float = unsafe { value.cast::<f64>().read() };
             writer.write_bits(quantizer.encode(float)?, quantizer.bits());
         }
         Codec::SmallestThree { bits } => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
             write_quaternion(quaternion, *bits, writer)?;
         }
         Codec::UnitVector { bits } => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let vector = unsafe { value.cast::<[f32; 3]>().read() };
             write_unit_vector(vector, *bits, writer)?;
         }
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
         Codec::String { max_bytes, text } => {
-            // SAFETY: as above; the functions in `text` were made for the type of the value.
+            // SAFETY: as for the previous `unsafe` block; the functions in `text` were made for the type of
+            // the value.
             let text = unsafe { (text.get)(value) };
             // SAFETY: the text is borrowed as long as the value.
             write_text(unsafe { &*text }, *max_bytes, writer)?;
         }
-        // SAFETY: as above; references to objects of all types have the same form in memory.
+        // SAFETY: as for the previous `unsafe` block; references to objects of all types have the same form
+        // in memory.
         Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
         Codec::Opaque(opaque) => {
             let start = writer.bit_len();
@@ -191,11 +193,11 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     let memory = match direct.bytes {
         // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
         1 => unsafe { value.read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         2 => unsafe { value.cast::<u16>().read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         4 => unsafe { value.cast::<u32>().read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         _ => unsafe { value.cast::<u64>().read() },
     };
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
@@ -212,24 +214,24 @@ pub(super) unsafe fn write_nearest(
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     let start = writer.bit_len();
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let Err(error) = (unsafe { write_value(codec, value, writer) }) else { return Ok(()) };
     writer.truncate(start);
     match codec {
         Codec::Int(int) => {
             let saturating = Codec::Int(IntCodec { saturate: true, ..*int });
-            // SAFETY: by the caller; `saturate` does not change the type.
+            // SAFETY: the caller guarantees this; `saturate` does not change the type.
             unsafe { write_value(&saturating, value, writer) }
         }
         // SAFETY: `value` has the type that the codec states; the same in the next arm.
         Codec::QuantizedF32(quantizer) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let float = unsafe { value.cast::<f32>().read() };
             write_step(quantizer, float.into(), writer)
         }
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::QuantizedF64(quantizer) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let float = unsafe { value.cast::<f64>().read() };
             write_step(quantizer, float, writer)
         }
@@ -265,43 +267,45 @@ pub(super) unsafe fn read_value(
     match codec {
         // SAFETY: `to` has the type that the codec states; the same in each arm below.
         Codec::Bool => unsafe { to.cast::<bool>().write(reader.read_bits(1)? == 1) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::Int(int) => unsafe { store_int(int.repr, decode_int(int, reader)?, to)? },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::Wide => unsafe { to.cast::<u128>().write(read_wide(reader)?) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::F32 => unsafe { to.cast::<u32>().write(reader.read_bits(32)? as u32) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::F64 => unsafe { to.cast::<u64>().write(reader.read_bits(64)?) },
         Codec::QuantizedF32(quantizer) => {
             let float = quantizer.decode(reader.read_bits(quantizer.bits())?)? as f32;
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             unsafe { to.cast::<f32>().write(float) }
         }
         Codec::QuantizedF64(quantizer) => {
             let float = quantizer.decode(reader.read_bits(quantizer.bits())?)?;
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             unsafe { to.cast::<f64>().write(float) }
         }
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::SmallestThree { bits } => unsafe {
             to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?)
         },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::UnitVector { bits } => unsafe {
             to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?)
         },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
         Codec::String { max_bytes, text } => {
             let read = read_text(*max_bytes, reader)?;
-            // SAFETY: as above; the functions in `text` were made for the type of the value.
+            // SAFETY: as for the previous `unsafe` block; the functions in `text` were made for the type of
+            // the value.
             unsafe { (text.set)(to, read) }
         }
         Codec::Reference => {
             let reference =
                 read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
-            // SAFETY: as above; references to objects of all types have the same form in memory.
+            // SAFETY: as for the previous `unsafe` block; references to objects of all types have the same
+            // form in memory.
             unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
         }
         Codec::Opaque(opaque) => {
@@ -363,21 +367,21 @@ unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
         // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are extended by
         // their sign.
         Repr::U8 => unsafe { value.read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U16 => unsafe { value.cast::<u16>().read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U32 => unsafe { value.cast::<u32>().read() }.into(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U64 | Repr::I64 => unsafe { value.cast::<u64>().read() },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::Usize => unsafe { value.cast::<usize>().read() as u64 },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::I8 => unsafe { value.cast::<i8>().read() as u64 },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::I16 => unsafe { value.cast::<i16>().read() as u64 },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::I32 => unsafe { value.cast::<i32>().read() as u64 },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::Isize => unsafe { value.cast::<isize>().read() as u64 },
     }
 }
@@ -389,20 +393,20 @@ unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError
         // SAFETY: the caller guarantees the type; the same in each arm below. `value` is in the type's range,
         // so nothing is cut off.
         Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U32 | Repr::I32 => unsafe { to.cast::<u32>().write(value as u32) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Repr::U64 | Repr::I64 => unsafe { to.cast::<u64>().write(value) },
         Repr::Usize => {
             let value = usize::try_from(value).map_err(|_| ReadError::OutOfRange)?;
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             unsafe { to.cast::<usize>().write(value) }
         }
         Repr::Isize => {
             let value = isize::try_from(value as i64).map_err(|_| ReadError::OutOfRange)?;
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             unsafe { to.cast::<isize>().write(value) }
         }
     }

@@ -118,7 +118,7 @@ impl<'a> Level<'a> {
         let command = I::command(&found.kind)?;
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let at = unsafe { self.base.add(found.offset as usize) };
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Some(unsafe { self.elements_at(command, at) })
     }
 
@@ -136,7 +136,7 @@ impl<'a> Level<'a> {
             CommandKind::Leaf(leaf) => {
                 Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData }))
             }
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             _ => unsafe { self.slot_with_elements(command, at) },
         }
     }
@@ -160,9 +160,9 @@ impl<'a> Level<'a> {
                     object: PhantomData,
                 }))
             }
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees this.
             CommandKind::Items(items) => Some(Slot::Items(unsafe { self.elements_at(items, at) })),
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees this.
             CommandKind::Entries(entries) => Some(Slot::Entries(unsafe { self.elements_at(entries, at) })),
             CommandKind::Leaf(_) | CommandKind::Return => None,
         }
@@ -223,7 +223,7 @@ impl<'a> LevelMut<'a> {
         // SAFETY: by the command, an array with this shape lies at `at`.
         let (_, old) = unsafe { (array.shape.parts)(at) };
         if old != len {
-            // SAFETY: as above, borrowed mutably.
+            // SAFETY: as for the previous `unsafe` block, borrowed mutably.
             unsafe { (array.shape.resize)(at, len) };
         }
         Some(old)
@@ -237,8 +237,8 @@ impl<'a> LevelMut<'a> {
         if index >= len {
             return None;
         }
-        // SAFETY: as above; resizing to the same length moves nothing, and the returned pointer may be
-        // written through.
+        // SAFETY: as for the previous `unsafe` block; resizing to the same length moves nothing, and the
+        // returned pointer may be written through.
         let first = unsafe { (array.shape.resize)(at, len) };
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { first.add(index * array.shape.element.size) };

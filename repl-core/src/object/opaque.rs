@@ -16,9 +16,9 @@ use crate::schema::value::{NetSerialize, With, form_checksum, same_bits};
 /// # Safety
 /// Both pointers hold an aligned `T`.
 pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u8) -> bool {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let a = unsafe { &*a.cast::<T>() };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let b = unsafe { &*b.cast::<T>() };
     a.identical(b)
 }
@@ -26,9 +26,9 @@ pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u
 /// # Safety
 /// Both pointers hold an aligned `T`; the two pointers differ, and `to` may be written.
 pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let from = unsafe { &*from.cast::<T>() };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let to = unsafe { &mut *to.cast::<T>() };
     to.clone_from(from);
 }
@@ -39,7 +39,7 @@ pub(crate) unsafe fn opaque_write<T: NetSerialize>(
     value: *const u8,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     unsafe { &*value.cast::<T>() }.write(writer)
 }
 
@@ -51,7 +51,7 @@ pub(crate) unsafe fn opaque_read<T: NetSerialize>(
     references: &mut ReferenceMap<'_>,
 ) -> Result<(), ReadError> {
     let value = T::read(reader, references)?;
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = value };
     Ok(())
 }
@@ -59,9 +59,9 @@ pub(crate) unsafe fn opaque_read<T: NetSerialize>(
 /// # Safety
 /// Both pointers hold an aligned `T`.
 pub(crate) unsafe fn with_identical<T: 'static, W: With<T>>(a: *const u8, b: *const u8) -> bool {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let a = unsafe { &*a.cast::<T>() };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let b = unsafe { &*b.cast::<T>() };
     same_bits(|writer| W::write(a, writer), |writer| W::write(b, writer))
 }
@@ -72,7 +72,7 @@ pub(crate) unsafe fn with_write<T: 'static, W: With<T>>(
     value: *const u8,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     W::write(unsafe { &*value.cast::<T>() }, writer)
 }
 
@@ -84,7 +84,7 @@ pub(crate) unsafe fn with_read<T: 'static, W: With<T>>(
     references: &mut ReferenceMap<'_>,
 ) -> Result<(), ReadError> {
     let value = W::read(reader, references)?;
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = value };
     Ok(())
 }

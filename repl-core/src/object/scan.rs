@@ -73,7 +73,7 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
             let (one, other) = (one.wrapping_add(run.offset + start), other.wrapping_add(run.offset + start));
             // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
             let ours = unsafe { load(one, bytes) };
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             let theirs = unsafe { load(other, bytes) };
             let mut difference = ours ^ theirs;
             while difference != 0 {
@@ -116,7 +116,7 @@ impl Difference {
             } else {
                 // SAFETY: `at + bytes` is at most `len`.
                 let ours = unsafe { load(one, bytes) };
-                // SAFETY: as above.
+                // SAFETY: as for the previous `unsafe` block.
                 self.word |= ours ^ unsafe { load(other, bytes) };
             }
         };
@@ -148,9 +148,9 @@ unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     match bytes {
         // SAFETY: the caller guarantees the bytes; the same below.
         8 => unsafe { from.cast::<u64>().read_unaligned() }.to_le(),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         4 => u64::from(unsafe { from.cast::<u32>().read_unaligned() }.to_le()),
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         _ => u64::from(unsafe { from.read() }),
     }
 }
@@ -175,13 +175,13 @@ mod wide {
     /// Both pointers hold 16 initialised bytes.
     #[inline]
     pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let one = unsafe { _mm_loadu_si128(one.cast()) };
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let other = unsafe { _mm_loadu_si128(other.cast()) };
         // SAFETY: every x86-64 processor has SSE2.
         let difference = unsafe { _mm_xor_si128(one, other) };
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         unsafe { _mm_or_si128(sum, difference) }
     }
 
@@ -189,7 +189,7 @@ mod wide {
     pub(super) fn is_zero(sum: Wide) -> bool {
         // SAFETY: every x86-64 processor has SSE2.
         let equal = unsafe { _mm_cmpeq_epi8(sum, zero()) };
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         unsafe { _mm_movemask_epi8(equal) == 0xffff }
     }
 }
@@ -208,9 +208,9 @@ mod wide {
     /// Both pointers hold 16 initialised bytes.
     #[inline]
     pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let one = unsafe { one.cast::<Wide>().read_unaligned() };
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let other = unsafe { other.cast::<Wide>().read_unaligned() };
         [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
     }
@@ -240,7 +240,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
     strings.iter().all(|&offset| {
         // SAFETY: the plan of `T` states that a string is at this offset.
         let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
         // The check for empty strings avoids a call of `memcmp`.
         ours.len() == theirs.len() && (ours.is_empty() || ours == theirs)

@@ -13,7 +13,7 @@ use std::ops::Deref;
 /// # Safety
 /// `value` holds an aligned `T`. The returned text is borrowed as long as the `T` is borrowed.
 pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let value = unsafe { &*value.cast::<T>() };
     std::ptr::from_ref::<str>(value)
 }
@@ -21,7 +21,7 @@ pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str
 /// # Safety
 /// `to` holds an aligned `T`, and may be written.
 pub(crate) unsafe fn set<T: From<String>>(to: *mut u8, text: String) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = text.into() };
 }
 

@@ -121,7 +121,7 @@ unsafe fn write_part(
         Kind::Leaf(codec) => unsafe { leaf::write_value(&codec, value, writer) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
         Kind::Array(array) => {
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees this.
             let (first, len) = unsafe { (array.parts)(value) };
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
@@ -134,7 +134,7 @@ unsafe fn write_part(
         }
         // SAFETY: a collection of this shape lies at `value`.
         Kind::Items(items) => unsafe { write_erased(property, items, value, writer) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { write_erased(property, &entries.elements, value, writer) },
     }
 }
@@ -147,7 +147,7 @@ unsafe fn write_erased<I: Identity>(
     value: *const u8,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let collection = unsafe { &*(shape.as_ref)(value) };
     let element = property.element(shape.element);
     write_collection(collection, property.collection_len(shape), writer, |value, writer| {
@@ -216,7 +216,7 @@ unsafe fn read_part(
         // SAFETY: a collection of this shape lies at `to`, and may be written.
         Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) },
         Kind::Entries(entries) => {
-            // SAFETY: as above.
+            // SAFETY: as for the previous `unsafe` block.
             unsafe { read_collection(property, &entries.elements, reader, references, to) }
         }
     }
@@ -231,7 +231,7 @@ unsafe fn read_collection<I: Identity>(
     references: &mut ReferenceMap<'_>,
     to: *mut u8,
 ) -> Result<(), ReadError> {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let collection = unsafe { &mut *(shape.as_mut)(to) };
     let (element, max_len) = (property.element(shape.element), property.collection_len(shape));
     let (mut list, mut label) = (I::read_list_of_all(&shape.form, max_len, reader)?, Label::START);
@@ -275,7 +275,7 @@ unsafe fn read_array(
     let len = count::read_new_count(property.array_len(array), least_bits, reader)?;
     loop {
         let ready = read.saturating_mul(2).max(FIRST_GROWTH).min(len);
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees this.
         let first = unsafe { (array.resize)(to, ready) };
         for index in read..ready {
             // SAFETY: the array was just made long enough.
@@ -318,9 +318,9 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
             unsafe { leaf::identical(&command, one, other) }
         }
         Kind::Array(array) => {
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees this.
             let (one, len) = unsafe { (array.parts)(one) };
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees this.
             let (other, other_len) = unsafe { (array.parts)(other) };
             let element = property.element(array.element);
             len == other_len
@@ -329,7 +329,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                     // SAFETY: the arrays returned their first elements and their length, and `index` is below
                     // that.
                     let one = unsafe { one.add(offset) };
-                    // SAFETY: as above.
+                    // SAFETY: as for the previous `unsafe` block.
                     let other = unsafe { other.add(offset) };
                     // SAFETY: an element lies at both.
                     unsafe { identical_shape(element, one, other) }
@@ -337,7 +337,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
         }
         // SAFETY: both pointers hold a collection of this shape.
         Kind::Items(items) => unsafe { identical_collection(property, items, one, other) },
-        // SAFETY: as above.
+        // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { identical_collection(property, &entries.elements, one, other) },
     }
 }
@@ -350,7 +350,7 @@ unsafe fn identical_collection<I: Identity>(
     one: *const u8,
     other: *const u8,
 ) -> bool {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees this.
     let one = unsafe { &*(shape.as_ref)(one) };
     // SAFETY: the same holds for the other value.
     let other = unsafe { &*(shape.as_ref)(other) };

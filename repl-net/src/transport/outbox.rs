@@ -493,8 +493,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // The allowance of the address is too small for this packet, so the packet is discarded and counts
-            // as lost. If it were kept and sent later, its status might no longer be true.
+            // The allowance of the address is too small for this packet, so the packet is discarded and
+            // counts as lost. If it were kept and sent later, its status might no longer be true.
             self.queue.discard(bytes);
         }
     }
