@@ -1,7 +1,7 @@
 //! Fast arrays for `repl`: arrays that send only the items that changed.
 //!
-//! Each item of a fast array has an id. So the cost of an update depends on the number of changed items, and
-//! not on the length of the array.
+//! Each item of a fast array has an id. Because items have ids, the cost of an update depends on the number
+//! of changed items, and not on the length of the array.
 //!
 //! ```
 //! use repl_fastarray::FastArray;
@@ -33,7 +33,7 @@
 //! send items, and does not know which items a client lacks. `repl-core` and `repl-net` compare, encode and
 //! send items through the trait [`Keyed`](repl_core::Keyed).
 //!
-//! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
+//! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An item id is
 //! serialized as a number.
 //!
 //! # The three types to know
@@ -48,7 +48,8 @@
 //!
 //! - Every write to an item through the array is sent. Users need not call a function to mark the item (S138
 //!   to S142).
-//! - An item keeps its id wherever it moves, and no other item gets that id. A clone is a new item (S137).
+//! - An item keeps its id wherever it moves, and no other item gets that id. A clone of an item is a new item
+//!   (S137).
 //! - Clients remove exactly the items that the server removed (S172, S173).
 //! - Callbacks run for each item that is added to, changed in or removed from an array that itself remains,
 //!   and for no other item (S178, S179). [`ItemCallbacks`] lists the cases in which no callback runs.
@@ -61,8 +62,8 @@
 //!
 //! The front page of `repl` says where the numbers S, R and W in descriptions are explained.
 //!
-//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in this crate
-//! is the `unsafe impl Property` of the two arrays.
+//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in
+//! `repl-fastarray` is the `unsafe impl Property` of the two arrays.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]

@@ -7,7 +7,7 @@
 use super::{BitReader, BitWriter, ReadError, WriteError};
 
 /// The length of an array is written in a fixed width if the array's `max_len` is at most this constant. If
-/// `max_len` is greater, small lengths have a short form.
+/// the `max_len` of an array is greater, small lengths have a short form.
 const FIXED_COUNT_MAX: u32 = 31;
 
 /// The minimum size of a new element in bits, for elements whose type alone guarantees no minimum.
@@ -81,7 +81,7 @@ pub(crate) fn write_elements<T>(
     })
 }
 
-/// Reads an element that [`write_element`] wrote. `read` reads the value of the element.
+/// Reads an element that [`write_element`] wrote. The function `read` reads the value of the element.
 pub(crate) fn read_element<'b, T>(
     start: usize,
     least_bits: u32,

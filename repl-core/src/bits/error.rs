@@ -7,10 +7,12 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A quantised float is a NaN or infinite. Remove `quantize`, or avoid such values.
+    /// A quantised float is a NaN or infinite. Remove the attribute `quantize`, or avoid values that are NaN
+    /// or infinite.
     #[error("the value is not finite")]
     NotFinite,
-    /// The value is outside the range that the field declares. Widen the range, or write `saturate`.
+    /// The value is outside the range that the field declares. Widen the range of the field, or add
+    /// `saturate` to its attribute.
     #[error("the value is outside its range")]
     OutOfRange,
     /// A string or array is longer than its `max_len`.

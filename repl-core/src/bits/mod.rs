@@ -47,8 +47,8 @@ fn load(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Returns 64 bits like [`load`], for the case that at most eight bytes are left. `rest` is the end of
-/// `bytes`.
+/// Returns 64 bits like [`load`], for the case that at most eight bytes are left. `rest` has the bytes from
+/// there to the end.
 #[inline]
 fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
     let missing = 8_usize.saturating_sub(rest.len()) as u32;

@@ -278,7 +278,8 @@ mod tests {
     use super::super::BitWriter;
     use super::*;
 
-    /// A value that this test writes and reads. Each variant is written by another function.
+    /// A value that this test writes and reads. Each variant is written by a different function of the
+    /// writer.
     #[derive(Clone, Debug, PartialEq)]
     enum Item {
         Bits(u64, u32),

@@ -1,8 +1,8 @@
 //! Writes bits to memory.
 //!
-//! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits`
-//! bits that were written are in `pending`, and its other bits are zero. Bytes of `bytes` after the first
-//! `settled` are a copy of `pending` that may be out of date.
+//! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits` bits that were
+//! written are in `pending`, and the other bits of `pending` are zero. Bytes of `bytes` after the first
+//! `settled` bytes are a copy of `pending` that may be out of date.
 
 use std::io;
 use std::ops::Range;
@@ -65,8 +65,8 @@ impl BitWriter {
     /// Writes the lowest `bits` bits of `value`. `bits` is 0 to 64. The higher bits of `value` must be zero.
     ///
     /// # Panics
-    /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds,
-    /// such a call makes the bits that are written after it wrong.
+    /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds, a
+    /// call with such arguments makes the bits that are written after it wrong.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -80,7 +80,7 @@ impl BitWriter {
     }
 
     /// Moves 64 bits to the bytes once the pending word is full, and keeps the rest of `value` pending. `end`
-    /// is where `value` ends, counted in bits from the start of the pending word.
+    /// is the position at which `value` ends, counted in bits from the start of the pending word.
     #[inline]
     fn settle_word(&mut self, value: u64, end: u32) {
         self.bytes.truncate(self.settled);
@@ -164,8 +164,8 @@ impl BitWriter {
         let (bytes, start) = bits.parts();
         let (first, shift) = ((start + at) / 8, (start + at) % 8);
         let source = &bytes[first..];
-        // If the bits must be shifted, each word also needs the byte after it. So the caller writes the last
-        // words.
+        // If the bits must be shifted, each word also needs the byte after it. So the last words of a slice
+        // are not appended here, but by the caller.
         let words =
             ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
         if shift == 0 {
@@ -191,15 +191,15 @@ impl BitWriter {
         self.pending &= mask(self.pending_bits);
     }
 
-    /// Returns all bytes that were written. The last byte is padded with zeros. Later writes continue after
-    /// the last bit, as if this function had not been called.
+    /// Returns all bytes that were written. The last of the returned bytes is padded with zeros. Later writes
+    /// to the writer continue after the last bit, as if this function had not been called.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
         self.copy_pending();
         &self.bytes
     }
 
-    /// Returns all bytes that were written. The last byte is padded with zeros.
+    /// Returns all bytes that were written. The last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.copy_pending();
@@ -223,7 +223,7 @@ impl BitWriter {
         BitSlice::new(self.finish(), 0, len).unwrap_or_default()
     }
 
-    /// Returns the byte at index `at`. At least one of its bits must have been written.
+    /// Returns the byte at index `at`. At least one bit of this byte must have been written.
     fn byte(&self, at: usize) -> u8 {
         match at.checked_sub(self.settled) {
             None => self.bytes[at],
@@ -357,13 +357,13 @@ impl BitWrite for BitWriter {
 }
 
 impl BitWriter {
-    /// Writes an integer of up to 128 bits in `bits` bits. The integer must fit into them.
+    /// Writes an integer of up to 128 bits in `bits` bits. The integer must fit into `bits` bits.
     #[inline]
     fn write_integer<U: UnsignedInteger>(&mut self, value: U, bits: u32) {
         self.write_wide(value.to_le_bytes().as_ref(), bits);
     }
 
-    /// Writes the lowest `bits` bits of up to 16 bytes. The bits above them must be zero.
+    /// Writes the lowest `bits` bits of up to 16 bytes. The higher bits of the value must be zero.
     #[inline]
     fn write_wide(&mut self, bytes: &[u8], bits: u32) {
         let mut words = [0; 16];

@@ -12,8 +12,8 @@ use crate::changes::changelist::ElementChange;
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element is in the queue. Built when it is first needed, because most queues are
-    /// emptied at once.
+    /// The age at which each element is in the queue. This map is built when it is first needed, because most
+    /// queues are emptied at once.
     ages: Option<BTreeMap<I, u64>>,
 }
 
@@ -63,9 +63,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
     }
 
     /// Adds later changes to the queue. No element may occur twice in `later`. If the queue contains a change
-    /// of the same element, the later change is merged with it. Otherwise the later change is inserted into
-    /// the queue at its age. Costs O(`later` × log queue length). Costs O(queue length) only if a later
-    /// change is older than a change in the queue.
+    /// of the same element, the later change is merged with it. If the queue has no change of the element,
+    /// the later change is inserted into the queue at its age. Costs O(`later` × log queue length). Costs
+    /// O(queue length) only if a later change is older than a change in the queue.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {

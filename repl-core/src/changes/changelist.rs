@@ -24,7 +24,7 @@ pub struct Changelist {
 }
 
 /// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
-/// entry in this field, only the number of its elements changed (S61).
+/// entry in `NestedChanges`, only the number of its elements changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 
@@ -51,7 +51,7 @@ pub(crate) type ElementChanges<I> = element_changes::ElementChanges<I, Changelis
 pub(crate) type ElementChange<I> = element_changes::ElementChange<I, Changelist>;
 
 /// Expands to the same code for the changes of items of a fast array and for the changes of entries of a map.
-/// Expands to `$else` for the changes of an array.
+/// The macro expands to `$else` for the changes of an array.
 macro_rules! of_elements {
     ($nested:expr, $changes:ident => $then:expr, _ => $else:expr) => {
         match $nested {
@@ -63,7 +63,7 @@ macro_rules! of_elements {
 }
 
 /// Expands to the same code for two changes of the same collection, either items or entries. The other arms
-/// are for two arrays, and for two properties of different kinds.
+/// of the macro are for the changes of two arrays, and for changes of two properties of different kinds.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
         match ($one, $other) {
@@ -153,8 +153,8 @@ impl Changelist {
         !self.nested.0.is_empty() && self.nested.has_new_elements()
     }
 
-    /// Adds all changes of `other`, which is a later changelist. Afterwards this changelist is the ordered
-    /// union of both changelists (S72), without pruning.
+    /// Adds all changes of `other`, which is a later changelist. After the merge, this changelist is the
+    /// ordered union of both changelists (S72), without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
@@ -192,9 +192,9 @@ impl Changelist {
         })
     }
 
-    /// Removes the changes that are also in `later`. So a change that was lost and sent again is not sent a
-    /// third time (R4). If a new element of an array remains in this changelist, all elements after it remain
-    /// too.
+    /// Removes the changes that are also in `later`. Because of this, a change that was lost and sent again
+    /// is not sent a third time (R4). If a new element of an array remains in this changelist, all elements
+    /// after it remain too.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
@@ -304,8 +304,8 @@ impl Changelist {
     }
 
     /// Changes a changelist that makes the receiver first empty its collections. Afterwards the changelist
-    /// removes only elements that do not exist any more. The receiver may have received other elements since
-    /// the changelist was made.
+    /// makes the receiver remove only elements that do not exist any more. The receiver may have received
+    /// other elements since the changelist was made.
     pub fn forget_resets(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.forget_resets(), _ => {});
@@ -322,7 +322,8 @@ impl Changelist {
     }
 
     /// Returns how many items or entries the changelist contains, if the changelist changes one collection or
-    /// map at the object's own level and nothing else. Such a changelist can be sent in parts (R15).
+    /// map at the object's own level and nothing else. A changelist of only one collection or map can be sent
+    /// in parts (R15).
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {

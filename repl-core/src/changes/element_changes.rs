@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use crate::ids::identity::{IdSet, Identity};
 
 /// The greatest number of stretches of removed elements that one [`ElementChanges`] lists. If more stretches
-/// were removed, it lists instead the elements that still exist (R12).
+/// were removed, `ElementChanges` instead lists the elements that still exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements the trait
@@ -77,7 +77,7 @@ pub(crate) enum Sweep {
     /// The receiver removes no other elements.
     #[default]
     None,
-    /// The receiver removes all elements that do not exist on the server any more. The server chooses this if
+    /// The receiver removes all elements that do not exist on the server any more. The server uses `Dead` if
     /// the receiver may have missed more removals than the server remembers (R12).
     Dead,
     /// The receiver removes all elements that are not new in this changelist: it empties its collection
@@ -94,7 +94,7 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     /// Makes element changes from the results of a comparison. No element may occur twice in the same
-    /// argument.
+    /// argument of this function.
     pub(crate) fn new(added: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
@@ -316,9 +316,9 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             || new_elements.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// Changes element changes that make the receiver first empty its collection. Afterwards they remove only
-    /// elements that do not exist any more. The receiver may have received other elements since the changes
-    /// were found.
+    /// Changes element changes that make the receiver first empty its collection. Afterwards the changes make
+    /// the receiver remove only elements that do not exist any more. The receiver may have received other
+    /// elements since the changes were found.
     pub(crate) fn forget_resets(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }

@@ -1,8 +1,8 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
 //! *Invariant:* a changelist is kept only while some connection has yet to gather it, and at most
-//! [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles are in `ever`, and
-//! the connections that lacked the changelist have received it.
+//! [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles remain in `ever`,
+//! and the connections that lacked the changelist have received it.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ use crate::ids::handles::HandleSet;
 /// The changelists of one object, of which the first is the oldest.
 ///
 /// A connection's position in the history is a number that only grows. A connection that has gathered all
-/// changelists is at the [`end`](Self::end). The history stores nothing about such a connection. Any other
-/// connection remembers its own position.
+/// changelists is at the [`end`](Self::end). The history stores nothing about a connection at the end. Each
+/// connection that is not at the end remembers its own position.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
@@ -27,7 +27,7 @@ pub struct History {
 struct Kept {
     lists: VecDeque<Changelist>,
     /// The result of the last merge, with the first position and the end of the merged changelists. The next
-    /// connection at the same position uses this result again.
+    /// connection at the same position uses the merged changelist again.
     merged: Option<(u64, u64, Changelist)>,
 }
 
@@ -59,7 +59,8 @@ impl History {
     /// some connection is not at the end.
     ///
     /// If the history is full, the oldest changelist is removed and passed to `evicted` with its position. A
-    /// connection that is still at that position must store the changelist itself (R10).
+    /// connection that is still at the position of the removed changelist must store the changelist itself
+    /// (R10).
     #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");

@@ -1,8 +1,8 @@
 //! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
-//! taken from the front (R15).
+//! taken from the front of the portions (R15).
 //!
 //! *Invariant:* the changes of a collection are sorted once, and each change is not visited again before it
-//! is sent. So writing all parts together costs O(changes), whatever their number.
+//! is sent. So writing all parts together costs O(changes), whatever the number of parts.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -14,10 +14,11 @@ use crate::ids::key::KeyBits;
 
 /// The changes of the elements of one collection: removals come first, then changed elements with the oldest
 /// changes first, then new elements in the order of their ids or keys. Every [rotation](Self::rotate) swaps
-/// changed and new elements in this order, so that neither of the two waits forever.
+/// changed and new elements in the order of sending, so that neither of the two waits forever.
 ///
-/// A sweep removes elements without listing them. The sweep is in the last part, and does not remove the
-/// elements that earlier parts add, in whatever order the parts arrive.
+/// A sweep removes elements without listing them. The sweep (the removal of all elements that are not listed)
+/// is in the last part, and does not remove the elements that earlier parts add, in whatever order the parts
+/// arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
     /// The handle of the collection at the object's own level.
@@ -88,7 +89,7 @@ impl Portions {
     }
 
     /// Call this function when some parts were sent in a tick and others remain. In the next tick, new
-    /// elements and changed elements swap places in the order.
+    /// elements and changed elements swap their places in the order of sending.
     pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }

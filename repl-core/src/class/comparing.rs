@@ -15,7 +15,7 @@ use crate::schema::replicated::Replicated;
 
 impl<T: Replicated> Class<T> {
     /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
-    /// compares it with this shadow (S69).
+    /// compares the object with this shadow (S69).
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -52,8 +52,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns the handles of the `push` properties that contain a fast array that was written to since it
-    /// was last compared with its shadow, or that was replaced by another fast array. Properties with such
-    /// arrays count as marked (S129). Costs O(1) for each fast array in a `push` property.
+    /// was last compared with its shadow, or that was replaced by another fast array. A `push` property
+    /// counts as marked if its fast array was written to (S129). Costs O(1) for each fast array in a `push`
+    /// property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
@@ -95,7 +96,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are
-    /// necessary if a collection has replaced another collection. Call this function when
+    /// necessary if a collection has replaced another collection. The items must be renumbered when
     /// [`Scratch::take_must_renumber`] returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {
         Renumber.visit(&mut self.level_mut(live));

@@ -56,8 +56,8 @@ impl<T: Replicated> Class<T> {
         self.lends_entries
     }
 
-    /// Marks an object as an object of a client. Items that the user adds to its collections from now on are
-    /// local (S183).
+    /// Marks an object as an object of a client. Items that the user adds to collections of such an object
+    /// from now on are local (S183).
     pub fn make_replica(&self, object: &mut T) {
         if self.holds_items {
             BecomeReplica.visit(&mut self.level_mut(object));
@@ -65,7 +65,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns whether any property in the range `handles` of a client's object has another value than in
-    /// `old`. A collection counts as different if the current update changed it.
+    /// `old`. A collection counts as a different value if the current update changed it.
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
@@ -127,10 +127,10 @@ impl<T: Replicated> Class<T> {
         self.apply_to(target, handles, update, references, observer);
     }
 
-    /// Applies an update to an object that the user has borrowed, whatever the user did with it. Applies the
-    /// update also to `base`, the copy of the values that the server sent. Elements that the user removed
-    /// from arrays and collections are restored when an update changes them. `validate` must have been called
-    /// with `base`.
+    /// Applies an update to an object that the user has borrowed, whatever the user did with it. The update
+    /// is also applied to `base`, the copy of the values that the server sent. Elements that the user removed
+    /// from arrays and collections are restored when an update changes them. Before this call, `validate`
+    /// must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -173,9 +173,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
-    /// the copy of the values that the server sent. Values in `base` do not run callbacks. If the bits are
-    /// the key of a map entry, shows the entry in the object if all objects to which its key refers exist,
-    /// and hides it otherwise.
+    /// the copy of the values that the server sent. Reading values of `base` again runs no callbacks. If the
+    /// bits are the key of a map entry, shows the entry in the object if all objects to which its key refers
+    /// exist, and hides it otherwise.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),

@@ -52,8 +52,8 @@ impl<T: Replicated> Default for Class<T> {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Makes the class of the object type `T`. If `T` is generic, this function makes the program from the
-    /// layout of `T`.
+    /// Makes the class of the object type `T`. If `T` is generic, `new` makes the program from the layout of
+    /// `T`.
     ///
     /// # Panics
     /// Panics if `T::program` returns the program of another type. The code that the derive generates never

@@ -27,8 +27,8 @@ pub struct Scratch {
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// The number of comparisons so far. The number of comparisons is the age of the changes that the next
-    /// comparison finds.
+    /// The number of comparisons so far. The number of comparisons so far is the age of the changes that the
+    /// next comparison finds.
     pub(crate) comparisons: u64,
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.
@@ -48,8 +48,8 @@ impl Scratch {
 enum Found {
     Same,
     Leaf,
-    /// The changes inside an array or collection. If the changes of an array are empty, only the number of
-    /// its elements changed.
+    /// The changes inside an array or collection. If the nested changes of an array are empty, only the
+    /// number of its elements changed.
     Nested(Nested),
 }
 
@@ -258,8 +258,8 @@ impl Comparison<'_> {
         list
     }
 
-    /// Copies a new element to the shadow, without the handles in `except`. `first` is the step to the first
-    /// property of the element.
+    /// Copies a new element to the shadow, without the handles in `except`. The argument `first` is the step
+    /// in a path to the first property of the element.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
@@ -305,8 +305,8 @@ impl Comparison<'_> {
             return None;
         }
         let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // The new elements that contain a value without a wire form. If elements with such a value were sent,
-        // clients would see an initial value that the server never had.
+        // The new elements that contain a value without a wire form. If new elements with a value without a
+        // wire form were sent, clients would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         let must_renumber = shadow.follow(&live, &mut |named, step| {

@@ -1,5 +1,5 @@
-//! How large an item of a collection or an entry of a map may be. A collection is sent in as many parts as
-//! needed, but each item is sent whole.
+//! How large an item of a collection or an entry of a map may be. A collection can be sent in any number of
+//! parts, but each item is sent whole.
 //!
 //! *Invariant:* an item in a shadow is never larger than an object may be.
 

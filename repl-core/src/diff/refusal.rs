@@ -1,12 +1,14 @@
 //! Refusals: a refusal reports a value that has no wire form, and the path to this value.
 //!
-//! *Invariant:* a refusal names one value. The shadow keeps the last value that had a wire form.
+//! *Invariant:* a refusal names one value. If a value is refused, the shadow keeps the last value that had a
+//! wire form.
 
 use crate::bits::WriteError;
 use crate::schema::display;
 use crate::schema::layout::Layout;
 
-/// Reports a value that has no wire form. On clients, the property keeps the last value that had a wire form.
+/// Reports a value that has no wire form. On clients, a property with a refused value keeps the last value
+/// that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The path to the value: the handle at the object's own level, then the handle in each element, the id
@@ -24,7 +26,7 @@ impl Refusal {
     }
 
     /// Returns the path of the value as text for an object with this layout, such as `bag{3}.count` for the
-    /// property `count` of the item with the id 3. The path does not contain keys of maps.
+    /// property `count` of the item with the id 3. The path of a refusal does not contain keys of maps.
     #[must_use]
     pub fn path(&self, layout: &Layout) -> String {
         display::path(layout, &self.steps)

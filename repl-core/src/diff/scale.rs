@@ -11,8 +11,9 @@ use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// The greatest number of bits that an object takes in a packet besides its handles and values. These bits
-/// are the segment, slot, generation, class, archetype, the form of the handles, and the end.
+/// The greatest number of bits that an object takes in a packet besides its handles and values. The head of
+/// an object consists of the segment, slot, generation, class, archetype, the form of the handles, and the
+/// end.
 pub(crate) const HEAD_BITS: u64 = 512;
 /// The greatest number of bits of a `String` besides its bytes.
 const TEXT_HEAD_BITS: u64 = 64;
@@ -70,8 +71,8 @@ pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> 
 }
 
 /// Returns the greatest number of bits of an array of `len` elements, without the values of the elements and
-/// the list of changed elements. These bits are the length of the array, the index of the first new element,
-/// and two bits for forms.
+/// the list of changed elements. The head of an array consists of the length of the array, the index of the
+/// first new element, and two bits for forms.
 fn array_head_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
@@ -82,8 +83,8 @@ fn array_head_bits(len: u64) -> u64 {
 #[derive(Default)]
 pub(crate) struct Scale {
     writer: BitWriter,
-    /// Whether the scale has met a value that has no wire form. For such a value, the shadow keeps an older
-    /// value.
+    /// Whether the scale has met a value that has no wire form. If a value has no wire form, the shadow keeps
+    /// an older value.
     pub(crate) found_formless: bool,
 }
 
@@ -157,7 +158,7 @@ impl Scale {
 }
 
 /// Accepts growths in their order, as long as the accepted growths and `bits` together do not exceed
-/// `max_bits`. Returns the growths that would exceed this limit.
+/// `max_bits`. Returns the growths that were not accepted.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

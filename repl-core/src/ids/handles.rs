@@ -116,8 +116,8 @@ impl HandleSet {
         }
     }
 
-    /// Returns the bit masks of the handles up to `count`, 64 handles to a word. The last word may hold bits
-    /// above `count`.
+    /// Returns the bit masks of the handles up to `count`, 64 handles to a word. The last word may contain
+    /// bits of handles above `count`.
     pub(crate) fn words_up_to(&self, count: u32) -> impl Iterator<Item = u64> {
         (0..count.div_ceil(64) as usize).map(|at| self.word(at))
     }

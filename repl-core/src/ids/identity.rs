@@ -15,8 +15,8 @@ use crate::ids::reference::Guid;
 /// key of an entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Whether the identity is the key of a map entry. A map cannot record the changes of an update, so
-    /// entries of a map are removed, and their callbacks run, while the update is applied. After a sweep, a
-    /// map keeps changed entries as well as new ones.
+    /// entries of a map are removed, and their callbacks run, while the update is applied. In a sweep, a map
+    /// keeps the changed entries as well as the new entries of the update.
     const IS_KEY: bool;
 
     /// The type of a set of such ids or keys.
@@ -68,7 +68,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
 
 /// Writes ids or keys in ascending order.
 pub(crate) trait WriteIds<I> {
-    /// Writes the next id or key. If the id or key counts as a part of the element, returns the bit at which
+    /// Writes the next id or key. If an id or key counts as a part of its element, returns the bit at which
     /// the element began.
     fn id(&mut self, id: &I, writer: &mut BitWriter) -> Option<usize>;
 
@@ -104,8 +104,8 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
 
     fn is_empty(&self) -> bool;
 
-    /// Returns the number of members. If the set stands for all elements that exist, this counts as one
-    /// member.
+    /// Returns the number of members. If the set stands for all elements that exist, "all elements" counts as
+    /// one member.
     fn count(&self) -> usize;
 
     /// Returns how many stretches of consecutive members the set has.
@@ -149,5 +149,5 @@ pub(crate) trait KeyPass {
     fn key(&mut self, reader: &mut BitReader<'_>, read: ReadKey) -> Result<KeyBits, ReadError>;
 }
 
-/// Reads a key and returns its bits. Adds the objects to which the key refers to the vector.
+/// Reads a key and returns its bits. The guids of objects to which the key refers are added to the vector.
 pub(crate) type ReadKey = fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>;

@@ -27,7 +27,8 @@ pub struct ItemId(NonZeroU32);
 impl ItemId {
     /// The first id for items of a server.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
-    /// The last id for items of a server. The server continues with [`FIRST`](Self::FIRST) after it.
+    /// The last id for items of a server. After the last id, the server continues with
+    /// [`FIRST`](Self::FIRST).
     pub const LAST: Self = Self::of(u32::MAX >> 1);
     /// The first id for items that a client adds by itself.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
@@ -61,8 +62,8 @@ impl ItemId {
         self.0.get() > Self::LAST.0.get()
     }
 
-    /// Returns the next id of the same kind. The two kinds are the ids of the server's items and those of a
-    /// client's own items. The id after the last id of a kind is the first id of this kind.
+    /// Returns the next id of the same kind. The two kinds of ids are the ids of the server's items and those
+    /// of a client's own items. The id after the last id of a kind is the first id of this kind.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.checked_add(1) {

@@ -1,11 +1,11 @@
-//! Lists of item ids on the wire, in ascending order. The content of an item follows its id.
+//! Lists of item ids on the wire, in ascending order. In such a list, the content of an item follows its id.
 //!
 //! A 1 comes before each id and a 0 ends the list, so an empty list is a single 0. The first id minus one is
 //! written as an Exp-Golomb code of order 7. Each further id is written as its distance from the previous id,
 //! minus one, also as an Exp-Golomb code. Four bits before the first distance contain the order of the
 //! Exp-Golomb code for all distances.
 //!
-//! *Invariant:* the ids of a list ascend, so no id occurs twice. Reading a list allocates nothing.
+//! *Invariant:* the ids of a list ascend, so no id occurs twice. Reading a list of ids allocates nothing.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;

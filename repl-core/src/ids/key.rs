@@ -15,7 +15,7 @@ const STEP_BITS: u32 = 24;
 /// Keys of up to this many bytes are stored without an allocation.
 const SHORT_BYTES: usize = 16;
 
-/// The bits of a key of a map. Keys are ordered by their number of bits, then by their bytes.
+/// The bits of a key of a map. Keys are ordered by their number of bits, and then by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyBits {
     bits: u32,
@@ -63,7 +63,7 @@ impl KeyBits {
     }
 
     /// Returns the steps of a path that lead to the entry with this key: the number of bits of the key, then
-    /// its bits, 24 in each step. No step is `u32::MAX`.
+    /// its bits, 24 in each step. No step of a path is `u32::MAX`.
     pub(crate) fn steps(&self) -> impl Iterator<Item = u32> + Clone {
         let words = self.bytes().chunks(STEP_BITS as usize / 8);
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));

@@ -11,8 +11,8 @@ use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
 use crate::ids::reference::Guid;
 
-/// Writes a list of keys of a map. The list has one of two forms: either it begins with the number of keys,
-/// or each key follows a set bit and a zero bit ends the list.
+/// Writes a list of keys of a map. A list of keys has one of two forms: either it begins with the number of
+/// keys, or each key follows a set bit and a zero bit ends the list.
 pub(crate) struct KeyWriter {
     is_counted: bool,
 }

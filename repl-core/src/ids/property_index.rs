@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 /// class of the property is known from elsewhere.
 ///
 /// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds the index of a property by name:
-/// `Player::LAYOUT.property("health")`. Store the index in a constant of the type `PropertyIndex<Player>`:
-/// then a misspelt name is a compile error.
+/// `Player::LAYOUT.property("health")`. Store the index in a constant of the type `PropertyIndex<Player>`: in
+/// a constant, a misspelt name is a compile error.
 pub struct PropertyIndex<T = ()> {
     index: u16,
     class: PhantomData<fn() -> T>,

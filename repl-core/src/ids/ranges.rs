@@ -106,8 +106,8 @@ impl IdSet<ItemId> for Ranges {
         self.add(id.number()..id.number() + 1);
     }
 
-    /// Works in place if `other` has few ranges compared with this set. So merging many small lists into one
-    /// long list does not copy the long list each time.
+    /// Works in place if `other` has few ranges compared with this set. Because of this, merging many small
+    /// lists into one long list does not copy the long list each time.
     fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
             self.0.extend(other.0.iter().cloned());

@@ -44,7 +44,7 @@ impl fmt::Debug for Guid {
 }
 
 /// A reference to a replicated object of type `T`, or null. Spawning an object returns a reference to it.
-/// Fields can hold references, and servers and clients are indexed with them.
+/// Fields can hold references, and servers and clients are indexed with references.
 ///
 /// On a client, a reference to an object that the client does not have reads as null. The reference becomes
 /// valid by itself when the object arrives, and is null again when the client may no longer see the object
@@ -65,7 +65,7 @@ impl<T: ?Sized> ObjectRef<T> {
     /// The null reference, which refers to no object.
     pub const NULL: Self = Self { raw: 0, object: PhantomData };
 
-    /// Returns a reference to the object called `guid`. The code that uses the reference checks whether the
+    /// Returns a reference to the object called `guid`. The code that uses a reference checks whether the
     /// object is a `T`.
     #[must_use]
     pub const fn new(guid: Guid) -> Self {
@@ -116,7 +116,8 @@ impl<T: ?Sized> PartialEq for ObjectRef<T> {
 
 impl<T: ?Sized> Eq for ObjectRef<T> {}
 
-/// References are ordered by guid: by slot, and then by generation. The null reference comes first.
+/// References are ordered by guid: by slot, and then by generation. The null reference comes before all other
+/// references.
 impl<T: ?Sized> Ord for ObjectRef<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.guid().cmp(&other.guid())
@@ -164,7 +165,7 @@ impl<'a> ReferenceMap<'a> {
     }
 
     /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the value
-    /// refers to this guid.
+    /// that is being read refers to `guid`.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
         if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
@@ -191,7 +192,7 @@ impl<'a> ReferenceMap<'a> {
     }
 }
 
-/// Resolves every reference to null. Use it for code that reads values outside a connection.
+/// Resolves every reference to null. Use `NoObjects` for code that reads values outside a connection.
 pub struct NoObjects;
 
 impl Objects for NoObjects {
@@ -200,8 +201,8 @@ impl Objects for NoObjects {
     }
 }
 
-/// Writes a guid or null. The form is one bit, then the slot and the generation of the guid in codes that are
-/// short for small numbers.
+/// Writes a guid or null. The form of a guid is one bit, then the slot and the generation of the guid in
+/// codes that are short for small numbers.
 pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     writer.write_bits(guid.is_some().into(), 1);
     if let Some(guid) = guid {

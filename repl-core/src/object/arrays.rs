@@ -1,4 +1,5 @@
-//! Functions that access arrays of variable length. Each function is generic over the element type.
+//! Functions that access arrays of variable length. Each function in this file is generic over the element
+//! type.
 //!
 //! *Invariant:* a function for one array type is stored only in the shape of this array type.
 #![expect(unsafe_code, reason = "reaches the elements of arrays")]

@@ -2,8 +2,8 @@
 //! maps by the bits of their keys.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
-//! element has the element shape that is stated in the collection's shape. The pointer is valid as long as
-//! the collection is borrowed.
+//! element has the element shape that is stated in the collection's shape. The pointer to an element is valid
+//! as long as the collection is borrowed.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::any::{Any, type_name};
@@ -297,7 +297,7 @@ const fn field_of<K: Property>() -> Field {
     Field::new("", 0, K::SHAPE)
 }
 
-/// Reads a key and returns its bits. Adds the objects to which the key refers to `guids`.
+/// Reads a key and returns its bits. The guids of the objects to which the key refers are added to `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
     let mut references = ReferenceMap::new(&AllObjects);
@@ -314,7 +314,7 @@ fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
     (reader.remaining() == 0).then_some(key)
 }
 
-/// Returns the bits of a key. Returns an error if the bits read back as another key.
+/// Returns the bits of a key. Returns an error if reading these bits returns another key.
 fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> {
     let mut writer = BitWriter::new();
     whole::write(key, &field_of::<K>(), &mut writer)?;

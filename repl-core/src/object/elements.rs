@@ -102,8 +102,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
-    /// `live`. Calls `visit` with each element that may have changed. Returns whether the items of `live`
-    /// must get the ids of the shadow.
+    /// `live`. `follow` calls `visit` with each element that may have changed. Returns whether the items of
+    /// `live` must get the ids of the shadow.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
         let elements = ElementTable::of(self.program, self.command);
@@ -162,13 +162,13 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
         // SAFETY: the collection of this command returned `base`. Nothing else borrows the collection as long
-        // as the level lives.
+        // as the returned level lives.
         Some(unsafe { elements.level_mut(base) })
     }
 
-    /// Changes an element with `change`, which writes to the properties of `handles`. Then records which of
-    /// the properties changed, or reports them to callbacks. Returns what `change` returns. Returns `None` if
-    /// the collection has no element with this id or key.
+    /// Changes an element with `change`, which writes to the properties of `handles`. After that, records
+    /// which of the properties changed, or reports them to callbacks. The method returns what `change`
+    /// returns. Returns `None` if the collection has no element with this id or key.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,
@@ -189,7 +189,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         }
         let with_initial = self.command.shape.with_initial;
         // SAFETY: the collection of this command returned `base`, and nothing else accesses the element
-        // before the end of the call. The value that the shape lends has the type of the elements.
+        // before the end of the call. The value that `with_initial` lends has the type of the elements.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.receive(id, ReceivedChange::Changed(&changed), calls_back);
@@ -199,7 +199,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
 }
 
 /// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns the
-/// handles whose values are different afterwards. `with_initial` lends an element with initial values.
+/// handles whose values `apply` has changed. `with_initial` lends an element with initial values.
 ///
 /// # Safety
 /// The caller guarantees what [`ElementTable::level_mut`] requires, both for `base` and for the element that

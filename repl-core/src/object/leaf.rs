@@ -318,8 +318,8 @@ pub(super) unsafe fn read_value(
     Ok(())
 }
 
-/// If an opaque value that began at bit `start` took no bits, reads its filler bit. Every value takes at
-/// least one bit, so that the length of a packet limits the work of reading it.
+/// If an opaque value that began at bit `start` took no bits, reads its filler bit. Every value of a leaf
+/// takes at least one bit, so that the length of a packet limits the work of reading it.
 fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
@@ -364,8 +364,8 @@ pub(crate) fn validate_value(
 /// `value` holds an aligned integer of this type.
 unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
     match repr {
-        // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are extended by
-        // their sign.
+        // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are
+        // sign-extended.
         Repr::U8 => unsafe { value.read() }.into(),
         // SAFETY: as for the previous `unsafe` block.
         Repr::U16 => unsafe { value.cast::<u16>().read() }.into(),
@@ -391,7 +391,7 @@ unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
 unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
     match repr {
         // SAFETY: the caller guarantees the type; the same in each arm below. `value` is in the type's range,
-        // so nothing is cut off.
+        // so the cast does not change it.
         Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
         // SAFETY: as for the previous `unsafe` block.
         Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },

@@ -1,5 +1,5 @@
 //! Levels: objects, and elements of arrays and collections, read and written through their tables of
-//! commands. Only this module turns bytes in memory into fields.
+//! commands. Only the module `level` accesses bytes in memory as fields.
 //!
 //! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so the value
 //! of each command is at its offset. A level is made only from a reference to a whole object with the program
@@ -141,8 +141,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Returns what [`slot_of`](Self::slot_of) returns, for all commands except leaves. This is a separate
-    /// function, so that the code for leaves, which are the common case, stays short.
+    /// Returns what [`slot_of`](Self::slot_of) returns, for all commands except leaves. `slot_with_elements`
+    /// is a separate function, so that the code for leaves, which are the common case, stays short.
     ///
     /// # Safety
     /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.
@@ -216,8 +216,8 @@ impl<'a> LevelMut<'a> {
         Some(LeafMut { command, value, object: PhantomData })
     }
 
-    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array, or `None`
-    /// if the property at `handle` is not an array.
+    /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or
+    /// `None` if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: by the command, an array with this shape lies at `at`.
@@ -255,7 +255,8 @@ impl<'a> LevelMut<'a> {
         Some(ElementsMut { program: self.program, command, collection })
     }
 
-    /// Reads a value from `reader` into the leaf at `handle`. On an error the value is unchanged.
+    /// Reads a value from `reader` into the leaf at `handle`. If reading returns an error, the value of the
+    /// leaf is unchanged.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn read_leaf(
         &mut self,
@@ -333,8 +334,8 @@ impl LeafMut<'_> {
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
-        // SAFETY: both pointers hold a value of the command's type. The values are different ones, because
-        // this level is borrowed mutably.
+        // SAFETY: both pointers hold a value of the command's type. The two pointers lead to different
+        // values, because this level is borrowed mutably.
         unsafe { leaf::copy_value(self.command, from.value, self.value) };
     }
 }
@@ -395,7 +396,7 @@ pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
 }
 
 /// Makes [`Level`]s of the items of one collection, or of the values of one map. Only pointers to elements of
-/// this collection may be passed to this table.
+/// its collection may be passed to an `ElementTable`.
 #[derive(Clone, Copy)]
 pub(super) struct ElementTable<'a> {
     program: &'a Program,
@@ -419,7 +420,7 @@ impl<'a> ElementTable<'a> {
     ///
     /// # Safety
     /// The caller guarantees what [`level`](Self::level) requires. Nothing else accesses the value as long as
-    /// the result lives.
+    /// the returned level lives.
     pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }

@@ -1,4 +1,5 @@
-//! Functions for leaves that serialise themselves. Each function is generic over the type of the leaf.
+//! Functions for leaves that serialise themselves. Each function in this file is generic over the type of the
+//! leaf.
 //!
 //! *Invariant:* a function for one type is stored only in the shape of this type.
 #![expect(unsafe_code, reason = "reaches values through their own functions")]
@@ -130,7 +131,7 @@ impl Shape {
     }
 
     /// The shape of a field with its own serialiser (`with = module`). Like a type with the shape
-    /// [`opaque`](Self::opaque), the field has one command in the program.
+    /// [`opaque`](Self::opaque), a field with its own serialiser has one command in the program.
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
         Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))

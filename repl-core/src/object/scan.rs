@@ -37,8 +37,8 @@ fn scan_each<T: Planned>(live: &[T], shadow: &[T], first: usize, found: &mut imp
     }
 }
 
-/// Returns whether all stretches of plain memory are the same in both objects. The lengths are constants, so
-/// the function compiles to a sequence of loads without a branch.
+/// Returns whether all stretches of plain memory are the same in both objects. The lengths of the stretches
+/// are constants, so the function compiles to a sequence of loads without a branch.
 #[inline]
 fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -53,7 +53,7 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
 }
 
 /// Calls `found` with the offset of each byte at which the plain memory of two objects differs. `found`
-/// returns how many bytes from this offset on the comparison may skip, which is at least one.
+/// returns how many bytes the comparison may skip from this offset on, which is at least one.
 #[inline]
 pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -88,8 +88,8 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
 
 /// All bits in which two stretches of memory differ, combined with OR.
 ///
-/// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. Such a call and its
-/// branch take twice as long as the loads of this type.
+/// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. A call of `memcmp`
+/// and its branch take twice as long as the loads of this type.
 struct Difference {
     word: u64,
     wide: wide::Wide,
@@ -102,7 +102,7 @@ impl Difference {
     }
 
     /// Compares `len` bytes at both pointers in the widest loads that fit, and adds the bits in which they
-    /// differ. The last load may overlap the load before it.
+    /// differ. The last of these loads may overlap the load before it.
     ///
     /// # Safety
     /// Both pointers hold `len` initialised bytes.

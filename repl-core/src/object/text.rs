@@ -1,5 +1,5 @@
-//! Functions that read and replace the text in a value. Each function is generic over the type that holds the
-//! text.
+//! Functions that read and replace the text in a value. Each function in this file is generic over the type
+//! that holds the text.
 //!
 //! *Invariant:* a function for one type is stored only in the codec of this type.
 #![expect(unsafe_code, reason = "reaches text")]

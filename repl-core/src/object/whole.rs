@@ -1,9 +1,9 @@
 //! Whole values outside of objects: values that are sent as a unit, and keys of maps. All replicated fields
 //! of a whole value are written in order, without handles.
 //!
-//! Whole values are described by their shapes, not by a program, for two reasons. The attributes of a field
-//! are known only when the field is written. A program would need one command for each element of a large
-//! fixed array.
+//! Whole values are described by their shapes, not by a program, for two reasons. The first reason is that
+//! the attributes of a field are known only when the field is written. The second reason is that a program
+//! would need one command for each element of a large fixed array.
 //!
 //! *Invariant:* a whole value has the same bits as a new element of an array. So a value that was written by
 //! a program can be read by its shape, and the other way round.
@@ -29,8 +29,8 @@ const FIRST_GROWTH: usize = 8;
 /// Writes `value` in the wire form that the attributes of `field` state.
 ///
 /// # Errors
-/// Returns an error if a part of the value has no wire form. After such an error, the caller must drop the
-/// bits that were written so far.
+/// Returns an error if a part of the value has no wire form. After an error, the caller must drop the bits
+/// that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     if let Some(codec) = property.plain_leaf() {
@@ -75,7 +75,7 @@ pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
 }
 
 /// Calls `each` with each part of a value that is sent, in order, and with the offset of the part. The parts
-/// are leaves, arrays and collections.
+/// of a value are leaves, arrays and collections.
 fn each_part<E>(
     property: Formatted,
     offset: usize,
@@ -258,8 +258,8 @@ unsafe fn read_collection<I: Identity>(
     Ok(())
 }
 
-/// Reads the number of elements of an array, and then the elements. The array grows while elements are read,
-/// so that a claimed count does not decide how much is allocated.
+/// Reads the number of elements of an array, and then the elements. The array grows while its elements are
+/// read, so that a claimed count does not decide how much is allocated.
 ///
 /// # Safety
 /// `to` holds an aligned array of the property's shape, and may be written.

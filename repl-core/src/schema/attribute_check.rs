@@ -27,8 +27,8 @@ impl Field {
         Self { shape: T::WHOLE, ..self.checked() }
     }
 
-    /// Returns the entry after checking that the attributes of the field fit its type. Because of this check,
-    /// the compile error points to the field and not to the derive.
+    /// Returns the entry after checking that the attributes of the field fit its type. Because the function
+    /// `checked` reports them, the compile error points to the field and not to the derive.
     ///
     /// # Panics
     /// Panics at compile time if the attributes do not fit.
@@ -59,8 +59,8 @@ enum AttributeError {
     Inside(Inside),
 }
 
-/// Describes a field of a nested struct that has a condition, a notify or `push`. These attributes would have
-/// no effect inside a nested struct.
+/// Describes a field of a nested struct that has a condition, a notify or `push`. A condition, a notify or
+/// `push` would have no effect inside a nested struct.
 struct Inside {
     /// The name of the nested struct.
     owner: &'static str,
@@ -128,7 +128,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
 }
 
 /// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.
-/// Only fields of objects may have these attributes.
+/// Only fields of objects may have conditions, notifies and `push`.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {

@@ -13,8 +13,8 @@ use crate::schema::shape::{Field, Shape};
 /// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
 ///
 /// Implement this trait for your own struct of floats, to quantise all of them with one attribute on the
-/// field that holds the struct. When the table is made, a check refuses the struct if any value in it is not
-/// a float.
+/// field that holds the struct. When the table is made, a check refuses a struct with this trait if any value
+/// in it is not a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -226,7 +226,7 @@ pub enum FastArrayItemForItemsAndFields {}
 pub enum NetSerializeForUnits {}
 
 /// A trait that no type implements. Generated code requires this trait when a notify names a method that the
-/// object does not have. `Method` is a type with the name of the method, `Old` is the type of the field.
+/// object does not have. `Method` is a type with the name of the method, and `Old` is the type of the field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",

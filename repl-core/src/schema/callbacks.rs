@@ -39,7 +39,7 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// Decides which callbacks run for an object. By default no callbacks run.
+/// Decides which callbacks run for an object. By default no callbacks of an object run.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
     /// Whether the object type has callbacks.

@@ -1,5 +1,5 @@
 //! Codecs and formats. A codec describes the wire form of one leaf (a value that is sent as a unit). A format
-//! is a wire form that the attributes of a field choose.
+//! is the choice of a wire form by the attributes of a field.
 //!
 //! *Invariant:* a codec contains the width, range and rules of the leaf, so code that has the codec needs no
 //! attributes.
@@ -63,8 +63,8 @@ pub(crate) struct IntCodec {
     pub(crate) span: u64,
     /// The number of bits on the wire.
     pub(crate) bits: u8,
-    /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
-    /// value is refused.
+    /// Whether a value outside the range is replaced by the nearest bound when it is written. If saturation
+    /// is off, such a value is refused.
     pub(crate) saturate: bool,
 }
 
@@ -93,8 +93,8 @@ pub enum Format {
     Bits {
         /// The number of bits, 1 to 64.
         bits: u8,
-        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
-        /// value is refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If
+        /// saturation is off, such a value is refused.
         saturate: bool,
     },
     /// `range = a..=b`: an integer between two bounds, both included.
@@ -103,8 +103,8 @@ pub enum Format {
         min: i128,
         /// The greatest value of the range.
         max: i128,
-        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
-        /// value is refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If
+        /// saturation is off, such a value is refused.
         saturate: bool,
     },
     /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest
@@ -116,8 +116,8 @@ pub enum Format {
         min: f64,
         /// The greatest value of the range.
         max: f64,
-        /// Whether a value outside the range is replaced by the nearest bound when it is written. If not, the
-        /// value is refused. A NaN is always refused.
+        /// Whether a value outside the range is replaced by the nearest bound when it is written. If
+        /// saturation is off, such a value is refused. A float that is NaN is always refused.
         saturate: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
@@ -297,8 +297,8 @@ impl Codec {
         })
     }
 
-    /// Returns the size of a value in memory, in bytes, if this size is the same on every target. `usize`
-    /// counts as 8 bytes.
+    /// Returns the size of a value in memory, in bytes, if this size is the same on every target. In this
+    /// function, `usize` counts as 8 bytes.
     pub(crate) const fn bytes(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -313,7 +313,7 @@ impl Codec {
     }
 
     /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
-    /// Such values are encoded once as a test before the shadow accepts them.
+    /// Values of such types are encoded once as a test before they are copied to the shadow.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

@@ -7,29 +7,30 @@
 //!    (`attr/condition`). `tests/conditions.rs` has a table of the results of all conditions.
 //! 2. If the properties with the condition are not compared in each tick, the condition needs a line in
 //!    [`Condition::is_compared_each_tick`], and code that decides when these properties are compared instead.
-//!    For `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles that
-//!    `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read. For
-//!    `Never` this code is in `Object::scope` and `Object::set_condition` of `repl-net`, in `class/begin`
-//!    (`begin_sum`), and in `check` of the derive.
+//!    For the condition `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles
+//!    that `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read. For
+//!    the condition `Never` this code is in `Object::scope` and `Object::set_condition` of `repl-net`, in
+//!    `class/begin` (`begin_sum`), and in `check` of the derive.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
 //!    `Object::flags` of `repl-net` sets the flag.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
-//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if this step is
-//!    forgotten.
+//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if the step for
+//!    facts about connections is forgotten.
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
 //!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
-//!    Both methods compare what a client sees before and after the change.
+//!    Both `change_view` and `review` compare what a client sees before and after the change.
 //!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
 /// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
 /// `COND_*` values (S34), and the results of S35.
 ///
-/// Conditions affect only which properties are sent, never which are compared. The exceptions are documented
-/// at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
+/// Conditions affect only which properties are sent, never which are compared. The exceptions to this rule
+/// are documented at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never)
+/// (S39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Condition {
@@ -54,13 +55,13 @@ pub enum Condition {
     /// every update to the connection that owns the object.
     InitialOrOwner = 7,
     /// The property is sent only to connections for which it is switched on. Each property with the condition
-    /// `Custom` has two switches, and its value is sent only while both switches are on. The switch of the
-    /// object applies to all connections and is on at first. The switch of the object on one connection is on
-    /// at first, or off if the field has `starts_off`.
+    /// `Custom` has two switches, and its value is sent only while both switches are on. The switch of a
+    /// property of the object applies to all connections and is on at first. The switch of a property of the
+    /// object for one connection is on at first, or off if the field has `starts_off`.
     ///
     /// While the object's switch is off, the property is not compared, and a client that receives the object
-    /// for the first time gets the value of the archetype (S45). When both switches are on, a connection that
-    /// lacks the current value receives it.
+    /// for the first time gets the value of the archetype (S45). When both switches of a property are on, a
+    /// connection that lacks the current value receives it.
     Custom = 8,
     /// The property is sent to replay connections and to the connection that owns the object.
     ReplayOrOwner = 9,

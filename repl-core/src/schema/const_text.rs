@@ -1,15 +1,17 @@
 //! Error texts that constants compose at compile time, without allocation, so that a compile error can state
 //! its cause.
 //!
-//! *Invariant:* this module makes only error texts. No table and no wire form depends on this module.
+//! *Invariant:* this module makes only error texts. No table and no wire form depends on the texts of this
+//! module.
 
-/// The greatest length of a text, in bytes. The rest of a longer text is dropped.
+/// The greatest length of a text, in bytes. If a text is longer, the rest is dropped.
 const CAPACITY: usize = 1024;
 
 /// The greatest length, in bytes, of a name that is compared with similar names.
 const LONGEST_NAME: usize = 63;
 
-/// A text that is composed of pieces. If a piece does not fit, this piece and all later pieces are dropped.
+/// A text that is composed of pieces. If a piece of the text does not fit, this piece and all later pieces
+/// are dropped.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     bytes: [u8; CAPACITY],

@@ -130,8 +130,8 @@ pub(crate) fn type_name(property: Formatted) -> String {
     }
 }
 
-/// Returns the generic arguments of a type, with their angle brackets and without module paths. Returns an
-/// empty text if the type is not generic.
+/// Returns the generic arguments of a type, with their angle brackets and without module paths. The function
+/// returns an empty text if the type is not generic.
 fn arguments(rust_name: &str) -> String {
     let (mut open, mut start) = (0_usize, None);
     // The search starts at the end, because types inside functions have angle brackets in their paths.
@@ -222,10 +222,10 @@ impl Layout {
         level.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// Returns the handles of the property at `path`. `path` can also lead to a part of a property. The path
-    /// begins at the object or item, and is written as in the printed table, for example `pose.position[2]`.
-    /// Returns `None` if the type has no such path, or if the path leads inside a `Vec`, an `Option` or a
-    /// collection. Costs O(fields on the way).
+    /// Returns the handles of the property at `path`. The argument `path` can also lead to a part of a
+    /// property. The argument `path` begins at the object or item, and is written as in the printed table,
+    /// for example `pose.position[2]`. Returns `None` if the type has no such path, or if the path leads
+    /// inside a `Vec`, an `Option` or a collection. Costs O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -363,8 +363,8 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     text
 }
 
-/// Returns the leaf or array at the handle with index `skip` within a property, counted from zero. Appends
-/// the path of this leaf or array to `text`.
+/// Returns the leaf or array at the handle with index `skip` within a property, counted from zero. The path
+/// of the leaf or array is appended to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {

@@ -14,8 +14,8 @@ use crate::schema::step::{ReceivedChange, Step};
 /// A [`Step`] of a comparison, with pointers to elements of an unknown type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
 
-/// A collection whose type is not known. The same type is used for a server's live collection, for its
-/// shadow, and for a client's replica.
+/// A collection whose type is not known. The same collection type is used for a server's live collection, for
+/// its shadow, and for a client's replica.
 pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
 
@@ -57,9 +57,9 @@ pub(crate) trait Collection<I: Identity>: Any {
     }
 
     /// Returns whether both collections are equal as whole values: they have the same entries, or the same
-    /// items in the same order. `is_same` decides whether two elements are equal. The ids of items are not
-    /// compared. The reason is that the shadow of a whole value is a clone, and the items of a clone have new
-    /// ids (S137). Costs O(elements).
+    /// items in the same order. The argument `is_same` decides whether two elements are equal. This
+    /// comparison ignores the ids of items. Ids are ignored because the shadow of a whole value is a clone,
+    /// and the items of a clone have new ids (S137). Costs O(elements).
     fn is_same_whole(
         &self,
         other: &dyn Collection<I>,
@@ -80,7 +80,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
     /// Removes an element that was just added to this shadow, because a value in it has no wire form. The
-    /// next comparison tries again to add the element when the live element was written to.
+    /// next comparison tries to add the element again if the live element was written to.
     fn remove_unsendable(&mut self, id: &I);
 
     /// Makes this collection have the same elements as `other`. Calls `copy` with each element of `other` and
@@ -102,12 +102,12 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// Records a change of an element of a client's replica. A map cannot record changes, so it runs the
+    /// Records a change of an element of a client's replica. A map cannot record changes, so a map runs the
     /// callback at once if `calls_back` is set.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
-    /// Marks for removal all elements that are not received after this call. The caller must remove the
-    /// elements that are returned, and the collection itself removes the others.
+    /// Marks for removal all elements that are not received after this call. The collection cannot mark the
+    /// elements that are returned, so the caller must remove them.
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are marked for removal.

@@ -23,8 +23,8 @@ pub struct Form {
 }
 
 impl Layout {
-    /// Returns the form of each part of the layout, in the order of declaration. The function allocates, so
-    /// use it for errors and not in every tick.
+    /// Returns the form of each part of the layout, in the order of declaration. The function `forms`
+    /// allocates, so use it for errors and not in every tick.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();

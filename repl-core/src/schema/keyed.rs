@@ -13,7 +13,7 @@ use crate::schema::step::{ReceivedChange, Step};
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
 /// A collection of items with ids, such as a fast array. The trait has the functions that `repl-core` needs
-/// of such a collection. `repl-fastarray` implements the trait.
+/// of a collection of items with ids. The crate `repl-fastarray` implements the trait.
 ///
 /// One type of collection has three roles. A *live* collection belongs to the server: user code adds, changes
 /// and removes items, and the collection records which items were written to. A *shadow* is updated from a
@@ -23,8 +23,8 @@ pub trait Keyed: Property {
     /// The type of the items.
     type Item: Property;
 
-    /// Whether the items have callbacks. If they have none, the library does not determine which properties
-    /// of an item changed.
+    /// Whether the items have callbacks. If items have no callbacks, the library does not determine which
+    /// properties of an item changed.
     const HAS_CALLBACKS: bool;
 
     /// Whether items have an order, which is sent as labels (R13).
@@ -64,17 +64,17 @@ pub trait KeyedShadow: Keyed {
     /// Returns whether this shadow already has all changes of `live`. Costs O(1).
     fn is_up_to_date(&self, live: &Self) -> bool;
 
-    /// Makes this shadow have the same items as the live collection `live`. Calls `visit` with each item that
-    /// was written to since the last call. `visit` copies the values that differ. Costs O(items written to),
-    /// or O(items) if the last call passed another collection.
+    /// Makes this shadow have the same items as the live collection `live`. `follow` calls `visit` with each
+    /// item that was written to since the last call. The function `visit` copies the values that differ to
+    /// the shadow. Costs O(items written to), or O(items) if the last call passed another collection.
     ///
     /// Returns whether `live` must be [renumbered](Keyed::renumber) before it is used again: this is so if
     /// `live` has replaced another collection, and its items get other ids.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
-    /// Removes the item `id` from this shadow again. The item was just [added](Step::Added), but a value in
-    /// it has no wire form. The item is added again when the live item is written to. Does nothing if the
-    /// shadow does not have the item. Costs O(1), or O(log n) if the collection is ordered.
+    /// Removes the item `id` from this shadow again. The item to remove was just [added](Step::Added), but a
+    /// value in it has no wire form. The removed item is added again when the live item is written to. Does
+    /// nothing if the shadow does not have the item. Costs O(1), or O(log n) if the collection is ordered.
     fn remove_unsendable(&mut self, id: ItemId);
 
     /// Makes this collection have items with the ids of `other`, in the same order. Calls `copy` with each
@@ -87,8 +87,8 @@ pub trait KeyedReplica: Keyed {
     /// Marks this collection as a client's replica: items that its user adds from now on get local ids.
     fn become_replica(&mut self);
 
-    /// Marks this collection as a client's replica if it is not one yet. If it is not one yet, the user of a
-    /// client has assigned this collection over a replica, and all its items get local ids (S183). Costs
+    /// Marks this collection as a client's replica if it is not one yet. If it was not a replica, the user of
+    /// a client has assigned this collection over a replica, and all its items get local ids (S183). Costs
     /// O(1), or O(items) if the collection was not a replica.
     fn own(&mut self);
 
@@ -122,6 +122,6 @@ pub trait KeyedReplica: Keyed {
 /// Functions that prefetch items into the processor's cache.
 pub trait Preload: Keyed {
     /// Prefetches the item `id` into the processor's cache, because it will be needed soon. An implementation
-    /// may do nothing. Costs O(1).
+    /// of `preload` may do nothing. Costs O(1).
     fn preload(&self, _: ItemId) {}
 }

@@ -16,8 +16,8 @@ use std::ops::Range;
 /// The table of one object type. The format `{}` prints the layout for reviewers, and `{:#}` adds everything
 /// that depends on the compiler.
 pub struct Layout {
-    /// The type that this layout describes. Only [`Layout::of`] sets this field, together with that type's
-    /// shape.
+    /// The type that this layout describes. Only [`Layout::of`] sets `type_id`, together with the shape of
+    /// the same type.
     type_id: fn() -> TypeId,
     pub(crate) shape: &'static Shape,
     pub(crate) fields: &'static [Field],
@@ -44,7 +44,7 @@ pub struct Counts {
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
 /// The greatest depth to which arrays can be nested. A collection or map counts as two levels. The greatest
-/// depth limits the length of paths and the depth of recursion.
+/// depth of arrays limits the length of paths and the depth of recursion.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
@@ -189,8 +189,8 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
 }
 
 /// Returns whether a property takes any bits on the wire. A property without bits has no command, because a
-/// long list of such values would take time but no bits. An array whose elements take no bits is never sent
-/// (S16). An `Option` is always sent, because it says whether there is a value.
+/// long list of values without bits would take time but no bits. An array whose elements take no bits is
+/// never sent (S16). An `Option` is always sent, because it says whether there is a value.
 pub(crate) const fn travels(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
@@ -387,8 +387,9 @@ const fn same(a: &str, b: &str) -> bool {
 }
 
 /// Returns the minimum size of a new element of an array in bits, so that a few bits from a peer cannot
-/// allocate much memory. The minimum is 8 bits, or 0 if every value has at least one bit for two bytes of its
-/// memory. The minimum depends only on the wire types, never on sizes that vary with the compiler.
+/// allocate much memory. The minimum size of a new element is 8 bits, or 0 if every value has at least one
+/// bit for two bytes of its memory. The minimum size depends only on the wire types, never on sizes that vary
+/// with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
         // The value of an `Option` is stored inside the object, whether or not there is one.

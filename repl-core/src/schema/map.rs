@@ -20,14 +20,15 @@ use crate::schema::property::Property;
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same wire form, because clients would otherwise lose entries. Key types that break this rule are names
 /// that compare equal in upper and lower case, and wrapped floats for which zero and minus zero compare
-/// equal. A key is refused if its bits read back as another key or has no wire form. The entry of a refused
-/// key is not sent, and the refusal is reported in the same way as for a value without a wire form.
+/// equal. A key is refused if its bits read back as another key or if the key has no wire form. The entry of
+/// a refused key is not sent, and the refusal is reported in the same way as for a value without a wire form.
 ///
 /// If a key is or contains a reference, a client shows the entry only while it has the object of the
-/// reference. The entry appears and disappears with the object, although nothing is sent for the entry. The
-/// client stores hidden entries in a second copy of the object, and applies updates to them. An entry with a
-/// null key is shown. Entries with references as keys have callbacks, too: the callbacks of the value and the
-/// notify of the property run when an entry appears and before it disappears.
+/// reference. An entry with a reference as its key appears and disappears with the object of the reference,
+/// although nothing is sent for the entry. The client stores hidden entries in a second copy of the object,
+/// and applies updates to them. An entry with a null key is shown. Entries with references as keys have
+/// callbacks, too: the callbacks of the value and the notify of the property run when an entry appears and
+/// before it disappears.
 ///
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
 /// while the update is applied. The callbacks run first for entries whose keys the update lists as removed,
@@ -41,7 +42,8 @@ use crate::schema::property::Property;
 pub trait Map: Property {
     /// The type of the keys, which identify entries.
     type Key: Property + Clone + PartialEq;
-    /// The type of the values, which are replicated property by property. For a set, this type is `()`.
+    /// The type of the values, which are replicated property by property. For a set, the type of the values
+    /// is `()`.
     type Value: Property;
     /// Whether the type is a set.
     const IS_SET: bool;

@@ -1,7 +1,7 @@
 //! Schemas: a schema describes a type for replication. Shapes describe types, and tables are made from
 //! shapes.
 //!
-//! *Invariant:* a schema depends only on its type. This folder reads and writes no object.
+//! *Invariant:* a schema depends only on its type. The folder `schema` reads and writes no object.
 
 pub(crate) mod attribute_check;
 pub(crate) mod attributes;

@@ -56,8 +56,8 @@ impl Plan {
         self.rest
     }
 
-    /// Returns whether the type has more runs or strings than a plan can hold. If it does, all properties
-    /// must be compared by their commands in the program.
+    /// Returns whether the type has more runs or strings than a plan can hold. If a plan overflows, all
+    /// properties must be compared by their commands in the program.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }

@@ -52,14 +52,15 @@ pub(crate) enum CommandKind {
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
     /// The size of the value in bytes, if two values of the type are equal if and only if their bytes are
-    /// equal. The size is zero for all other types.
+    /// equal. The stored size is zero for all other types.
     pub(crate) bytes: u32,
     /// The direct form of the codec, if the wire form of the value equals its form in memory, as for most
     /// types.
     pub(crate) direct: Option<Direct>,
 }
 
-/// The command of an array of variable length. The commands for an element and a return command follow it.
+/// The command of an array of variable length. The commands for an element and a return command follow the
+/// command of the array.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayCommand {
     pub(crate) shape: &'static ArrayShape,
@@ -75,7 +76,8 @@ pub(crate) struct ArrayCommand {
     pub(crate) least_bits: u32,
 }
 
-/// The command of a fast array or a map. The commands for an element and a return command follow it.
+/// The command of a fast array or a map. The commands for an element and a return command follow the command
+/// of the collection.
 pub(crate) struct CollectionCommand<I: Identity> {
     pub(crate) shape: &'static CollectionShape<I>,
     /// The index of the first command of an element.
@@ -156,8 +158,8 @@ pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usi
 }
 
 impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
-    /// Makes the tables of the program from `layout`. The lengths of the tables are the counts that the
-    /// layout states.
+    /// Makes the tables of the program from `layout`. The tables have the lengths that the layout states as
+    /// counts.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
         let mut made = Self {

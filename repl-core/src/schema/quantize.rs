@@ -3,17 +3,17 @@
 //!
 //! How to add a form of quantisation:
 //!
-//! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. The compiler then reports the
-//!    `match` expressions without a default arm: the rest of `codec`, `object/leaf` (reads and writes the
-//!    bits of the form), `Formatted::kind` in `shape` (which types become the form), and `type_name` in
-//!    `display`.
+//! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. When the variants are there,
+//!    the compiler reports the `match` expressions without a default arm: the rest of `codec`, `object/leaf`
+//!    (reads and writes the bits of the form), `Formatted::kind` in `shape` (which types become the form),
+//!    and `type_name` in `display`.
 //! 2. The following places need the form too, but the compiler does not report them: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
 //!    `identical` in `object/leaf` compares; and `types/foreign`, which states which forms can be used for
 //!    the types of other crates.
 //! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
-//!    The compiler then reports `expand/field` and `numbers` in `check`. The compiler does not report
-//!    `saturates_something` in `check`, which decides whether the form has bounds.
+//!    When the variant is there, the compiler reports `expand/field` and `numbers` in `check`. The compiler
+//!    does not report `saturates_something` in `check`, which decides whether the form has bounds.
 //! 4. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
 //!    `repl-derive/attributes.md`.
 //!
@@ -31,7 +31,7 @@ use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
 /// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision, of
-/// which this leaves five for rounding errors.
+/// which the limit of 48 bits leaves five for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
 /// How far the length of a unit vector may differ from one.
@@ -41,8 +41,8 @@ const UNIT_TOLERANCE: f64 = 1e-3;
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
 /// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
-/// same step. For `f64` this always holds, and for `f32` it holds if neither bound is more than 2²² steps
-/// from zero.
+/// same number of steps. For `f64`, encoding a decoded value always gives the same step. For `f32` it does if
+/// neither bound is more than 2²² steps from zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -111,7 +111,8 @@ impl Quantizer {
         if !value.is_finite() {
             return Err(WriteError::NotFinite);
         }
-        // A call of `round` is slow on many machines. The cast below drops the fraction and saturates.
+        // A call of `round` is slow on many machines. The cast to an integer drops the fraction and
+        // saturates.
         let position = (value - self.min) / self.step + 0.5;
         let step = position as u64;
         if position >= 0.0 && step <= self.steps {
@@ -136,8 +137,8 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. So zero has an exact form, and negation needs no
-/// rounding.
+/// Whole numbers from −n to n that represent −1 to 1. In the lattice, zero has an exact form, and negation
+/// needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// The greatest whole number n of the lattice, which is at most 2²³.
@@ -206,9 +207,10 @@ pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
     // If components are almost equal, another component may be the largest after three components were
-    // rounded. A second encoding of the decoded value corrects this. After the second encoding, the omitted
-    // component is restored to within half a step of its point, and remains the largest. The second encoding
-    // also corrects values halfway between two points.
+    // rounded. A second encoding of the decoded value corrects which component is omitted. After the second
+    // encoding, the omitted component is restored to within half a step of its point, and remains the
+    // largest. The second encoding also corrects the rounding of components halfway between two lattice
+    // points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -240,14 +242,14 @@ fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     packed << 2 | largest as u64
 }
 
-/// Returns the absolute value of the lattice point nearest to a component. The result may be beyond the end
-/// of the lattice.
+/// Returns the absolute value of the lattice point nearest to a component. The result may be greater than the
+/// greatest point of the lattice.
 fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }
 
 /// Returns the quaternion that [`encode_smallest_three`] encoded, scaled to the length one. The largest
-/// component of the quaternion is above zero.
+/// component of the decoded quaternion is above zero.
 ///
 /// # Errors
 /// Returns [`ReadError::OutOfRange`] if no quaternion has these bits.
@@ -285,8 +287,8 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // Two points on an edge of the square may stand for the same direction. All four corners stand for the
-    // same direction.
+    // Two points on an edge of the square may stand for the same direction. All four corners of the square
+    // stand for the same direction.
     if u.abs() == lattice.half {
         v = v.abs();
     }
@@ -316,7 +318,7 @@ pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], Rea
 }
 
 /// Mirrors a point of the square at the nearest side of the diamond that stands for the upper half of the
-/// octahedron. Mirroring twice returns the same point.
+/// octahedron. Mirroring a point twice returns the same point.
 fn fold(u: f64, v: f64) -> (f64, f64) {
     let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };
     ((1.0 - v.abs()) * sign(u), (1.0 - u.abs()) * sign(v))

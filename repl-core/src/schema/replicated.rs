@@ -10,21 +10,21 @@ use crate::schema::property::Property;
 use crate::schema::value::NetSerialize;
 
 /// Requires that an object is `Send`, so that a server can move to another thread between uses. The name of
-/// the trait appears in the compile error for an object that is not `Send`.
+/// the trait `EveryFieldIsSend` appears in the compile error for an object that is not `Send`.
 #[doc(hidden)]
 pub trait EveryFieldIsSend: Send {}
 
 impl<T: Send> EveryFieldIsSend for T {}
 
 /// Requires that an object is `Sync`, so that several threads can read one server or client. The name of the
-/// trait appears in the compile error for an object that is not `Sync`.
+/// trait `EveryFieldIsSync` appears in the compile error for an object that is not `Sync`.
 #[doc(hidden)]
 pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
-/// An object: a struct whose annotated fields are replicated. Derive this trait. All fields of an object must
-/// be `Send` and `Sync`, including those that are not replicated.
+/// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
+/// All fields of an object must be `Send` and `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
@@ -33,7 +33,7 @@ impl<T: Sync> EveryFieldIsSync for T {}
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
     /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. The
-    /// layout prints as a table for reviewers.
+    /// layout can be printed as a table, which people can review.
     const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
@@ -47,7 +47,7 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     fn program() -> Program;
 
     /// Calls the notify method of the replicated field `field`. `field` is an index in the order of
-    /// declaration. `old` has the values from before the update.
+    /// declaration. The argument `old` has the object's values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

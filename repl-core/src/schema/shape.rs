@@ -19,8 +19,8 @@ pub struct Shape {
     /// The name of the type on the wire. The name is never taken from `type_name`, which compilers may
     /// change.
     pub(crate) name: &'static str,
-    /// A function that returns the compiler's name of the type. The printed layout uses it for the generic
-    /// arguments of the type.
+    /// A function that returns the compiler's name of the type. The printed layout uses this name for the
+    /// generic arguments of the type.
     pub(crate) rust_name: fn() -> &'static str,
     /// The size of the type in bytes. The size is also the distance between two elements of an array.
     pub(crate) size: usize,
@@ -33,20 +33,20 @@ pub struct Shape {
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A value that is always sent whole. The value has one command in the program.
+    /// A value that is always sent whole. A value that is always sent whole has one command in the program.
     Leaf(Codec),
     /// A struct, or a tuple. The struct is flattened: it has the commands of its fields, in the order of
     /// declaration.
     Struct(&'static [Field]),
     /// An array `[T; N]`. A fixed array has the commands of `T` N times in the program.
     FixedArray { element: &'static Shape, len: usize },
-    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. The property has one command in the
-    /// program, and inner commands for an element.
+    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. An array property has one command in
+    /// the program, and inner commands for an element.
     Array(&'static ArrayShape),
-    /// A fast array: a collection of items with ids. The property has one command in the program, and inner
+    /// A fast array: a collection of items with ids. A fast array has one command in the program, and inner
     /// commands for an item.
     Items(&'static CollectionShape<ItemId>),
-    /// A map or set. The property has one command in the program, and inner commands for a value.
+    /// A map or set. A map or set has one command in the program, and inner commands for a value.
     Entries(&'static MapShape),
 }
 
@@ -57,11 +57,11 @@ pub(crate) struct ArrayShape {
     pub(crate) optional: bool,
     /// The greatest number of elements that the array may have on the wire.
     pub(crate) max_len: u32,
-    /// A function that takes a pointer to an array. The function returns a pointer to the first element, and
-    /// the length of the array.
+    /// A function that takes a pointer to an array. The function `parts` returns a pointer to the first
+    /// element, and the length of the array.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// A function that changes the length of an array. It fills a longer array with initial values. The
-    /// function returns a pointer to the first element.
+    /// A function that changes the length of an array. If the array becomes longer, it is filled with initial
+    /// values. The function `resize` returns a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct CollectionShape<I: Identity> {
     /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, which
     /// can be read and written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
-    /// A function that calls another function with an element that has initial values. The other function may
-    /// use this element as a temporary copy.
+    /// A function that calls another function with an element that has initial values. The called function
+    /// may use this element as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 

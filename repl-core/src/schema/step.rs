@@ -1,18 +1,18 @@
-//! Steps of comparisons and received changes. A step says what happened to one element of a live collection
-//! since the shadow was last updated. A received change says what an update did on an element of a client's
-//! replica.
+//! Steps of comparisons and received changes. A [`Step`] says what happened to one element of a live
+//! collection since the shadow was last updated. A [`ReceivedChange`] says what an update did to an element
+//! of a client's replica.
 //!
 //! *Invariant:* steps and received changes do not depend on the type of the collection.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::label::Label;
 
-/// The change of an element since the shadow was last updated from its live collection. `L` is the live
-/// element, and `S` the element of the shadow.
+/// The change of an element since the shadow was last updated from its live collection. `L` is the type of
+/// the live element, and `S` the element of the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
     /// The element is new in the live collection. The shadow already has an element with initial values for
-    /// it.
+    /// the new element.
     Added {
         /// The element in the live collection.
         live: L,
@@ -25,7 +25,8 @@ pub enum Step<L, S> {
         live: L,
         /// The element in the shadow.
         shadow: S,
-        /// Whether the element has another label (position) than before. The shadow has this label already.
+        /// Whether the element has another label (position) than before. The shadow already has the new
+        /// label.
         moved: bool,
     },
     /// The element was removed from the live collection and from the shadow.

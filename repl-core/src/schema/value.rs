@@ -9,8 +9,8 @@ use crate::schema::checksum::Checksum;
 
 /// A value with its own serialiser, which is always sent whole.
 ///
-/// The derives implement the trait `NetSerialize`. Implement it by hand for a type with its own wire form,
-/// and add [`leaf!`](crate::leaf) to use the type as a field.
+/// The derives implement the trait `NetSerialize`. Implement `NetSerialize` by hand for a type with its own
+/// wire form, and add [`leaf!`](crate::leaf) to use the type as a field.
 ///
 /// ```
 /// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
@@ -52,8 +52,8 @@ pub trait NetSerialize: Sized + 'static {
     /// Writes the value in its wire form.
     ///
     /// # Errors
-    /// Returns an error if the value has no wire form. A value without a wire form is never sent. Instead the
-    /// property on clients keeps the last value that had a wire form.
+    /// Returns an error if the value has no wire form. A value without a wire form is never sent. If a value
+    /// has no wire form, the property on clients keeps the last value that had a wire form.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// Reads a value from its wire form. The bytes may come from an attacker, so the function must refuse
@@ -69,12 +69,13 @@ pub trait NetSerialize: Sized + 'static {
     /// property keeps its old value.
     ///
     /// # Errors
-    /// Returns an error if the bits are not a value of this type. In this case the whole packet is refused.
+    /// Returns an error if the bits are not a value of this type. If a value cannot be read, the whole packet
+    /// is refused.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
 
-    /// Returns whether two values are the same, so that the value need not be sent. By default the function
-    /// compares the bits of both values, and returns false if one of them has no wire form. Override this
-    /// method if the comparison of bits is slow.
+    /// Returns whether two values are the same, so that the value need not be sent. By default `identical`
+    /// compares the bits of both values, and returns false if one of them has no wire form. Override
+    /// `identical` if the comparison of bits is slow.
     fn identical(&self, other: &Self) -> bool {
         same_bits(|writer| self.write(writer), |writer| other.write(writer))
     }
@@ -96,7 +97,7 @@ pub mod unsaid {
 /// Panics if a `with` module has no name.
 ///
 /// # Panics
-/// Panics if `name` is empty. The function is called in a constant, so the panic is a compile error.
+/// Panics if `name` is empty. `assert_named` is called in a constant, so the panic is a compile error.
 #[track_caller]
 pub const fn assert_named(name: &str) {
     assert!(

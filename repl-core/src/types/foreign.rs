@@ -25,7 +25,7 @@ mod glam_types {
             );
 
             // SAFETY: a value of the type consists of its components, one after the other, without padding.
-            // The assertion above and glam's own `AsRef<[component; len]>` show this.
+            // The assertion above and glam's own `AsRef<[component; len]>` show that there is no padding.
             unsafe impl Property for glam::$type {
                 const SHAPE: &'static Shape =
                     &Shape::fixed_array::<Self>(stringify!($type), <$component as Property>::SHAPE, $len);

@@ -26,8 +26,9 @@ pub enum Itself {}
 /// values deeper inside.
 pub struct Within<D>(PhantomData<D>);
 
-/// The functions of the `with` module do not fit the field at any depth. This type only improves error
-/// messages: because of it the compiler reports the trait itself, and not the bounds of one implementation.
+/// The functions of the `with` module do not fit the field at any depth. `Nowhere` only improves error
+/// messages: because of this type the compiler reports the trait itself, and not the bounds of one
+/// implementation.
 pub enum Nowhere {}
 
 /// A trait that no type implements.

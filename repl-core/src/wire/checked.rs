@@ -1,8 +1,9 @@
 //! The positions in the input that validation stores for the apply pass: the end of each update, and the end
 //! of each key and each value that user code reads.
 //!
-//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. So the apply pass knows
-//! where to continue, even if user code reads a value differently the second time.
+//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. Because of the stored
+//! positions, the apply pass knows where to continue, even if user code reads a value differently the second
+//! time.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, ReadError};
@@ -80,15 +81,15 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether user code resolved a reference while it read a value. If it did, the result of the
-    /// read may depend on which objects existed.
+    /// Returns whether user code resolved a reference while it read a value. If user code resolved a
+    /// reference, the result of the read may depend on which objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked
     }
 
-    /// Returns the next validated update. `reader` must be at the position at which this update began, and is
-    /// moved past it.
+    /// Returns the next validated update. `reader` must be at the position at which the next update began,
+    /// and is moved past this update.
     pub fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> CheckedUpdate<'_, 'b> {
         let before =
             self.next.checked_sub(1).and_then(|last| self.updates.get(last)).copied().unwrap_or_default();

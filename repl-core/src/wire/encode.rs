@@ -28,8 +28,8 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Writes the value in a slot. The changes inside the property are in `nested`, and are found there by
-/// `handle`.
+/// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found
+/// there by `handle`.
 #[inline]
 fn write_slot(
     slot: Option<Slot<'_>>,
@@ -107,9 +107,9 @@ fn write_edits(
     Ok(())
 }
 
-/// Writes stretches of handles (ranges without a gap). For each stretch, writes its start, counted from the
-/// first handle at which it can begin, and its length. If another stretch can follow, also writes whether one
-/// does.
+/// Writes stretches of handles (ranges without a gap). For each stretch of handles, writes its start, counted
+/// from the first handle at which it can begin, and its length. If another stretch of handles can follow,
+/// also writes whether one follows.
 fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {

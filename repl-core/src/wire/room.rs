@@ -9,13 +9,13 @@ use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
 /// The greatest number of elements that a client holds of one collection or map. A client may have more items
-/// than the server has, because items whose removal was lost remain beside newer items. The limit holds
-/// however small the `max_len` of the property is.
+/// than the server has, because items whose removal was lost remain beside newer items. The limit `MOST_HELD`
+/// applies however small the `max_len` of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
 /// Returns an error if one more whole item or entry is too much. `whole` is the number of whole items or
 /// entries that were read so far in this update, and `max_len` is the greatest number that a server sends.
-/// `held` is the number that the client holds.
+/// `held` is the number of items or entries that the client holds.
 pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
     if whole >= max_len {
         return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });

@@ -129,9 +129,9 @@ impl<T: FastArrayItem> FastArray<T> {
         self.items.len() - 1
     }
 
-    /// Makes this array have the items of `other`. `copy` copies the values of an item. Also copies the
-    /// revision of the live array from which `other` was last updated. Local items are neither copied nor
-    /// removed (S183).
+    /// Makes this array have the items of `other`. The argument `copy` copies the values of one item. This
+    /// also copies the revision of the live array from which `other` was last updated. Local items are
+    /// neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_tombstones();
         for at in (0..self.items.len()).rev() {

@@ -46,8 +46,8 @@ impl Index {
         self.indices.remove(id);
     }
 
-    /// Records that all ids after some position have moved by `distance` positions. Returns false if the
-    /// index is now so inexact that building a new index is better.
+    /// Records that all ids after some position have moved by `distance` positions. `shifted` returns false
+    /// if the index is now so inexact that building a new index is better.
     #[must_use]
     pub(crate) fn shifted(&mut self, distance: usize) -> bool {
         self.drift = self.drift.saturating_add(distance);

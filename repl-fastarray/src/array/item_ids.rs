@@ -29,12 +29,12 @@ pub(crate) struct ItemIds {
     pub(crate) log: Log,
     counter: IdCounter,
     /// In a shadow, this has the ids of items that count as removed, but are still in `ids`. There are at
-    /// most [`MAX_TOMBSTONES`].
+    /// most [`MAX_TOMBSTONES`] tombstones.
     pub(crate) tombstones: Vec<ItemId>,
 }
 
 impl ItemIds {
-    /// Returns an empty list of ids. The first item gets the id `next`.
+    /// Returns an empty list of ids. The first item that is added gets the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
         Self {
             ids: Vec::new(),
@@ -55,7 +55,7 @@ impl ItemIds {
         self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
-    /// Renames all items so that they have local ids. New items get local ids, too.
+    /// Renames all items so that they have local ids. Items that are added later get local ids, too.
     pub(crate) fn rename_locally(&mut self) {
         let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
         self.ids.iter_mut().for_each(|id| *id = counter.fresh(|_| false));
@@ -75,8 +75,9 @@ impl ItemIds {
         self.index.take();
     }
 
-    /// Returns the first of the new ids that the items of the array `successor` must get. `successor` has
-    /// replaced the array from which this shadow was updated before. See [`IdCounter::first_for_successor`].
+    /// Returns the first of the new ids that the items of the array `successor` must get. The array
+    /// `successor` has replaced the array from which this shadow was updated before.
+    /// [`IdCounter::first_for_successor`] describes when items need new ids.
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
         self.counter.first_for_successor(&successor.counter, least, len, |each| {
@@ -101,7 +102,8 @@ impl ItemIds {
         self.counter.set_gaps(has_gaps);
     }
 
-    /// Makes new items get the ids that they would get in `other`. `other` must contain all ids of this list.
+    /// Makes new items get the ids that they would get in `other`. The array `other` must contain all ids of
+    /// this list.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.counter = other.counter;
     }
@@ -150,7 +152,7 @@ impl ItemIds {
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Returns the position of the item `id`. The item was at `index` when the log recorded a change of it.
+    /// Returns the position of the item `id`. When the log recorded a change of the item, it was at `index`.
     pub(crate) fn locate(&self, id: ItemId, index: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
@@ -197,8 +199,8 @@ impl ItemIds {
         self.take_out(self.ids[at], at);
     }
 
-    /// Removes `id`, which is at index `at`, and moves the last id to this index. The caller passes `id`, so
-    /// that this function does not wait for a read of `ids[at]`.
+    /// Removes `id`, which is at index `at`, and moves the last id to this index. The caller passes `id` in
+    /// addition to `at`, so that this function does not wait for a read of `ids[at]`.
     pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
         self.ids.swap_remove(at);
         if let Some(&moved) = self.ids.get(at) {
@@ -242,7 +244,7 @@ impl ItemIds {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.is_tombstone(id))
     }
 
-    /// Removes the ids at the positions `range`. The other ids keep their order.
+    /// Removes the ids at the positions `range`. The ids that remain keep their order.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         if range.len() > MAX_DRIFT {
             self.index.take();

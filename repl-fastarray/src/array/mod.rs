@@ -101,10 +101,10 @@ use item_ids::ItemIds;
 /// is not replaced never change.
 ///
 /// - To remember items of an array that replaces another array, read their ids after the tick. As an
-///   alternative, write `array.clear(); array.extend(items);`. The calls of `clear` and `extend` cost as much
-///   as an assignment, and the new items have their final ids immediately.
-/// - To remove some items, write [`retain`](Self::retain). `array =
-///   array.iter().filter(…).cloned().collect()` sends all items again.
+///   alternative to an assignment, write `array.clear(); array.extend(items);`. The calls of `clear` and
+///   `extend` cost as much as an assignment, and the new items have their final ids immediately.
+/// - To remove some items, use [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()`
+///   makes a new array, so it sends all items again.
 /// - An array that is taken out of its field and put back before the next tick is still the same array.
 /// - An item that is taken out of its array and put back is a new item. To change the values of an item,
 ///   write to it.
@@ -135,14 +135,14 @@ pub struct FastArray<T> {
 }
 
 impl<T> FastArray<T> {
-    /// Returns an empty array. The function allocates no memory.
+    /// Returns an empty array. `new` allocates no memory.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use this
-    /// function.
+    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use
+    /// `with_next_id`.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -185,7 +185,7 @@ impl<T> FastArray<T> {
         &self.item_ids.ids
     }
 
-    /// Returns the id of the item at `index` (S138). The item keeps this id wherever it moves in the array,
+    /// Returns the id of the item at `index` (S138). The item keeps its id wherever it moves in the array,
     /// and no other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
@@ -225,8 +225,8 @@ impl<T> FastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The other items keep their order. A removed item that is
-    /// put back is a new item.
+    /// Removes the item at `index` and returns it. The items that remain keep their order. A removed item
+    /// that is put back is a new item.
     ///
     /// # Panics
     /// Panics if `index` is not less than the length.
@@ -248,7 +248,7 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Removes the item `id` and returns it. The other items keep their order. Costs O(n).
+    /// Removes the item `id` and returns it. The items that remain keep their order. Costs O(n).
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         let index = self.item_ids.position(id)?;
         Some(self.remove(index))
@@ -274,8 +274,8 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. The items are removed immediately, even if the iterator
-    /// is not used.
+    /// Removes the items of a range and returns them. Drained items are removed immediately, even if the
+    /// iterator is not used.
     ///
     /// # Panics
     /// Panics if the range ends before it starts, or if it ends after the end of the array.
@@ -287,7 +287,8 @@ impl<T> FastArray<T> {
         drained.into_iter()
     }
 
-    /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
+    /// Keeps the items for which `keep` returns true, in their order. The items to which `keep` writes are
+    /// marked.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
         let mut sieve = RetainGuard { array: self, kept: 0, seen: 0 };
         while sieve.seen < sieve.array.items.len() {

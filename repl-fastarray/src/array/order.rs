@@ -1,7 +1,7 @@
 //! Methods that change the order of a fast array: sorting, swapping and rotating.
 //!
-//! *Invariant:* a method that changes only the order marks no item (S145). The ids move with their items, and
-//! nothing is sent.
+//! *Invariant:* a method that changes only the order marks no item (S145). When items change their order,
+//! their ids move with them, and nothing is sent.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! How a client's fast array applies an update from the server.
 //!
-//! *Invariant:* items keep their indices until all item callbacks of an update have run. After that, each
-//! removed item is replaced at its index by the last item of the array (S180).
+//! *Invariant:* items keep their indices until all item callbacks of an update have run. After the callbacks,
+//! each removed item is replaced at its index by the last item of the array (S180).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::cmp::Reverse;

@@ -76,7 +76,7 @@ macro_rules! methods_of {
 
             /// Removes the items from index `at` on and returns them in a new array. In the returned array,
             /// the removed items are new items, with ids that continue after the ids of this array. So none
-            /// of the moved items gets the id of an item of this array.
+            /// of the split-off items gets the id of an item of this array.
             ///
             /// # Panics
             /// Panics if `at` is greater than the length.
@@ -88,8 +88,8 @@ macro_rules! methods_of {
                 rest
             }
 
-            /// If the array is longer than `len`, removes the items from index `len` on. If it is shorter,
-            /// appends clones of `item` until there are `len` items.
+            /// If the array is longer than `len`, removes the items from index `len` on. If the array is
+            /// shorter than `len`, appends clones of `item` until there are `len` items.
             pub fn resize(&mut self, len: usize, item: T)
             where
                 T: Clone,
@@ -97,8 +97,8 @@ macro_rules! methods_of {
                 self.resize_with(len, || item.clone());
             }
 
-            /// If the array is longer than `len`, removes the items from index `len` on. If it is shorter,
-            /// appends results of `make` until there are `len` items.
+            /// If the array is longer than `len`, removes the items from index `len` on. If the array is
+            /// shorter than `len`, appends results of `make` until there are `len` items.
             pub fn resize_with(&mut self, len: usize, make: impl FnMut() -> T) {
                 self.truncate(len);
                 let lacking = len - self.len();

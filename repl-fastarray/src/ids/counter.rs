@@ -5,8 +5,8 @@
 use repl_core::ItemId;
 
 /// When an array replaces another, its ids may be greater than the ids of the other array by at most this
-/// number. Ids that are greater than that come close to the end of the id range. After the end of the range,
-/// ids start again from the first id, and could repeat ids that the field used recently.
+/// number. Still greater ids come close to the end of the id range. After the end of the range, ids start
+/// again from the first id, and could repeat ids that the field used recently.
 const MAX_LEAD: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
@@ -36,18 +36,18 @@ impl IdCounter {
         Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
-    /// Is called on the counter of a shadow. Makes it choose the same ids as `live`, the counter of the live
-    /// array from which the shadow was updated. `wrapped` stays set once it is set, because an array that
-    /// replaces another array does not know whether the ids of that array started again.
+    /// Is called on the counter of a shadow. From then on it chooses the same ids as `live`, the counter of
+    /// the live array from which the shadow was updated. `wrapped` stays set once it is set, because an array
+    /// that replaces another array does not know whether the ids of that array started again.
     pub(crate) const fn follow(&mut self, live: &Self) {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
-    /// Returns the first id for the `len` items of an array that has replaced another. `self` is the counter
-    /// of the shadow that was updated from the replaced array. `successor` is the counter of the new array,
-    /// and `least` is the lowest id of its items. `others` visits the ids that are still in use, which the
-    /// items must not get. Returns `None` if the shadow has never seen any id of the new array, so that the
-    /// items can keep their ids.
+    /// Returns the first id for the `len` items of an array that has replaced another. The receiver `self` is
+    /// the counter of the shadow that was updated from the replaced array. `successor` is the counter of the
+    /// new array, and `least` is the lowest id of its items. `others` visits the ids that are still in use,
+    /// which the items must not get. Returns `None` if the shadow has never seen any id of the new array, so
+    /// that the items can keep their ids.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -78,8 +78,9 @@ impl IdCounter {
         }
     }
 
-    /// Returns the id that the first item of a copy of the array gets. No item of the source has that id. The
-    /// copy of a client's array starts again at the first id of a server, because it may be used on a server.
+    /// Returns the id that the first item of a copy of the array gets. No item of the copied array has the id
+    /// that the copy's first item gets. The copy of a client's array starts again at the first id of a
+    /// server, because the copy may be used on a server.
     pub(crate) const fn next_for_copies(&self) -> ItemId {
         if self.next.is_local() { ItemId::FIRST } else { self.next }
     }

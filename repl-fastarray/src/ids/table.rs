@@ -26,8 +26,8 @@ pub(crate) struct IdTable<V> {
     len: usize,
 }
 
-/// Returns the hash of an id. The hash is seeded with a secret of this process. A server chooses the ids on
-/// its clients, and must not be able to force collisions.
+/// Returns the hash of an id. The hash of an id is seeded with a secret of this process. The seed is secret
+/// because a server chooses the ids on its clients, and must not be able to force collisions.
 fn hash(id: ItemId) -> usize {
     static SECRET: OnceLock<u64> = OnceLock::new();
     let secret = *SECRET.get_or_init(|| RandomState::new().hash_one(0) | 1);
@@ -102,7 +102,7 @@ impl<V: Copy> IdTable<V> {
         self.len -= 1;
     }
 
-    /// Removes all ids from the table. Frees the memory if the table is large.
+    /// Removes all ids from the table. `clear` frees the memory if the table is large.
     pub(crate) fn clear(&mut self) {
         if self.cells.len() > MAX_KEPT_CELLS {
             *self = Self::default();

@@ -9,7 +9,7 @@ use super::changed::ChangedProperties;
 use super::update::ArrayUpdate;
 
 /// Callbacks that a client calls for the items of an array, and for the array itself, when an update from the
-/// server arrives. Every function does nothing by default. To use item callbacks, write
+/// server arrives. Every function of `ItemCallbacks` does nothing by default. To use item callbacks, write
 /// `#[replicated(callbacks)]` on the item and `impl ItemCallbacks for` it.
 ///
 /// The callbacks report items that are added to, changed in or removed from an array that itself remains.
@@ -39,8 +39,8 @@ use super::update::ArrayUpdate;
 /// - [`post_replicated_receive`](Self::post_replicated_receive) once, at the end of the update;
 /// - the notify of the field (S181).
 ///
-/// For items that are values of a map, only the three functions for single items are called. See
-/// [`Map`](repl_core::Map).
+/// For items that are values of a map, only the three functions for single items are called.
+/// [`Map`](repl_core::Map) describes these callbacks.
 ///
 /// Until items are removed, all indices stay the same, and items that will be removed are still in the array
 /// (S179). If any item is added, changed or removed, all functions for the whole array are called, even those
@@ -61,8 +61,8 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
         let _ = changed;
     }
 
-    /// Called when the items at `update.indices()` are about to be removed. `update.final_len()` items will
-    /// remain.
+    /// Called when the items at `update.indices()` are about to be removed. After the removal,
+    /// `update.final_len()` items will remain.
     fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
@@ -74,15 +74,15 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// Called when the update is complete. Before the update the array had `update.old_len()` items. In this
-    /// call `update.indices()` is empty.
+    /// Called when the update is complete. Before the update the array had `update.old_len()` items. In
+    /// `post_replicated_receive`, `update.indices()` is empty.
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
 }
 
-/// The marker of an item with the attribute `callbacks`. Only the derive macro implements this trait. So
-/// `impl ItemCallbacks` without the attribute `callbacks` does not compile.
+/// The marker of an item with the attribute `callbacks`. Only the derive macro implements the marker trait.
+/// So `impl ItemCallbacks` without the attribute `callbacks` does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the callbacks of `{Self}` are never called, because it lacks the attribute `callbacks`",

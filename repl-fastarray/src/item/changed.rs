@@ -23,11 +23,11 @@ impl<'a> ChangedProperties<'a> {
     /// Returns whether the property or the part of a property at `path` changed, or anything inside it. A
     /// part is a field of a struct, or an element of a tuple or of a fixed array. Paths are written as the
     /// item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`,
-    /// `"slots[2]"`. There are no paths into a `Vec`, an `Option`, a map or another fast array. Ask for the
-    /// property that contains the `Vec`, `Option`, map or fast array instead.
+    /// `"slots[2]"`. There are no paths into a `Vec`, an `Option`, a map or another fast array. For a value
+    /// inside one of these, ask for the property that contains the `Vec`, `Option`, map or fast array.
     ///
     /// # Panics
-    /// Panics if the item has no such path. Without the panic, a misspelt name would go unnoticed.
+    /// Panics if the item has no such path. If `contains` did not panic, a misspelt name would go unnoticed.
     /// [`contains_property`](Self::contains_property) takes a property that was looked up at compile time.
     #[must_use]
     #[track_caller]

@@ -18,16 +18,17 @@ pub use update::ArrayUpdate;
 pub(crate) use update::ItemAccess;
 
 /// A type that can be an item of a [`FastArray`](crate::FastArray) or an
-/// [`OrderedFastArray`](crate::OrderedFastArray). Structs use `#[derive(FastArrayItem)]`. `bool`, numbers,
-/// `char`, `String` and `ObjectRef` can be items already.
+/// [`OrderedFastArray`](crate::OrderedFastArray). A struct becomes an item type with
+/// `#[derive(FastArrayItem)]`. `bool`, numbers, `char`, `String` and `ObjectRef` can be items without a
+/// derive.
 ///
-/// Every field of an item is replicated, unless it is marked `skip`. A changed field is sent without the
-/// other fields. The fields may have all types that fields of objects may have, for example structs, `Vec`s,
-/// maps and other fast arrays. An item type can also be the type of a field of an object or of another item,
-/// of an element of a `Vec`, or of a value of a map.
+/// Every field of an item is replicated, unless it is marked `skip`. A changed field of an item is sent
+/// without the other fields. The fields may have all types that fields of objects may have, for example
+/// structs, `Vec`s, maps and other fast arrays. An item type can also be the type of a field of an object or
+/// of another item, of an element of a `Vec`, or of a value of a map.
 ///
 /// The following types cannot be items: enums, tuples, and structs that derive only `NetSerialize` (which are
-/// sent as a unit) or only `Replicated`. Put a value of such a type into a field of an item.
+/// sent as a unit) or only `Replicated`. To use a value of such a type, put it into a field of an item.
 ///
 /// The module `fast_array` of `repl` has an example with callbacks.
 #[diagnostic::on_unimplemented(
@@ -38,7 +39,8 @@ pub(crate) use update::ItemAccess;
             Clone, Default)] struct Entry({Self});`"
 )]
 pub trait FastArrayItem: Property {
-    /// The layout of one item: its handles, paths, types and widths. The layout prints as a readable table.
+    /// The layout of one item: its handles, paths, types and widths. The layout of an item can be printed as
+    /// a readable table.
     const LAYOUT: &'static Layout;
 
     /// Whether the item has callbacks: [`OwnCallbacks`] or [`NoCallbacks`].

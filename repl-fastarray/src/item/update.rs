@@ -106,7 +106,7 @@ impl<T> Index<usize> for ArrayUpdate<'_, T> {
 }
 
 /// Returns a mutable reference to the item at `index`, as [`get_mut`](ArrayUpdate::get_mut) does. The index
-/// must be less than [`len`](ArrayUpdate::len).
+/// of the item must be less than [`len`](ArrayUpdate::len).
 impl<T> IndexMut<usize> for ArrayUpdate<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

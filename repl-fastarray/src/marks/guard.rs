@@ -10,11 +10,11 @@ use repl_core::ItemId;
 
 use super::log::Log;
 
-/// A mutable reference to an item. The first write through this reference marks the item, so that the item is
+/// A mutable reference to an item. The first write through an `ItemMut` marks the item, so that the item is
 /// sent (S138, S141). Reading an item does not mark it.
 ///
-/// An `ItemMut` dereferences to the item. So call the functions of `ItemMut` itself with the type name, for
-/// example `ItemMut::id(&item)`.
+/// An `ItemMut` dereferences to the item. Because of this, call the functions of `ItemMut` itself with the
+/// type name, for example `ItemMut::id(&item)`.
 ///
 /// ```
 /// use repl_fastarray::{FastArray, ItemMut};
@@ -42,7 +42,7 @@ pub(crate) struct Mark<'a> {
     pub(crate) position: usize,
     /// The number of items in the array that contains the item.
     pub(crate) len: usize,
-    /// The change log of the array. All guards of the array share this log.
+    /// The change log of the array. All guards of the array share its log.
     pub(crate) log: &'a Cell<Log>,
 }
 
@@ -77,8 +77,8 @@ impl<T> ItemMut<'_, T> {
         }
     }
 
-    /// Returns a mutable reference to the item without marking it. A write through this reference is sent at
-    /// the latest when something else marks the item (S142).
+    /// Returns a mutable reference to the item without marking it. A write through the unmarked reference is
+    /// sent at the latest when something else marks the item (S142).
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item

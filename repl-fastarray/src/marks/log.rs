@@ -1,8 +1,8 @@
 //! The change log of an array: which items were written to or removed since shadows were last updated from
 //! the array.
 //!
-//! *Invariant:* each entry of the log belongs to one revision. The entries are those of the last revisions up
-//! to `revision`, without gaps, and no shadow was updated from a later revision.
+//! *Invariant:* each entry of the log belongs to one revision. The entries in the log are those of the last
+//! revisions up to `revision`, without gaps, and no shadow was updated from a later revision.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use repl_core::ItemId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: ItemId,
-    /// The item's position when it was changed. The bit [`REMOVED`](Self::REMOVED) is set if the item was
-    /// removed from this position.
+    /// The item's position when it was changed. The bit [`REMOVED`](Self::REMOVED) is set in `position` if
+    /// the item was removed.
     position: u32,
 }
 
@@ -38,12 +38,12 @@ impl Entry {
 /// from the array, the log records no changes.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Identifies this log among all logs of the process. The number is zero until a shadow is first updated
-    /// from the array. A shadow compares this number with an earlier one to find out whether the live array
-    /// was replaced.
+    /// Identifies this log among all logs of the process. The number of a log is zero until a shadow is first
+    /// updated from the array. A shadow compares the number of the log with the number that it stored earlier
+    /// to find out whether the live array was replaced.
     lineage: AtomicU64,
-    /// The last revision from which a shadow was updated. The next change drops all entries up to this
-    /// revision.
+    /// The last revision from which a shadow was updated. The next change of the array drops all entries up
+    /// to the followed revision.
     followed: AtomicU64,
     /// The first of the new ids, if the items get new ids when the array is renumbered. The value is zero if
     /// the items keep their ids.
@@ -59,7 +59,8 @@ pub(crate) struct Log {
 static LINEAGES: AtomicU64 = AtomicU64::new(0);
 
 impl Log {
-    /// Returns the lineage of this log. From the first call on, changes are recorded.
+    /// Returns the lineage of this log, which is the number that identifies it. From the first call of
+    /// `lineage` on, the log records changes.
     pub(crate) fn lineage(&self) -> NonZeroU64 {
         if let Some(known) = NonZeroU64::new(self.lineage.load(Ordering::Relaxed)) {
             return known;
@@ -76,7 +77,8 @@ impl Log {
     }
 
     /// Records that this array has replaced another array, so that the items of this array get ids from
-    /// `first` on when the array is renumbered. Returns the new lineage.
+    /// `first` on when the array is renumbered. `begin_lineage` returns the new lineage (the number of the
+    /// log).
     pub(crate) fn begin_lineage(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
@@ -113,8 +115,8 @@ impl Log {
         self.revision - self.entries.len() as u64
     }
 
-    /// Returns the log entries after `revision`, or `None` if some of them were dropped. Several entries may
-    /// be about the same item.
+    /// Returns the log entries after `revision`, or `None` if some of them were dropped. Several log entries
+    /// may be about the same item.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
         self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
@@ -127,8 +129,8 @@ impl Log {
     /// Records that a shadow was updated from the array at the current revision.
     pub(crate) fn follow(&self) {
         // `fetch_max` would wait for all earlier writes, so it is not used. If two shadows are updated from
-        // the array at the same time, one of the two numbers may be lost. The only effect is that the log
-        // keeps entries longer.
+        // the array at the same time, one of the two revisions may not be stored in `followed`. If a revision
+        // is not stored in `followed`, the only effect is that the log keeps entries longer.
         if self.followed.load(Ordering::Relaxed) < self.revision {
             self.followed.store(self.revision, Ordering::Relaxed);
         }

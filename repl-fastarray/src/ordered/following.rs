@@ -115,9 +115,9 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Makes this array have the items of `other`. `copy` copies the values of an item. Also copies the
-    /// revision of the live array from which `other` was last updated. Local items are neither copied nor
-    /// removed (S183).
+    /// Makes this array have the items of `other`. The argument `copy` copies the values of one item. This
+    /// also copies the revision of the live array from which `other` was last updated. Local items are
+    /// neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
         let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));

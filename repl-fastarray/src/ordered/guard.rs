@@ -1,5 +1,5 @@
-//! Methods that return mutable items of an ordered array. Most of them return guards, which mark an item at
-//! the first write.
+//! Methods that return mutable items of an ordered array. Most methods in this file return guards, which mark
+//! an item at the first write.
 //!
 //! *Invariant:* only methods with `unmarked` in their names return `&mut T` without marking the item.
 
@@ -112,7 +112,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Marks the item at `index`, so that the server compares the item with the state of the clients and
-    /// sends the differences. Call this method after a write that did not mark the item.
+    /// sends the differences. Call `mark` after a write that did not mark the item.
     ///
     /// # Panics
     /// Panics if `index` is not less than the length.

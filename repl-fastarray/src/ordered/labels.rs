@@ -1,4 +1,4 @@
-//! Chooses labels for items of an ordered array. A label represents the position of an item, and is sent to
+//! Chooses labels for items of an ordered array. A label stands for the position of an item, and is sent to
 //! clients.
 //!
 //! *Invariant:* every item that gets another label is also marked, so that the label is sent.
@@ -12,8 +12,8 @@ use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Labels the items at `indices` with labels between the labels of their neighbours. Returns false and
-    /// changes nothing if there are too few labels between the neighbours.
+    /// Labels the items at `indices` with labels between the labels of their neighbours. `label_within`
+    /// returns false and changes nothing if there are too few labels between the neighbours.
     pub(super) fn label_within(&mut self, indices: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
         let (before, after) = (indices.start.checked_sub(1).and_then(label), label(indices.end));
@@ -45,7 +45,7 @@ impl<T> OrderedFastArray<T> {
         keys.into_iter().for_each(|key| self.touch(key));
     }
 
-    /// Sets the label of an item. Marks the item if the label differs from the old label.
+    /// Sets the label of an item. The item is marked if its label has changed.
     pub(super) fn give(&mut self, key: Key, label: Label) {
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label

@@ -61,14 +61,14 @@ use runs::Runs;
 ///
 /// The ways to write to items, and the items that each way marks, are the same as for a
 /// [`FastArray`](crate::FastArray#ways-to-write), but there is no `unmarked_slice_mut`. The
-/// [limits](crate::FastArray#limits) are the same, too.
+/// [limits](crate::FastArray#limits) are the same as for a [`FastArray`](crate::FastArray).
 ///
 /// # Ids
 ///
 /// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over
 /// another array has only new items, and its items get other ids at the next tick if necessary. To remove
-/// some items, write [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item.
-/// To keep the id of an item, [move](Self::move_item) the item instead.
+/// some items, use [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To
+/// keep the id of an item, [move](Self::move_item) the item instead.
 ///
 /// To remember a position, store the id of the item next to it:
 ///
@@ -90,8 +90,8 @@ use runs::Runs;
 /// server then sends a new position of the item, this position replaces the client's position.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
-/// an item does not change the order of the others. An update that only moves items calls the functions for
-/// the whole array, and passes no indices. Moved items are not reported as changed (S145).
+/// an item does not change the order of the other items. An update that only moves items calls the functions
+/// for the whole array, and passes no indices. Moved items are not reported as changed (S145).
 ///
 /// # Cost
 ///
@@ -115,14 +115,14 @@ pub struct OrderedFastArray<T> {
 }
 
 impl<T> OrderedFastArray<T> {
-    /// Returns an empty array. The function allocates no memory.
+    /// Returns an empty array. `new` allocates no memory.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use this
-    /// function.
+    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use
+    /// `with_next_id`.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -180,7 +180,7 @@ impl<T> OrderedFastArray<T> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Returns the id of the item at `index` (S138). The item keeps this id wherever it moves in the array,
+    /// Returns the id of the item at `index` (S138). The item keeps its id wherever it moves in the array,
     /// and no other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
@@ -260,9 +260,9 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The other items keep their order. A removed item that is
-    /// put back is a new item. Ordered arrays have no `swap_remove`, because it would not be faster than
-    /// `remove`.
+    /// Removes the item at `index` and returns it. The items that remain keep their order. A removed item
+    /// that is put back is a new item. Ordered arrays have no `swap_remove`, because it would not be faster
+    /// than `remove`.
     ///
     /// # Panics
     /// Panics if `index` is not less than the length.
@@ -300,8 +300,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. The items are removed immediately, even if the iterator
-    /// is not used. Costs O(log n) for each removed item.
+    /// Removes the items of a range and returns them. Drained items are removed immediately, even if the
+    /// iterator is not used. Costs O(log n) for each removed item.
     ///
     /// # Panics
     /// Panics if the range ends before it starts, or if it ends after the end of the array.
@@ -312,8 +312,8 @@ impl<T> OrderedFastArray<T> {
         drained.into_iter()
     }
 
-    /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
-    /// Costs O(n), and O(log n) for each item that is removed.
+    /// Keeps the items for which `keep` returns true, in their order. The items to which `keep` writes are
+    /// marked. Costs O(n), and O(log n) for each item that is removed.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
         for (at, key) in self.keys(0..self.len()).into_iter().enumerate() {
             if self.guard(key, at).is_some_and(|mut item| !keep(&mut item)) {
@@ -368,8 +368,8 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Inserts an item that a client's own code adds after the item `before`, if there is no free label
-    /// between two items of the server. The item gets the label of `before`. So the item comes after all
-    /// items with that label, because local ids are greater.
+    /// between two items of the server. The inserted item gets the label of `before`. The inserted item comes
+    /// after all items with the same label, because local ids are greater.
     fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };

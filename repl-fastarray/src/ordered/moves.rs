@@ -11,8 +11,8 @@ use super::OrderedFastArray;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Moves the item at `from` to the index `to`. The items between the two indices shift by one. Only the
-    /// label of the moved item is sent.
+    /// Moves the item at `from` to the index `to`. The items between `from` and `to` shift by one position.
+    /// Only the label of the moved item is sent.
     ///
     /// # Panics
     /// Panics if one of the two indices is not less than the length.
@@ -43,17 +43,17 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Reverses the order of the items. Costs O(n log n). The new labels are sent, which takes about two bits
-    /// for each item.
+    /// Reverses the order of the items. Costs O(n log n). Reversing sends a new label for each item, which
+    /// takes about two bits.
     pub fn reverse(&mut self) {
         let mut keys = self.keys(0..self.len());
         keys.reverse();
         self.arrange(&keys);
     }
 
-    /// Rotates the items to the left, so that the item at `mid` comes first. Moves either the items before
-    /// `mid` or the other items, whichever are fewer, and sends only the labels of the moved items. Costs
-    /// O(log n) for each moved item.
+    /// Rotates the items to the left, so that the item at `mid` comes first. `rotate_left` moves either the
+    /// items before `mid` or the other items, whichever are fewer, and sends only the labels of the moved
+    /// items. Costs O(log n) for each moved item.
     ///
     /// # Panics
     /// Panics if `mid` is greater than the length.
@@ -81,7 +81,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Sorts the items in the order of `compare`. Items that compare as equal keep their order. Costs O(n log
-    /// n). If at most half of the items have to move, usually only the labels of these items are sent.
+    /// n). If at most half of the items have to move, usually only the labels of the moved items are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -91,8 +91,8 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items in the order of `compare`. The method may change the order of equal items. Currently
-    /// equal items keep their order, because this moves the fewest items.
+    /// Sorts the items in the order of `compare`. `sort_unstable_by` may change the order of equal items.
+    /// Currently equal items keep their order, because this moves the fewest items.
     pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
         self.sort_by(compare);
     }
@@ -126,7 +126,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Puts the items into the order of their keys in `keys`, which contains each key once. The largest group
-    /// of items that are already in this order keep their labels.
+    /// of items that are already in the wanted order keep their labels.
     fn arrange(&mut self, keys: &[Key]) {
         let highest = keys.iter().map(|key| key.number()).max().unwrap_or(0);
         let mut indices = vec![0; highest + 1];
@@ -156,7 +156,7 @@ impl<T> OrderedFastArray<T> {
 }
 
 /// Returns for each number in `order` whether it belongs to one longest ascending subsequence of `order`. No
-/// number may occur twice. Costs O(n log n).
+/// number may occur twice in `order`. Costs O(n log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
     // Among the ascending subsequences of `len + 1` numbers, `ends[len]` is the position of the last number
     // of the one that ends with the lowest number. `before[at]` is the position of the number that precedes

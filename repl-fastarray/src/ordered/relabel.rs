@@ -12,13 +12,13 @@ const FIRST_REACH: usize = 16;
 /// The factor by which the range of relabelled items grows if too few labels are free in it.
 const REACH_FACTOR: usize = 4;
 /// The greatest number of digits of a new label while the range of relabelled items has its first size. Each
-/// time the range grows, the new labels must be one digit shorter. The shorter the new labels are, the more
-/// longer labels remain free between them.
+/// time the range of relabelled items grows, the new labels must be one digit shorter. The shorter the new
+/// labels are, the more longer labels remain free between them.
 const MAX_DIGITS: usize = 8;
 
 /// Changes the labels of the items at `indices` and of items around them, so that labels are free at
-/// `indices`. Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of
-/// the items at `indices`.
+/// `indices`. `relabel` calls `relabelled` with the key of each item that gets a new label. `relabel` ignores
+/// the old labels of the items at `indices`.
 ///
 /// The range of relabelled items grows until enough labels are free: it has about 32 items if labels of 8
 /// digits are enough, 128 items if 7 digits are enough, and so on. The argument `label` returns the label of
@@ -57,8 +57,9 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts `count` labels one after another. `choose` returns the index for the current number of labels.
-    /// Returns how many items were relabelled, and how often labels had to be changed.
+    /// Inserts `count` labels one after another. The argument `choose` returns the index of the next label,
+    /// given the current number of labels. Returns how many items were relabelled, and how often labels had
+    /// to be changed.
     fn insert(count: usize, choose: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();
         let (mut relabelled, mut times) = (0, 0);

@@ -101,7 +101,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// Renames all items so that they have local ids. New items get local ids, too.
+    /// Renames all items so that they have local ids. Items that are added later get local ids, too.
     pub(super) fn rename_locally(&mut self) {
         let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
         for key in self.keys(0..self.len()) {

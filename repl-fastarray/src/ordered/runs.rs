@@ -8,14 +8,14 @@ use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
 /// The number of insertion points that are remembered. Up to this number of users can insert at different
-/// positions of an array in turn, and the run of items of each user is still recognised.
+/// positions of an array in turn, and the run of items of each user is still recognised as a run.
 const MAX_RUNS: usize = 32;
 /// If the side on which a run of inserted items continues changes this many times in a row, the side is
 /// expected to change again.
 const EXPECTED_TURNS: u32 = 2;
 
-/// The ends of recent runs of inserted items. The latest run comes first. A run is a series of items that
-/// were inserted next to each other.
+/// The ends of recent runs of inserted items. The end of the latest run comes first. A run is a series of
+/// items that were inserted next to each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     ends: Vec<End>,
@@ -30,8 +30,8 @@ struct End {
     lean: Lean,
     /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side on which the run of inserted items continues. If it did, the
-    /// next item is expected to change the side again.
+    /// Whether the last item changed the side on which the run of inserted items continues. If the last item
+    /// changed the side of a run, the next item is expected to change it again.
     turned: bool,
 }
 
@@ -74,12 +74,12 @@ impl Runs {
         }
     }
 
-    /// Records that `count` items were inserted between the items `before` and `after`. `key` is the key of
-    /// the last of the new items, or of the first of them if the hint was [`Lean::After`].
+    /// Records that `count` items were inserted between the items `before` and `after`. The argument `key` is
+    /// the key of the last of the new items, or of the first of them if the hint was [`Lean::After`].
     ///
     /// Forgets the old end of the run of inserted items, unless another run may continue at this end. Another
-    /// run may continue on the other side of the first item of a run, and at a position where a run has
-    /// changed direction unexpectedly.
+    /// run of items may continue on the other side of the first item of a run, and at a position where a run
+    /// has changed direction unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.run_beside(before, after) {
             Some((at, side)) => {
@@ -99,8 +99,9 @@ impl Runs {
         self.ends.insert(0, new);
     }
 
-    /// Records that an item was removed. If a run ended with this item, the run now ends with the item before
-    /// the removed item. `before` returns the item before the removed item, and is called only in this case.
+    /// Records that an item was removed. If a run of items ended with the removed item, the run now ends with
+    /// the item before the removed item. The argument `before` returns the item before the removed item, and
+    /// is called only if a run ended with the removed item.
     pub(crate) fn removed(&mut self, key: Key, before: impl FnOnce() -> Option<Key>) {
         if let Some(at) = self.ends.iter().position(|end| end.key == key) {
             match before() {

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 
 use super::OrderedFastArray;
 
-/// Binary searches work in the same way as on slices. Each search takes O(log n) comparisons and O(log² n)
-/// steps.
+/// Binary searches work in the same way as on slices. Each binary search takes O(log n) comparisons and
+/// O(log² n) steps.
 impl<T> OrderedFastArray<T> {
     /// Returns whether an item is equal to `item`. Costs O(n).
     #[must_use]
@@ -59,7 +59,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns how many items at the start of the array satisfy the condition `is_before`. All items that
-    /// satisfy the condition must come before all others.
+    /// satisfy the condition must come before all other items.
     #[must_use]
     pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.items.partition_point(|entry| is_before(&entry.item))

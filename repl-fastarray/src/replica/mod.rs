@@ -18,7 +18,8 @@ type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 /// An array of either kind that can receive updates on a client.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// The place at which an item is stored. A spot stays valid until an item is removed from the storage.
+    /// The place at which an item is stored. A `Spot` stays valid until an item is removed from
+    /// the storage.
     type Spot: Copy;
     /// The items of the array, borrowed separately from the receipt.
     type Items<'a>: ItemAccess<Self::Item>
@@ -39,8 +40,8 @@ pub(crate) trait Replica: Sized {
     /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. Creates the receipt if there is none. Once an array has a receipt,
-    /// items that the client's own code adds get local ids.
+    /// Returns the items and the receipt. If the array has no receipt, `parts` creates it. Once an array has
+    /// a receipt, items that the client's own code adds get local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
     /// Appends an item with initial values and with an id that no other item has.
@@ -64,8 +65,8 @@ pub(crate) trait Replica: Sized {
     /// were in the array before have moved.
     fn sort_moved(&mut self) -> bool;
 
-    /// Returns the receipt of the array (the record of the current update). Begins an update if none has
-    /// begun.
+    /// Returns the receipt of the array (the record of the current update). If no update has begun, this
+    /// begins an update.
     fn open_receipt(&mut self) -> &mut Receipt {
         let len = self.size();
         let (_, receipt) = self.parts();
@@ -73,8 +74,8 @@ pub(crate) trait Replica: Sized {
         receipt
     }
 
-    /// Returns where the item `id` is stored, and the receipt. Begins an update if none has begun. Returns
-    /// `None` if the array has no item `id`, or if the client's own code added the item.
+    /// Returns where the item `id` is stored, and the receipt. If no update has begun, this begins an update.
+    /// Returns `None` if the array has no item `id`, or if the client's own code added the item.
     fn server_item(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
         let spot = if id.is_local() { None } else { self.spot(id) };
         let receipt = self.open_receipt();
@@ -185,8 +186,8 @@ pub(crate) trait Replica: Sized {
 
     /// Returns the items that must be removed. The items that the update lists come first, in the order of
     /// the update. After these come the items that a sweep removes, in the order of their indices. Items that
-    /// were added and swept in the same update are removed from the storage immediately. Afterwards the added
-    /// and changed items in the receipt are items that remain in the array.
+    /// were added and swept in the same update are removed from the storage immediately. After this call, the
+    /// added and changed items in the receipt are items that remain in the array.
     fn removed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().drop_removed();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();

@@ -1,5 +1,5 @@
-//! The receipt of a client's array: a record of what the current update did to each item. The callbacks are
-//! called from this record.
+//! The receipt of a client's array: a record of what the current update did to each item. The item callbacks
+//! are called according to the receipt.
 //!
 //! *Invariant:* the receipt refers to items by their ids, so it stays correct when items move. The receipt
 //! contains only items that the server added.
@@ -114,8 +114,8 @@ impl Receipt {
         match self.fate(id) {
             Some(Fate::Added) => {}
             Some(Fate::Changed) => {
-                // A server mentions each item at most once in an update. So an item changes twice in an
-                // update only if a reference in it is read again because its object has appeared.
+                // A server mentions each item at most once in an update. For this reason, an item changes
+                // twice in an update only if a reference in it is read again because its object has appeared.
                 let known = self.changed.iter_mut().rfind(|(changed, _)| *changed == id);
                 if let (Some((_, known)), Some(handles)) = (known, handles) {
                     known.union(handles);
@@ -152,8 +152,9 @@ impl Receipt {
         self.fate(id) == Some(Fate::Removed)
     }
 
-    /// Drops the removed items from the lists of added and changed items. Returns the items that were added
-    /// and swept in the same update. Callbacks do not report these items.
+    /// Drops the removed items from the lists of added and changed items. `drop_removed` returns the items
+    /// that were added and swept in the same update. Callbacks do not report items that were added and swept
+    /// in the same update.
     pub(crate) fn drop_removed(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();

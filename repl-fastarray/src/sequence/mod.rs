@@ -14,8 +14,8 @@ use tree::{Keys, Order};
 /// its position.
 const SORT_SHARE: usize = 8;
 
-/// Identifies an item of a [`Sequence`] as long as the item is in the sequence. The key does not change when
-/// the item moves. After the item was removed, a new item may get the same key.
+/// Identifies an item of a [`Sequence`] as long as the item is in the sequence. The key of an item does not
+/// change when the item moves. After the item was removed, a new item may get the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u32);
 
@@ -31,7 +31,7 @@ impl Key {
     }
 }
 
-/// A list of items in order. Each item can be found by its index or by its key.
+/// A list of items in order. Each item in a [`Sequence`] can be found by its index or by its key.
 ///
 /// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of
 /// its own type, the tag of an `Option`, and about 16 bytes.
@@ -48,7 +48,7 @@ impl<T> Default for Sequence<T> {
 }
 
 impl<T> Sequence<T> {
-    /// Returns an empty sequence. The function allocates no memory.
+    /// Returns an empty sequence. `new` allocates no memory.
     pub(crate) const fn new() -> Self {
         Self { order: Order::new(), slots: Vec::new() }
     }
@@ -68,7 +68,8 @@ impl<T> Sequence<T> {
         self.slots.capacity()
     }
 
-    /// Reserves memory for `additional` more items. The tree reserves no memory, but grows with the items.
+    /// Reserves memory for `additional` more items. `reserve` reserves no memory for the tree, which grows
+    /// with the items.
     pub(crate) fn reserve(&mut self, additional: usize) {
         let unused = self.slots.len() - self.len();
         let new = additional.saturating_sub(unused);
@@ -147,7 +148,7 @@ impl<T> Sequence<T> {
     }
 
     /// Returns how many items at the start satisfy the condition `is_before`. All items that satisfy the
-    /// condition must come before all others.
+    /// condition must come before all other items.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
     }
@@ -174,7 +175,7 @@ impl<T> Sequence<T> {
         self.order.iter_from(index).map(Key)
     }
 
-    /// Returns an iterator over mutable references to the items. The function allocates a pointer for each
+    /// Returns an iterator over mutable references to the items. `iter_mut` allocates a pointer for each
     /// item, because the slots are in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
@@ -192,9 +193,10 @@ impl<T> Sequence<T> {
         self.order.arrange(&keys);
     }
 
-    /// Moves the items whose keys are in `moved` to their positions in the order of `compare`. All other
-    /// items must be in this order already. All items keep their keys. Costs O(log² n) for each moved item,
-    /// and never more than the cost of [`sort_by`](Self::sort_by).
+    /// Moves the items whose keys are in `moved` to their positions in the order of `compare`. All items that
+    /// are not in `moved` must already be in the order of `compare`. Sorting does not change the keys of
+    /// items. Costs O(log² n) for each moved item, and never more than the cost of
+    /// [`sort_by`](Self::sort_by).
     pub(crate) fn sort_moved(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / SORT_SHARE {
             self.sort_by(compare);

@@ -1,12 +1,13 @@
-//! The order of a sequence: a balanced tree of keys, with the number of keys in each part. The tree finds the
-//! key at an index, and the index of a key.
+//! The order of a sequence: a balanced tree of keys, with the number of keys in each part. The tree of keys
+//! finds the key at an index, and the index of a key.
 //!
 //! The tree is a B-tree. Leaves contain keys, and inner nodes refer to child nodes. Each entry of a node
 //! stores the number of keys below the entry. All nodes are in one vector and refer to each other by index.
 //! Each node stores its parent, and a table stores the leaf of each key.
 //!
 //! *Invariant:* between two calls, each node except the root has `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries.
-//! All leaves are at the same depth. The count that an entry stores is the number of keys below it.
+//! All leaves of the tree are at the same depth. The count that an entry stores is the number of keys below
+//! it.
 
 use std::ops::Range;
 
@@ -14,9 +15,9 @@ use std::ops::Range;
 const NODE_ENTRIES: usize = 32;
 /// The least number of entries of a node that is not the root.
 const MIN_ENTRIES: usize = NODE_ENTRIES / 4;
-/// The greatest number of entries of a node when the whole tree is built in one pass. The rest of the node is
-/// room for insertions. After a split at an end of the tree, the fuller of the two nodes has this many
-/// entries.
+/// The greatest number of entries of a node when the whole tree is built in one pass. The rest of each node
+/// is room for later insertions. After a split at an end of the tree, the fuller of the two nodes has
+/// [`BUILT_ENTRIES`] entries.
 const BUILT_ENTRIES: usize = NODE_ENTRIES * 3 / 4;
 /// The index that stands for "no node".
 const NONE: u32 = u32::MAX;
@@ -87,8 +88,8 @@ impl Node {
     }
 }
 
-/// A position in a leaf of the tree. `at` may be the length of the leaf, which is the position after its last
-/// key.
+/// A position in a leaf of the tree. The field `at` may be the length of the leaf, which is the position
+/// after its last key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     leaf: u32,
@@ -236,8 +237,8 @@ impl Order {
     /// Returns how many keys at the start satisfy the condition `is_before`. Keys that satisfy `is_before`
     /// must come before all other keys.
     ///
-    /// The method calls `is_before` O(log n) times. The whole search takes O(log² n) steps, because it walks
-    /// down to the first key of a node for each call.
+    /// The method calls `is_before` O(log n) times. The whole search takes O(log² n) steps, because
+    /// `partition_point` walks down to the first key of a node for each call.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
         let (mut node, mut index) = (self.root, 0);
         if node == NONE {
@@ -315,8 +316,8 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits the node `leaf` if it is full. Then also splits each full node above the leaf. `at` is the
-    /// position of the entry that was inserted last.
+    /// Splits the node `leaf` if it is full. `split_full` then also splits each full node above the leaf. The
+    /// argument `at` is the position of the entry that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == NODE_ENTRIES {
@@ -344,7 +345,7 @@ impl Order {
     }
 
     /// If `leaf` has too few entries, merges it with a neighbouring leaf, or moves entries from a
-    /// neighbouring leaf to it. Then treats in the same way the nodes above the leaf.
+    /// neighbouring leaf to it. Then the nodes above the leaf are treated in the same way.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
@@ -372,7 +373,7 @@ impl Order {
     }
 
     /// Distributes the entries of two neighbouring nodes evenly. The nodes are at `position` and `position -
-    /// 1` of their `parent`. Both nodes are at `level`.
+    /// 1` of their `parent`. Both balanced nodes are at `level` of the tree.
     fn balance(&mut self, parent: u32, position: usize, level: u32) {
         let [left, right] = [position - 1, position].map(|at| self.nodes[parent as usize].ids[at]);
         let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
@@ -391,7 +392,7 @@ impl Order {
     }
 
     /// Moves the entries `range` of the node `from` to position `at` of the node `to`. Both nodes are at
-    /// `level`. Returns how many keys are below the moved entries.
+    /// `level` of the tree. Returns how many keys are below the moved entries.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
         let positions = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
@@ -404,8 +405,8 @@ impl Order {
         self.set_parents(to, positions, level)
     }
 
-    /// Sets `node` as the parent of the entries in a range of it. `node` is at `level`. Returns how many keys
-    /// are below the entries in `range`.
+    /// Sets `node` as the parent of the entries in a range of it. The node is at `level` of the tree. Returns
+    /// how many keys are below the entries in `range`.
     fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
@@ -467,8 +468,8 @@ impl Order {
         }
     }
 
-    /// If `forward` is set, returns the first position of the leaf after `leaf`. If `forward` is not set,
-    /// returns the last position of the leaf before `leaf`.
+    /// If `forward` is set, returns the first position of the leaf after `leaf`. If `forward` is false,
+    /// `beside` returns the last position of the leaf before `leaf`.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;

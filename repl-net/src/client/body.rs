@@ -81,8 +81,8 @@ pub(crate) struct PropertyList<'a> {
     pub(crate) head_bits: usize,
 }
 
-/// Reads the segments of a body, and passes each entry to `visitor`. The argument `previous` is reusable
-/// memory.
+/// Reads the segments of a body, and passes each entry to `visitor`. The argument `previous` is memory that
+/// is reused for each body.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -123,8 +123,8 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// The head of a run of openings. The run creates objects in consecutive slots that differ only in their
-/// values.
+/// The head of a run of openings. A run of openings creates objects in consecutive slots that differ only in
+/// their values.
 struct Run {
     first: u32,
     /// The slot after the last slot of the run of openings.
@@ -134,7 +134,8 @@ struct Run {
 
 impl Run {
     /// Reads the head of a run of openings whose first object is in the slot `first`, and stores its list of
-    /// handles in `previous`. `previous_origin` is the origin of the previous run in the segment.
+    /// handles in `previous`. The argument `previous_origin` is the origin of the previous run in the
+    /// segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -158,7 +159,8 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
     }
 
-    /// Reads the values of all objects in the run of openings. The run began at bit `start`.
+    /// Reads the values of all objects in the run of openings. The argument `start` is the bit at which the
+    /// run began.
     fn walk(
         &self,
         start: usize,

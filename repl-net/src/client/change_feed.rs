@@ -12,7 +12,7 @@ use repl_fastarray::ChangedProperties;
 /// The properties of one object whose values arrived since the user last asked for changes.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
-    /// A reference to the object. The object exists and has the values of the newest update.
+    /// A reference to the object. The object of a change exists and has the values of the newest update.
     pub object: ObjectRef<T>,
     /// Whether the object was created since the user last asked for changes.
     pub is_new: bool,
@@ -30,9 +30,9 @@ impl<T: ?Sized> Change<T> {
         &self.handles
     }
 
-    /// Returns the properties whose values arrived. For a new object they are the properties whose values
-    /// differ from its archetype. If packets are lost, a value may arrive twice, so some of the returned
-    /// properties may have the same value as before.
+    /// Returns the properties whose values arrived. For a new object, the returned properties are those whose
+    /// values differ from its archetype. If packets are lost, a value may arrive twice, so some of the
+    /// returned properties may have the same value as before.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)

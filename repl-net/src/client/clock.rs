@@ -46,8 +46,8 @@ pub struct ServerClock {
 /// The estimate of the server's clock from the recent ticks that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// The newest tick that arrived, and the time when it arrived. The other ticks and times are relative to
-    /// this tick and this time.
+    /// The newest tick that arrived, and the time when it arrived. All other ticks and times in the estimate
+    /// are relative to `newest`.
     newest: (u64, Duration),
     secs_per_tick: f64,
     /// How many seconds earlier the tick in `newest` would have arrived if its packet had been as fast as the
@@ -101,19 +101,19 @@ impl ServerClock {
         self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
     }
 
-    /// Returns the newest tick that can have arrived at the time `now`. The result is the server's tick at
-    /// the time `now`, minus the time that the fastest packets need.
+    /// Returns the newest tick that can have arrived at the time `now`. The result of `tick_at` is the
+    /// server's tick at the time `now`, minus the time that the fastest packets need.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
     }
 
     /// Returns the tick to show in this frame, which is passed to
-    /// [`Interpolated::at`](crate::Interpolated::at). The result is behind [`tick_at`](Self::tick_at) by one
-    /// tick and the jitter, so that nineteen of twenty values arrive before they are needed. The tick is
-    /// computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the jitter
-    /// by running up to 10 % faster or slower. If the shown tick is more than a second behind its aim, it
-    /// jumps to the aim.
+    /// [`Interpolated::at`](crate::Interpolated::at). The shown tick is behind [`tick_at`](Self::tick_at) by
+    /// one tick and the jitter, so that nineteen of twenty values arrive before they are needed. The shown
+    /// tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the
+    /// jitter by running up to 10 % faster or slower. If the shown tick is more than a second behind its aim,
+    /// it jumps to the aim.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
         self.shown.map(|(tick, _)| tick)
@@ -191,8 +191,8 @@ mod tests {
         clock: ServerClock,
         rng: Rng,
         tick: u64,
-        /// The simulated packets that are on the way. For each packet, the time when it arrives, and its
-        /// tick.
+        /// The simulated packets that are on the way. Each packet is stored with the time when it arrives,
+        /// and with its tick.
         packets: Vec<(Duration, u64)>,
         now: Duration,
     }

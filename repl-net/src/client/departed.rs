@@ -21,7 +21,7 @@ impl Departed {
     }
 
     /// Records that one event about the removal of an object has been polled, or that no event will report
-    /// it. Returns the class of the object if no more events about it wait.
+    /// it. `remove` returns the class of the object if no more events about it wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, ends) = self.objects.get_mut(&guid)?;
         *ends = ends.saturating_sub(1);

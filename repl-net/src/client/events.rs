@@ -1,8 +1,8 @@
 //! The queue of events that the client's user has not polled yet.
 //!
 //! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, the queue
-//! remains short. Its length is below a small multiple of the number of objects that it must report, or below
-//! [`LEAST`].
+//! remains short. The length of the queue is below a small multiple of the number of objects that it must
+//! report, or below [`LEAST`].
 
 use std::collections::{HashMap, VecDeque};
 

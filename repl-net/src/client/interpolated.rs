@@ -10,8 +10,8 @@ const MOST_WAITING: usize = 32;
 
 /// A type whose values can be mixed with the next value.
 pub trait Interpolate {
-    /// Returns a value between this value and `next`. For the `fraction` 0 it is this value, and for 1 it is
-    /// `next`.
+    /// Returns a value between this value and `next`. For the `fraction` 0 the result is this value, and for
+    /// 1 the result is `next`.
     #[must_use]
     fn interpolate(&self, next: &Self, fraction: f64) -> Self;
 }
@@ -51,7 +51,7 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// assert_eq!(x.at(105.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// At most 32 values are kept. After that, each new value replaces the oldest one.
+/// At most 32 values are kept. After 32 values, each new value replaces the oldest one.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
     /// The values with their ticks. The value with the lowest tick comes first.
@@ -62,15 +62,15 @@ pub struct Interpolated<T> {
 impl<T: Clone> Interpolated<T> {
     /// Returns an [`Interpolated`] without values. If a value arrives more than `max_ticks` after the
     /// previous value, the value is assumed to have begun to change `max_ticks` before the new value arrived.
-    /// Before that time nothing was sent, because the value did not change. Use the longest time between two
-    /// updates of an object that moves, for example
+    /// Before the change began, nothing was sent, because the value did not change. As `max_ticks`, use the
+    /// longest time between two updates of an object that moves, for example
     /// 4. A `max_ticks` of 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         Self { values: VecDeque::new(), max_ticks }
     }
 
-    /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it, and a value
+    /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it. A new value
     /// of an older tick is ignored.
     pub fn push(&mut self, tick: u64, value: T) {
         match self.values.back_mut() {
@@ -95,17 +95,17 @@ impl<T: Clone> Interpolated<T> {
         self.values.push_back(value);
     }
 
-    /// Forgets all values and sets a new value, for example after a teleport. Values between the old and the
-    /// new value are not shown.
+    /// Forgets all values and sets a new value, for example after a teleport. After `snap`, values between
+    /// the old and the new value are not shown.
     pub fn snap(&mut self, tick: u64, value: T) {
         self.values.clear();
         self.keep((tick, value));
     }
 
-    /// Returns the value at a tick. `mix` computes it from the last value before the tick, the first value
-    /// after the tick, and the fraction of the time between the two. For ticks before the first value,
-    /// returns the first value, and for ticks after the last value, returns the last value. Returns `None` if
-    /// there are no values. Costs O(log values).
+    /// Returns the value at a tick. The argument `mix` computes the value from the last value before the
+    /// tick, the first value after the tick, and the fraction of the time between the two. For ticks before
+    /// the first value, returns the first value, and for ticks after the last value, returns the last value.
+    /// Returns `None` if there are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {

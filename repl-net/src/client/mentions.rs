@@ -27,7 +27,7 @@ pub(crate) struct Mentions {
 
 impl Mentions {
     /// Adds a leaf (a single value) of the object in `slot` to the index, or updates it. The leaf was read
-    /// from the bits `bits`. The leaf contains references to `guids` (S119).
+    /// from `bits`. The leaf contains references to `guids` (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -107,8 +107,8 @@ fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// A list of neighbouring leaves, given by the path to their parent. The path has at most two handles. Each
-/// number is stored plus one, and zero means that there is no number.
+/// A list of neighbouring leaves, given by the path to their parent. The path of a list has at most two
+/// handles. Each number of the path is stored plus one, and zero means that there is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,

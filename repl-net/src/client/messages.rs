@@ -22,7 +22,8 @@ impl Client {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. The server must register the same limits.
+    /// Registers a type of messages with its own limits. The server must register messages with the same
+    /// limits.
     ///
     /// # Panics
     /// Panics in the same cases as [`register_message`](Self::register_message), or if a limit is out of the
@@ -48,8 +49,8 @@ impl Client {
     /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. If it returns an error, nothing has changed. After
-    /// [`SendError::Full`], the call can be tried again later.
+    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
+    /// After [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -64,9 +65,9 @@ impl Client {
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
-    /// `None` if there are no more messages of this type. Poll all types in each frame. If 4,096 messages of
-    /// a type wait, or if they have 1 MiB together, the connection ends. If the channel is not reliable, the
-    /// client instead drops the oldest of these messages.
+    /// `None` if there are no more messages of this type. Poll the messages of all types in each frame. If
+    /// 4,096 messages of a type wait, or if they have 1 MiB together, the connection ends. If the channel is
+    /// not reliable, the client instead drops the oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

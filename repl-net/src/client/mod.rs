@@ -58,7 +58,7 @@ pub enum ReceiveError {
     /// another sender. The client can ignore bytes that are not a packet of its session.
     #[error("not a packet of this session")]
     Damaged,
-    /// The packet contains something that the protocol forbids. The connection ends when such a packet
+    /// The packet contains something that the protocol forbids. The connection ends when a malformed packet
     /// arrives.
     #[error("malformed packet: {0}")]
     Malformed(String),
@@ -101,8 +101,8 @@ pub struct Client {
 impl Client {
     /// Returns a client on which no classes are registered yet.
     ///
-    /// `session` distinguishes this session from all other sessions of the same address. Every packet is
-    /// bound to its session, and packets of other sessions count as damaged (R25). Use a new number for each
+    /// `session` distinguishes this session from all other sessions of the same address. Every packet belongs
+    /// to one session, and packets of other sessions count as damaged (R25). Use a new number for each
     /// session. On the open internet use 64 random bits, because somebody who guesses the number can end the
     /// session.
     ///
@@ -190,8 +190,8 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
-    /// ends the connection, or means that the connection has already ended. A packet that is repeated or
-    /// arrives late is not an error.
+    /// ends the connection, or means that the connection has already ended. `receive` returns no error for a
+    /// packet that is repeated or arrives late.
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](ClientConfig::timeout) without
@@ -313,14 +313,15 @@ impl Client {
     }
 
     /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
-    /// packet that tells the server that the connection ends. The objects of the client do not change.
+    /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
+    /// the client.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }
 
     /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
-    /// `now` is the time since a fixed start that you choose. `now` must never decrease. Call this function
-    /// in every frame, because without it the client neither connects nor stays connected.
+    /// The argument `now` is the time since a fixed start that you choose. `now` must never decrease. Call
+    /// `tick` in every frame, because without it the client neither connects nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.clock.advance(now);
@@ -394,16 +395,16 @@ impl Client {
     }
 
     /// Returns an object for a change on this client alone, for example for prediction. A value of the
-    /// changed property that arrives later replaces the change. The notify of the property is then called
-    /// only if the new value differs from the locally changed value (S49).
+    /// changed property that arrives later replaces the local change. The notify of the property is then
+    /// called only if the new value differs from the locally changed value (S49).
     ///
     /// A replicated `Vec` or `Option` that you make longer or shorter gets all elements of the server again
     /// with its next update. Items and map entries that you remove are restored when the server changes them.
     /// Items that you add remain on this client and belong to it. If you assign a fast array over another,
     /// all items of the new array belong to the client (S183), and the items get other ids with the next
     /// update of the array. If the object has arrays or collections, the client keeps a copy of the object
-    /// from now on. An array that you take from an object still belongs to the client. To use such an array
-    /// in an object of a server, clone it.
+    /// after you have borrowed it. An array that you take from an object still belongs to the client. To use
+    /// an array of a client in an object of a server, clone it.
     ///
     /// The change of an object on a client is not sent to the server. `client[object]` does the same, and
     /// panics if the object does not exist. A client has no method `objects_mut` as a
@@ -430,8 +431,8 @@ impl Client {
         })
     }
 
-    /// Returns how many bits have been received so far for each class and each property. The result is empty
-    /// unless [`ClientConfig::measure`] is set.
+    /// Returns how many bits have been received so far for each class and each property. The measured traffic
+    /// is empty unless [`ClientConfig::measure`] is set.
     #[must_use]
     pub fn traffic(&self) -> &[ClassTraffic] {
         self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
@@ -459,9 +460,9 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`]. The change is
-/// not sent to the server, and later updates of the server replace it. To change the object for all clients,
-/// change it on the server.
+/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`]. A change of
+/// an object on a client is not sent to the server, and later updates of the server replace it. To change the
+/// object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.

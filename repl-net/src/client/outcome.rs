@@ -16,7 +16,8 @@ pub(crate) struct Outcome {
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after this position.
+/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after the marked
+/// position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -37,8 +38,8 @@ impl Outcome {
         self.opened.push(guid);
     }
 
-    /// Records that the packet removes the object in `slot`, if there is one. `slot` must be less than the
-    /// number of slots that was passed to [`new`](Self::new).
+    /// Records that the packet removes the object in `slot`, if there is one. The argument `slot` must be
+    /// less than the number of slots that was passed to [`new`](Self::new).
     pub(crate) fn close(&mut self, slot: u32) {
         self.closed.push(slot);
         self.closing.insert(slot);
@@ -56,7 +57,7 @@ impl Outcome {
         }
     }
 
-    /// Sorts the objects in the outcome. Call this method after all objects are added, and before
+    /// Sorts the objects in the outcome. Call `sort` after all objects are added, and before
     /// [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
@@ -76,7 +77,8 @@ impl Outcome {
         !self.closed.is_empty()
     }
 
-    /// Returns whether two outcomes create and remove the same objects. The two outcomes must be sorted.
+    /// Returns whether two outcomes create and remove the same objects. The two outcomes that are compared
+    /// must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed
     }

@@ -1,8 +1,9 @@
 //! A replica column: the storage for all objects of one class on a client.
 //!
-//! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
-//! notifies. Updates are deltas to the values that the server sent before. So each object with collections
-//! that the user may have changed has a base, which is a copy with exactly the values that the server sent.
+//! *Invariant:* row `n` of each vector belongs to the same object. The vector `old` is used only by classes
+//! with notifies. Updates are deltas to the values that the server sent before. So each object with
+//! collections that the user may have changed has a base, which is a copy with exactly the values that the
+//! server sent.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -47,8 +48,8 @@ pub(crate) struct ReceivedNotify {
 /// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it, to check that it is valid. Stores in `checked` the data that
-    /// [`apply`](Self::apply) needs.
+    /// Reads an update without applying it, to check that it is valid. `validate` stores in `checked` the
+    /// data that [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject,
@@ -57,7 +58,8 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Applies an update that was validated. Stores the old values that [`changed`](Self::changed) needs.
+    /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
+    /// needs.
     fn apply(
         &mut self,
         row: u32,
@@ -68,8 +70,8 @@ pub(crate) trait Replica: Any + Send + Sync {
     );
     /// Adds to `notified` those properties among `handles` that have a notify.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
-    /// Prepares to read leaves of the property at `handle` again. Stores the old value of the property,
-    /// unless this packet has already changed the property.
+    /// Prepares to read leaves of the property at `handle` again. `begin_reread` stores the old value of the
+    /// property, unless this packet has already changed the property.
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
     /// Reads one leaf (a single value) of an object again from its stored bits (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
@@ -78,10 +80,11 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// Returns the slot of the object in each row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
-    /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
-    /// `Default` is the first. [`Class::begin_sums`] describes the checksums.
+    /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
+    /// are those of the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
+    /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with the initial values of its archetype. Returns the row of the object.
+    /// Adds an object with the initial values of its archetype. `insert` returns the row of the object.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Removes an object from the column. The user can still read the removed object as
     /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
@@ -113,7 +116,7 @@ pub(crate) struct TypedReplica<T> {
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
     /// For each handle from 1 on, the index in `notifies` plus one, or zero if the property of the handle has
-    /// no notify. The vector is empty if the class has no notifies.
+    /// no notify. The vector `notify_of` is empty if the class has no notifies.
     notify_of: Vec<u32>,
 }
 
@@ -151,8 +154,9 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. Before that, creates the object's base (a
-    /// copy with exactly the values that the server sent), if the object needs a base.
+    /// Returns the object in a row, so that the user can change it. Before it returns the object,
+    /// `borrow_for_user` creates the object's base (a copy with exactly the values that the server sent), if
+    /// the object needs a base.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);

@@ -24,8 +24,8 @@ pub(super) struct SlotTable {
     rows: Vec<u32>,
     /// For each slot, whether this client owns the object, and the client's role for it.
     pub(super) proxies: Vec<Proxy>,
-    /// The objects that the current packet creates and removes. References resolve as if the whole packet had
-    /// been applied, so the order of the entries in the packet does not matter.
+    /// The objects that the current packet creates and removes. While a packet is applied, references resolve
+    /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
 }
 

@@ -26,8 +26,8 @@ pub struct ClientStats {
     /// arrives late is subtracted from this number again.
     pub packets_lost: u64,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
-    /// time that acks wait for this client's tick. The server sends this value in every 32nd packet and in
-    /// each keep-alive. The value is `None` before the first ack.
+    /// time that acks wait for this client's tick. The server sends the smoothed round trip in every 32nd
+    /// packet and in each keep-alive. The value is `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
@@ -82,7 +82,7 @@ impl Client {
         self.replicas.cast(object)
     }
 
-    /// Returns the last state of a removed object. The object can be read until
+    /// Returns the last state of a removed object. The last state of a removed object can be read until
     /// [`poll_event`](Self::poll_event) is called again after it has returned the event
     /// [`Despawned`](crate::ClientEvent::Despawned) of the object.
     #[must_use]
@@ -91,10 +91,11 @@ impl Client {
     }
 
     /// Returns which properties of the objects of a class arrived since the last call of this method. The
-    /// result has one change for each object, in no particular order. The first call returns all existing
-    /// objects as new. After the first call, the client records which properties arrive. Recording costs
-    /// O(properties received), and memory for each existing object at most. Removed objects are not included,
-    /// because events report their removal.
+    /// result of `changes` has one change for each object, in no particular order. The first call of
+    /// `changes` returns all existing objects as new. After the first call of `changes`, the client records
+    /// which properties arrive. Recording the properties that arrive costs O(properties received), and memory
+    /// for each existing object at most. Removed objects are not included, because events report their
+    /// removal.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -137,8 +138,9 @@ impl Client {
     }
 
     /// Returns the number of the server's tick in which the newest packet was made, as
-    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of this
-    /// tick, or an older state if packets were lost. Returns `None` before the first packet.
+    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of the
+    /// tick in which the newest packet was made, or an older state if packets were lost. Returns `None`
+    /// before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()

@@ -2,7 +2,7 @@
 //! (S88).
 //!
 //! *Invariant:* the bits of shared segments depend only on the objects, and not on any connection. A
-//! connection sends a whole segment, or some of its entries one by one.
+//! connection sends a whole shared segment, or some entries of it one by one.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub(crate) struct Broadcast {
     /// The greatest number of segments that a tick of this round has made.
     most: usize,
     encoder: SegmentEncoder,
-    /// The slots of changed objects that are in no segment. Each connection encodes changes without a segment
-    /// itself.
+    /// The slots of changed objects that are in no segment. If a change is in no segment, each connection
+    /// encodes it separately.
     unsegmented: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.
@@ -53,8 +53,8 @@ impl Broadcast {
         &mut self.openings
     }
 
-    /// Encodes the changes of `world` in segments of at most `max_bits`. Encodes everything again if the
-    /// method is called twice in a frame, or was not called in the frame before.
+    /// Encodes the changes of `world` in segments of at most `max_bits`. If `build` is called twice in a
+    /// frame, or was not called in the previous frame, it encodes all changes and openings again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
         if last + 1 != world.frame {
@@ -175,15 +175,17 @@ impl Context<'_> {
 
 /// The reason why a change is not in a segment.
 enum Obstacle {
-    /// The change does not fit into the segment. With this change the segment would have `bits` bits.
+    /// The change does not fit into the segment. With the change that does not fit, the segment would have
+    /// `bits` bits.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
 }
 
 impl SegmentEncoder {
-    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns how many
-    /// changes were processed. Sets `large` if the last processed change is too large for any segment.
+    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. `fill` returns
+    /// how many changes were processed. `fill` sets `large` if the last processed change is too large for any
+    /// segment.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,

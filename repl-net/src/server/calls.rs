@@ -72,7 +72,8 @@ impl Server {
         }
     }
 
-    /// Counts a remote call that the client was not allowed to make. Such a call has no effect.
+    /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
+    /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.connections.get_mut(&connection) {
             peer.connection.ignored_calls = peer.connection.ignored_calls.saturating_add(1);

@@ -30,7 +30,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, row: u32);
     /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
-    /// prefetched before.
+    /// prefetched before its heap memory.
     fn preload_values(&self, row: u32);
     /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
     /// contain a fast array that was written to. [`Class::touched`] describes this in detail.
@@ -48,10 +48,12 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`] describes this in detail.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
-    /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
-    /// `Default` is the first. [`Class::begin_sums`] describes the checksums.
+    /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
+    /// are those of the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
+    /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
+    /// Removes an object from the column. `remove` returns the slot of the object that moved to the removed
+    /// row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -144,7 +146,8 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     }
 
     /// Adds an object to the column. The shadow of the object starts with the archetype's values (S29, S69).
-    /// The function `add` adds the object's row to the source. Returns the number of the object's row.
+    /// The function `add` adds the object's row to the source. `insert` returns the number of the object's
+    /// row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
         let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

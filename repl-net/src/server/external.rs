@@ -19,8 +19,9 @@ use crate::session::events::{CompareError, SpawnError};
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
 /// [`compare`](Self::compare), in any order. The server compares the object immediately and keeps no
-/// reference to it, so your rows can move between two calls. The following is the same as for objects that
-/// the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and references.
+/// reference to it, so the user's objects can move in memory between two calls. The following is the same as
+/// for objects that the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and
+/// references.
 ///
 /// ```
 /// # use repl_core::{ObjectRef, Replicated};
@@ -50,12 +51,13 @@ use crate::session::events::{CompareError, SpawnError};
 ///
 /// Each call compares the whole object, also properties that are switched off, that are not marked, or that
 /// are sent only in openings. When a condition is switched on, a property is marked or a client joins, the
-/// server sends the values of the last comparison, so you need not pass the object again.
+/// server sends the values of the last comparison, so the user need not pass an external object again.
 ///
 /// The packets are the same, bit for bit, as if the server owned the objects, with three exceptions:
 ///
-/// - A property that changed and then changed back to its old value may be sent once more. It is sent again
-///   if it could not be sent in between, or if the object was compared several times in a tick.
+/// - A property that changed and then changed back to its old value may be sent once more. The property is
+///   sent again if the first change could not be sent in between, or if the object was compared several times
+///   in a tick.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
 ///   for example again after a loss. When a property is sent for another reason, it is sent with the value of
 ///   the last comparison, which may be newer than the value that was sent before.
@@ -80,8 +82,8 @@ impl Server {
         self
     }
 
-    /// Returns the objects of a class that live outside the server, to spawn and compare them. Registers the
-    /// class if it is new.
+    /// Returns the objects of a class that live outside the server, to spawn and compare them. If the class
+    /// is new, `external` registers it.
     ///
     /// # Panics
     /// Panics in the same cases as [`register_external`](Self::register_external).
@@ -93,8 +95,9 @@ impl Server {
 }
 
 impl<T: Replicated> External<'_, T> {
-    /// Adds an object with the values of `live` to the server. Returns a reference to the object. Store the
-    /// reference beside the object, for example as a component of the same entity.
+    /// Adds an object with the values of `live` to the server. `spawn` returns a reference to the object.
+    /// Store the reference that `spawn` returns beside the object, for example as a component of the same
+    /// entity.
     ///
     /// # Panics
     /// Panics if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If slots
@@ -112,7 +115,7 @@ impl<T: Replicated> External<'_, T> {
     ///
     /// # Errors
     /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
-    /// If it returns an error, nothing changes.
+    /// If the object cannot be added, nothing changes.
     #[track_caller]
     pub fn try_spawn_from(
         &mut self,
@@ -133,7 +136,7 @@ impl<T: Replicated> External<'_, T> {
     /// [`compare_mut`](Self::compare_mut).
     ///
     /// # Errors
-    /// Returns an error if the object does not exist or is not a `T`. If it returns an error, nothing was
+    /// Returns an error if the object does not exist or is not a `T`. If the object is not valid, nothing was
     /// compared.
     #[track_caller]
     pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
@@ -147,9 +150,9 @@ impl<T: Replicated> External<'_, T> {
     }
 
     /// Does the same as [`compare`](Self::compare), but for objects of any class. If a fast array was
-    /// assigned over another fast array, its items are new and get new ids. The method writes nothing else to
-    /// the object. In an ECS, make sure that this write does not count as a change, for example with
-    /// `bypass_change_detection` in Bevy.
+    /// assigned over another fast array, its items are new and get new ids. `compare_mut` writes nothing
+    /// except new ids to the object. In an ECS, make sure that the write of new ids does not count as a
+    /// change, for example with `bypass_change_detection` in Bevy.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`compare`](Self::compare).

@@ -32,7 +32,7 @@ struct Rare {
     touched: HandleSet,
     /// The values that have no wire form.
     refusals: Vec<Refusal>,
-    /// The values that were too large in the last comparison. A value stays in this list until a comparison
+    /// The values that were too large in the last comparison. A value stays in `too_large` until a comparison
     /// finds it small enough.
     too_large: Vec<Refusal>,
 }
@@ -52,10 +52,10 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Compares all properties of an object, except properties that are never sent. The comparison includes
-    /// properties that the next tick does not send. So when a property is marked or switched on, or when a
-    /// client receives the object for the first time, the user need not pass the object again. Returns
-    /// whether the next tick must process the row.
+    /// Compares all properties of an object, except properties that are never sent. The comparison of an
+    /// external object includes properties that the next tick does not send. So when a property is marked or
+    /// switched on, or when a client receives the object for the first time, the user need not pass the
+    /// object again. Returns whether the next tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, conditions) = (&mut rows[row], class.conditions());

@@ -30,7 +30,8 @@ impl Server {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. The clients must register the same limits.
+    /// Registers a type of messages with its own limits. The clients must register messages with the same
+    /// limits.
     ///
     /// # Panics
     /// Panics in the same cases as [`register_message`](Self::register_message), or if a limit is out of the
@@ -51,14 +52,14 @@ impl Server {
     }
 
     /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). If the link is narrow,
-    /// messages and state share it ([`message_percent`](crate::ServerConfig::message_percent)).
+    /// messages and state share the link ([`message_percent`](crate::ServerConfig::message_percent)).
     ///
     /// References in a message are resolved when the message is delivered. A reference to an object that the
     /// other side does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. If it returns an error, nothing has changed. After
-    /// [`SendError::Full`], the call can be tried again later.
+    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
+    /// After [`SendError::Full`], the call can be tried again later.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -75,10 +76,10 @@ impl Server {
     }
 
     /// Returns the next message of a type from any client, with its connection, in the order in which they
-    /// were delivered. Returns `None` if there are no more messages of this type. Poll all types in each
-    /// tick. If 4,096 messages of a type from one client wait, or if they have 1 MiB together, the connection
-    /// of this client ends. If the channel is not reliable, the server instead drops the oldest of these
-    /// messages.
+    /// were delivered. Returns `None` if there are no more messages of this type. Poll the messages of all
+    /// types in each tick. If 4,096 messages of a type from one client wait, or if they have 1 MiB together,
+    /// the connection of this client ends. If the channel is not reliable, the server instead drops the
+    /// oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

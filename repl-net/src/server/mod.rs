@@ -61,7 +61,7 @@ pub struct ConnectionStats {
     /// client's next tick. The time is zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
+    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.
     pub memory_bytes: usize,
     /// The number of remote calls of the client that were ignored, because the client did not own their
     /// objects, or the objects did not exist (S214).
@@ -198,8 +198,8 @@ impl Server {
     /// Adds an object to the server, if a slot is free.
     ///
     /// # Errors
-    /// Returns an error if [`ServerConfig::max_objects`] slots are taken. The object is dropped, and nothing
-    /// else changes.
+    /// Returns an error if [`ServerConfig::max_objects`] slots are taken. If the object cannot be added, it
+    /// is dropped, and nothing else changes.
     ///
     /// # Panics
     /// Panics if the class is new and there was a connection already, or if the class is
@@ -225,8 +225,8 @@ impl Server {
         self.add(archetype, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, and makes it visible to all connections. `add` adds the object's row to the source of
-    /// its class.
+    /// Adds an object, and makes it visible to all connections. The argument `add` adds the object's row to
+    /// the source of its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
@@ -281,10 +281,11 @@ impl Server {
     }
 
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
-    /// packets of this tick. `now` is the time since a fixed start that you choose, and must never decrease.
+    /// packets of this tick. The argument `now` is the time since a fixed start that you choose, and must
+    /// never decrease.
     ///
-    /// A change of an object is not sent before the next tick. Call this function in every frame, even if no
-    /// object has changed.
+    /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
+    /// has changed.
     ///
     /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
     pub fn tick(&mut self, now: Duration) {

@@ -38,7 +38,7 @@ pub(crate) struct Object {
 #[derive(Debug, Default)]
 struct Particulars {
     /// Handles of properties with custom conditions that are switched off for all connections. Properties
-    /// that are switched off are neither compared nor sent (S45).
+    /// that are switched off for all connections are neither compared nor sent (S45).
     custom_off: HandleSet,
     /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
@@ -101,7 +101,8 @@ impl Object {
     }
 
     /// Sets the condition of a property that was declared with the condition `Dynamic`. If the old condition
-    /// was `Never`, the property is compared in the next tick, even if it is not marked (S45).
+    /// of the property was `Never`, the property is compared in the next tick, even if it is not marked
+    /// (S45).
     pub(crate) fn set_condition(
         &mut self,
         conditions: &ConditionMasks,
@@ -135,7 +136,8 @@ impl Object {
         }
     }
 
-    /// Starts to record in which frame each property changes. `properties` is the number of properties.
+    /// Starts to record in which frame each property changes. The argument `properties` is the number of
+    /// properties.
     pub(crate) fn remember_changes(&mut self, properties: usize) {
         self.particulars().changed_at = vec![0; properties];
     }
@@ -204,9 +206,9 @@ impl Object {
         self.flags(false, false)
     }
 
-    /// Returns the handles that a connection may see, which sees the object with `flags`. `switched` has the
-    /// properties with custom conditions whose switch for this connection differs from the declaration. It is
-    /// `None` if there are no such properties.
+    /// Returns the handles that a connection may see, which sees the object with `flags`. The argument
+    /// `switched` has the properties with custom conditions whose switch for this connection differs from the
+    /// declaration. It is `None` if there are no properties with such a switch.
     pub(crate) fn mask(
         &self,
         conditions: &ConditionMasks,

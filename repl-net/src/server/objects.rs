@@ -20,8 +20,8 @@ impl Server {
         self.world.get(object).ok()
     }
 
-    /// Returns a mutable reference to an object. The object is compared at the next tick, even if nothing was
-    /// written to it. `server[object]` does the same, and panics if the object does not exist.
+    /// Returns a mutable reference to an object. The returned object is compared at the next tick, even if
+    /// nothing was written to it. `server[object]` does the same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }
@@ -63,8 +63,8 @@ impl Server {
 
     /// Returns mutable references to several objects of one class, in the same way as
     /// [`get_mut`](Self::get_mut). Returns `None` if one of the objects does not exist or occurs twice. Costs
-    /// O(N²), so use this method for a few objects. [`objects_mut`](Self::objects_mut) returns all objects of
-    /// a class.
+    /// O(N²), so use this method for a few objects. [`objects_mut`](Self::objects_mut) can change all objects
+    /// of a class.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],

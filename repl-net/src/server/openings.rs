@@ -30,7 +30,7 @@ const ENTRY_BITS: usize = 512;
 pub(crate) struct Openings {
     values: BitWriter,
     heads: Vec<Head>,
-    /// The cache entry of each slot. The position in an entry is valid if the slot is in `written`.
+    /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
     entries: Vec<Entry>,
     written: SlotSet,
     /// The number of bits of outdated openings.
@@ -51,9 +51,9 @@ pub(crate) struct Head {
 struct Entry {
     start: usize,
     bits: u32,
-    /// The index of the opening's head. The index is out of range if the object has no shared opening: either
-    /// because it has too many items for a run of openings, or because a hand-written serialiser refuses a
-    /// value.
+    /// The index of the opening's head. The index of the head is out of range if the object has no shared
+    /// opening: either because it has too many items for a run of openings, or because a hand-written
+    /// serialiser refuses a value.
     head: u32,
 }
 
@@ -91,8 +91,8 @@ impl Openings {
         self.waste_bits = 0;
     }
 
-    /// Encodes the openings (first updates) of those objects in `slots` whose openings are not cached. `wire`
-    /// returns the wire number of a class.
+    /// Encodes the openings (first updates) of those objects in `slots` whose openings are not cached. The
+    /// argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
         for &slot in slots {
             if !self.written.contains(slot) {
@@ -151,7 +151,7 @@ pub(crate) struct Written<'a> {
 
 impl<'a> Written<'a> {
     /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
-    /// values of the run have at most `max_bits` bits, and the values of each object have at most
+    /// values of a run of openings have at most `max_bits` bits, and the values of each object have at most
     /// `max_object_bits` bits. Returns `None` if the values of the first object are larger or has no shared
     /// opening.
     pub(crate) fn run(

@@ -48,8 +48,8 @@ impl PartSize {
         self.count
     }
 
-    /// Decides what to do after an attempt in which `items` items took `bits` bits. Before the attempt,
-    /// `left` items were left to send.
+    /// Decides what to do after an attempt in which `items` items took `bits` bits. Before the attempt to
+    /// fill a packet, `left` items were left to send.
     pub(crate) fn judge(&mut self, items: usize, bits: usize, left: usize) -> Verdict {
         let scaled = items.saturating_mul(self.room_bits) / bits.max(1);
         let better = (scaled - scaled / SLACK).max(1);
@@ -69,8 +69,8 @@ impl PartSize {
 mod tests {
     use super::*;
 
-    /// Splits items with the sizes `sizes` into parts. Returns the number of parts, and how many items all
-    /// attempts wrote together.
+    /// Splits items with the sizes `sizes` into parts. `cut` returns the number of parts, and how many items
+    /// all attempts wrote together.
     fn cut(sizes: &[usize], room_bits: usize) -> (usize, usize) {
         let (mut size, mut at, mut parts, mut written) = (PartSize::new(room_bits), 0, 0, 0);
         while at < sizes.len() {

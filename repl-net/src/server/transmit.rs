@@ -22,8 +22,8 @@ impl Server {
     /// to a loop over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned
     /// before the packets of the next connection.
     ///
-    /// The packet is borrowed until the next call on the server. All calls of a tick together take O(packets
-    /// + connections).
+    /// The packet is borrowed until the next call on the server. All calls of `poll_any_transmit` in a tick
+    /// together take O(packets + connections).
     ///
     /// ```
     /// # use std::{collections::HashMap, net::SocketAddr, net::UdpSocket};

@@ -59,7 +59,7 @@ impl Server {
     /// The client of the old owner keeps the last values that it received of properties that only the owner
     /// may see, but receives no later values. If the client of the old owner must not show the old values,
     /// inform it with a property that all clients see, and let the notify of that property clear the values.
-    /// To remove the whole object from this client, use [`set_visible`](Self::set_visible).
+    /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
@@ -81,18 +81,20 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
-    /// including connections that are added later. At first this switch is on. A connection receives the
-    /// property while both this switch and [its own](Self::set_custom_active_for) are on.
+    /// including connections that are added later. At first the switch of a property for all connections is
+    /// on. A connection receives the property while both the switch for all connections and [its
+    /// own](Self::set_custom_active_for) are on.
     ///
     /// After the property is switched off, no packet with the property is made for any connection: not
-    /// because it changed, not because a packet was lost, and not in openings. In openings, the property has
-    /// the value of the archetype. While the property is switched off, it is not compared. When the property
-    /// is switched on again, the next tick compares it, even if it is a `push` property without a mark (S45),
-    /// and each connection that lacks the value receives it.
+    /// because it changed, not because a packet was lost, and not in openings. In openings, a property that
+    /// is switched off has the value of the archetype. While a property is switched off for all connections,
+    /// it is not compared. When a property is switched on again for all connections, the next tick compares
+    /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
+    /// receives it.
     ///
-    /// Clients keep the values that they have received. Costs O(connections) if the switch changes. While the
-    /// property is switched off, the server stores a few hundred bytes for each connection that received the
-    /// property before.
+    /// Clients keep the values that they have received. Costs O(connections) if the switch changes. While a
+    /// property is switched off for all connections, the server stores a few hundred bytes for each
+    /// connection that received the property before.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.
@@ -122,14 +124,14 @@ impl Server {
     /// unless this method switches it on, whenever the client joins and whenever its events are polled. The
     /// switch of the [object](Self::set_custom_active) must also be on.
     ///
-    /// After the property is switched off, no packet with the property is made for this connection. The
-    /// server still compares the property. When the property is switched on again, the connection receives
-    /// the current value if it lacks it. The setting is dropped when the object is removed or the connection
-    /// ends.
+    /// After the property is switched off, no packet with the property is made for this connection. A
+    /// property that is switched off for one connection is still compared. When a property is switched on
+    /// again for a connection, the connection receives the current value if it lacks it. The switch of an
+    /// object for one connection is dropped when the object is removed or the connection ends.
     ///
     /// A connection whose switch differs from the declaration has its own view of the object, so the encoded
-    /// changes of the object cannot be shared with other connections. To avoid this cost, declare the setting
-    /// that most connections have.
+    /// changes of the object cannot be shared with other connections. To avoid views of single connections,
+    /// declare the setting that most connections have.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.
@@ -183,7 +185,7 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object. At first each connection sees each object. If `visible` is
+    /// Sets whether a connection sees an object. At first each connection sees all objects. If `visible` is
     /// false, the object is removed from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };

@@ -43,7 +43,7 @@ pub(crate) struct World {
     /// Objects that some connection sends to its client for the first time in this tick.
     opening: SlotSet,
     /// Objects whose openings (first updates) some connection sends again if the objects change. If an object
-    /// in this set changes, it is compared in the same way as before an opening.
+    /// in `reopening` changes, it is compared in the same way as before an opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
@@ -86,13 +86,14 @@ pub(crate) enum Absence {
 /// The changes of this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// The changes of each changed object, in ascending order of the slots. The entries from index `len` on
-    /// are unused memory.
+    /// The changes of each changed object, in ascending order of the slots. In `items`, the entries from
+    /// index `len` on are unused memory.
     items: Vec<Change>,
     len: usize,
     /// The greatest number of entries that a tick of this round has needed.
     most: usize,
-    /// For each slot, the index of its entry in `items`. The index is valid if the slot is in `slots`.
+    /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
+    /// `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
@@ -135,7 +136,7 @@ impl Changes {
     }
 
     /// Frees the unused entries that no tick needed recently, and the memory of their changelists. The server
-    /// calls this method between two ticks.
+    /// calls `end_round` between two ticks.
     fn end_round(&mut self) {
         self.items.truncate(std::mem::take(&mut self.most));
         self.items.iter_mut().for_each(|change| change.list.clear());
@@ -173,8 +174,8 @@ impl Objects for World {
 }
 
 impl World {
-    /// Returns the number of the class of `T`, whose live objects come from the source `S`. Registers the
-    /// class if it is new.
+    /// Returns the number of the class of `T`, whose live objects come from the source `S`. If the class is
+    /// new, `register` registers it.
     ///
     /// # Panics
     /// Panics if the class is new and `frozen` is set, if the initial values of its objects are too large, or
@@ -308,8 +309,8 @@ impl World {
         Some((a, b))
     }
 
-    /// Returns mutable references to all objects of a class. Each of the objects is compared at the next
-    /// tick.
+    /// Returns mutable references to all objects of a class. Each of the returned objects is compared at the
+    /// next tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, objects, polled, .. } = self;
@@ -327,8 +328,8 @@ impl World {
         self.dirty.insert(slot);
     }
 
-    /// Compares the external object `live` with its shadow. The next tick sends the differences. Returns
-    /// whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
+    /// Compares the external object `live` with its shadow. The next tick sends the differences that were
+    /// found. Returns whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
     pub(crate) fn hand_over<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -389,7 +390,8 @@ impl World {
         }
     }
 
-    /// Adds an object to the server. `add` adds the row of the object to the source of its class.
+    /// Adds an object to the server. The argument `add` adds the row of the object to the source of its
+    /// class.
     ///
     /// # Panics
     /// Panics in the same cases as [`register`](Self::register).
@@ -425,8 +427,8 @@ impl World {
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Removes an object from the server. `holders` connections use the slot of the object. The slot becomes
-    /// free when no connection uses it any more.
+    /// Removes an object from the server. `holders` connections use the slot of the removed object. The slot
+    /// of a removed object becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
         (entry.alive, entry.holders) = (false, holders);
@@ -494,9 +496,9 @@ impl World {
         self.reopening.clear();
     }
 
-    /// Prefetches the memory for comparisons that come after index `at` of the queue. There are three steps,
-    /// and each step reads memory that the previous step has prefetched. If the queue contains all objects of
-    /// a range, the processor prefetches the memory by itself.
+    /// Prefetches the memory for comparisons that come after index `at` of the queue. Prefetching has three
+    /// steps, and each step reads memory that the previous step has prefetched. If the queue contains all
+    /// objects of a range, the processor prefetches the objects by itself.
     #[inline]
     fn preload(&self, queue: &[u32], at: usize) {
         if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
@@ -553,7 +555,7 @@ impl World {
 
     /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
     /// If a hand-written serialiser refuses a value, its property is removed from the changelist, and the
-    /// other values are written. Returns the properties that were removed from the changelist.
+    /// other values are written. `write_values` returns the properties that were removed from the changelist.
     pub(crate) fn write_values(
         &self,
         slot: u32,

@@ -35,7 +35,7 @@ impl Clock {
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }
     }
 
-    /// Returns the same clock, but with `start` as the time at which it starts. Use this function to test
+    /// Returns the same clock, but with `start` as the time at which it starts. Use `starting_at` to test
     /// code that must not depend on the time at which the clock starts.
     #[must_use]
     pub const fn starting_at(self, start: Duration) -> Self {

@@ -6,8 +6,8 @@
 use super::rng::Rng;
 use std::time::Duration;
 
-/// The conditions of a link in one direction. Probabilities are from 0 to 1. The random choices are made for
-/// each packet separately.
+/// The conditions of a link in one direction. All probabilities are from 0 to 1. The random choices are made
+/// for each packet separately.
 ///
 /// To make conditions, start from one of the named links, and change the fields that the test needs:
 ///
@@ -33,7 +33,7 @@ pub struct LinkConditions {
     pub jitter: Duration,
     /// The model that decides which packets are lost.
     pub loss: Loss,
-    /// The probability that a packet arrives twice. Each copy has its own delay.
+    /// The probability that a packet arrives twice. Each copy of a packet has its own delay.
     pub duplicate: f64,
     /// The probability that a copy of a packet is delayed by `reorder_by`.
     pub reorder: f64,
@@ -41,10 +41,11 @@ pub struct LinkConditions {
     pub reorder_by: Duration,
     /// The probability that a copy arrives with one bit flipped.
     pub corrupt: f64,
-    /// The greatest length of a packet that the link transports, in bytes. Longer packets are lost.
+    /// The greatest length of a packet that the link transports, in bytes. Packets that are longer are lost.
     pub mtu_bytes: usize,
     /// The greatest number of bytes that leave the sender in a second, without the headers of lower layers.
-    /// `None` means that there is no limit. Packets that are sent faster wait in a queue and arrive later.
+    /// The value `None` means that the bandwidth has no limit. Packets that are sent faster wait in a queue
+    /// and arrive later.
     pub bandwidth_bytes_per_second: Option<u64>,
     /// The greatest number of bytes that wait in the queue of a link with limited bandwidth. Packets that do
     /// not fit into the queue are lost.
@@ -59,8 +60,8 @@ pub enum Loss {
     /// Each packet is lost with this probability, independently of other packets.
     Independent(f64),
     /// The model of Gilbert and Elliott, which loses packets in bursts. The link is in a good or a bad state,
-    /// which may change before each packet. Each state has its own rate of loss. A link starts in the good
-    /// state.
+    /// which may change before each packet. Each of the two states has its own rate of loss. A link starts in
+    /// the good state.
     GilbertElliott {
         /// The probability that the link changes to the bad state before a packet.
         good_to_bad: f64,
@@ -75,8 +76,8 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Returns a model that loses packets in bursts with a mean length of `mean_length` packets. `rate` is
-    /// the share of all packets that is lost.
+    /// Returns a model that loses packets in bursts with a mean length of `mean_length` packets. The argument
+    /// `rate` is the share of all packets that is lost.
     ///
     /// # Panics
     /// Panics if `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At
@@ -98,8 +99,8 @@ impl Loss {
         }
     }
 
-    /// Returns whether the next packet is lost. `bad` is the state of the model, which is kept from one
-    /// packet to the next.
+    /// Returns whether the next packet is lost. The argument `bad` is the state of the loss model, which is
+    /// kept from one packet to the next.
     pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
@@ -175,9 +176,9 @@ impl LinkConditions {
         }
     }
 
-    /// Returns the conditions of a link that is worse than any link on which games are played. The round trip
-    /// is 200 to 800 ms. Half of all packets are lost, 30 % are duplicated, 30 % are half a second late, and
-    /// 1 in 50 is damaged.
+    /// Returns the conditions of a link that is worse than any link on which games are played. On this link,
+    /// the round trip is 200 to 800 ms. Half of all packets are lost, 30 % are duplicated, 30 % are half a
+    /// second late, and 1 in 50 is damaged.
     #[must_use]
     pub const fn hostile() -> Self {
         Self {
@@ -232,8 +233,8 @@ impl Default for LinkConditions {
 mod tests {
     use super::*;
 
-    /// Simulates many packets. Returns the share of packets that were lost, and the mean length of the
-    /// bursts.
+    /// Simulates many packets. `observe` returns the share of packets that were lost, and the mean length of
+    /// the bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
         let fates: Vec<bool> = (0..2_000_000).map(|_| loss.loses_next(&mut bad, &mut rng)).collect();

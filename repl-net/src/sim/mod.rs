@@ -33,9 +33,10 @@
 //! prints the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
-//! version of this crate. To check this, compare the [`Network::trace`] of two runs. Whether and when a
-//! packet arrives depends on the seed, on its link, on its number on that link, and on the conditions of the
-//! link. So if a test adds a link or makes the network lose a packet, this does not affect other packets.
+//! version of this crate. To check that two runs are the same, compare the [`Network::trace`] of two runs.
+//! Whether and when a packet arrives depends on the seed, on its link, on its number on that link, and on the
+//! conditions of the link. If a test adds a link or makes the network lose a packet, this does not affect
+//! other packets.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 

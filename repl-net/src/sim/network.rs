@@ -19,8 +19,8 @@ pub struct PeerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(usize);
 
-/// A packet that has arrived at its receiver. The bytes of the packet are borrowed until the next call on the
-/// network.
+/// A packet that has arrived at its receiver. The bytes of a delivered packet are borrowed until the next
+/// call on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The time when the packet arrived. The time of arrival is not later than the time that was passed to
@@ -82,11 +82,12 @@ impl std::ops::AddAssign for LinkStats {
     }
 }
 
-/// A simulated network of peers that are connected by links. See the [module](super) for an example.
+/// A simulated network of peers that are connected by links. The [module](super) has an example of a network.
 ///
 /// The times that are passed to a network may count from any start, but all calls must use the same start.
-/// The times should not decrease. Sending and delivering take O(log packets in flight), plus copying the
-/// bytes. Buffers are reused, so after a while the network allocates no more memory.
+/// The times that are passed to a network should not decrease. Sending and delivering take O(log packets in
+/// flight), plus copying the bytes. Buffers are reused, so after a while the network allocates no more
+/// memory.
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
@@ -96,7 +97,7 @@ pub struct Network {
     /// The number of packets that were put into `in_flight` so far. With this number, packets that arrive at
     /// the same time are put in order.
     flights: u64,
-    /// The packet that was delivered last. The caller borrows the bytes of this packet.
+    /// The packet that was delivered last. The caller of `deliver` borrows the bytes of this packet.
     delivered: Vec<u8>,
     /// Buffers of packets, for reuse.
     spare: Vec<Vec<u8>>,
@@ -120,7 +121,7 @@ struct Link {
     severed: bool,
     /// The time when the last packet will have left the sender, if the bandwidth is limited.
     idle_at: Duration,
-    /// The number of the latest packet that was delivered. The first packet has the number 1.
+    /// The number of the latest packet that was delivered. The first packet on a link has the number 1.
     latest_delivered: u64,
     stats: LinkStats,
 }
@@ -131,7 +132,7 @@ struct Flight {
     arrives_at: Duration,
     order: u64,
     link: LinkId,
-    /// The number of the packet on its link. The first packet has the number 1.
+    /// The number of the packet on its link. The first packet on a link has the number 1.
     place: u64,
     bytes: Vec<u8>,
 }
@@ -177,7 +178,7 @@ impl Network {
         }
     }
 
-    /// Makes a link from one peer to another. If the link exists already, sets its conditions instead.
+    /// Makes a link from one peer to another. If the link exists already, its conditions are set instead.
     ///
     /// # Panics
     /// Panics if a probability is not from 0 to 1, or the bandwidth is zero.
@@ -273,14 +274,15 @@ impl Network {
     /// Returns the conditions of the link.
     ///
     /// # Panics
-    /// Panics if the link belongs to another network. All methods that take a link panic in this case.
+    /// Panics if the link belongs to another network. All methods that take a link panic if the link belongs
+    /// to another network.
     pub fn conditions(&self, link: LinkId) -> LinkConditions {
         self.links[link.0].conditions
     }
 
     /// Makes the network lose exactly the next `packets` packets that are sent over the link. Packets that
-    /// are lost for other reasons are also counted. A new call of this function replaces the rest of an
-    /// earlier call.
+    /// are lost for other reasons are also counted. A new call of `lose_next` replaces the rest of an earlier
+    /// call.
     pub fn lose_next(&mut self, link: LinkId, packets: u64) {
         self.links[link.0].lose_next = packets;
     }
@@ -378,8 +380,8 @@ impl Link {
         Some(self.idle_at)
     }
 
-    /// Returns the delay of a copy of a packet. With the probability that the conditions state, also flips a
-    /// bit of the copy.
+    /// Returns the delay of a copy of a packet. With the probability that the conditions of the link state, a
+    /// bit of the copy is flipped, too.
     fn delay_and_damage(&mut self, copy: &mut [u8], rng: &mut Rng) -> Duration {
         let mut delay = self.conditions.latency + rng.duration(self.conditions.jitter);
         if rng.chance(self.conditions.reorder) {

@@ -31,9 +31,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Returns another generator, for example for one part of a test. `label` identifies the new generator.
-    /// The new generator does not depend on the numbers that are later drawn from this generator, nor on
-    /// forks with other labels. The generator that is forked does not change.
+    /// Returns another generator, for example for one part of a test. The argument `label` identifies the new
+    /// generator. The new generator does not depend on the numbers that are later drawn from this generator,
+    /// nor on forks with other labels. The generator that is forked does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
@@ -46,7 +46,7 @@ impl Rng {
     }
 
     /// Returns a random number below `bound`, or 0 if `bound` is 0. The numbers are not quite evenly
-    /// distributed: the difference is less than `bound` / 2^64.
+    /// distributed: the probability of a number deviates by a share of less than `bound` / 2^64.
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next_u64() as u128 * bound as u128) >> 64) as u64
     }
@@ -66,8 +66,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns true with the probability `probability`. The result is never true if the probability is 0 or
-    /// less, and always true if it is 1 or more.
+    /// Returns true with the probability `probability`. The result of `chance` is never true if the
+    /// probability is 0 or less, and always true if it is 1 or more.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }

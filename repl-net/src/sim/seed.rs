@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 /// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if this
-/// variable is set. So a failure can be repeated without changing the test, with the line that [`SeedReport`]
-/// prints.
+/// variable is set. Because of this, a failure can be repeated without changing the test, with the line that
+/// [`SeedReport`] prints.
 ///
 /// # Panics
 /// Panics if `SIM_SEED` is set but is not a number.
@@ -25,8 +25,8 @@ fn only(seed: &str) -> Range<u64> {
     }
 }
 
-/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if this value is dropped during a panic. A panic means
-/// that the test has failed.
+/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if this value is dropped during a panic. A panic during
+/// a test means that the test has failed.
 ///
 /// ```
 /// use repl_net::sim::{Clock, Network, SeedReport, seeds};

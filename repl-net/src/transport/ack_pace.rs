@@ -11,8 +11,9 @@ use super::sequence::Sequence;
 /// The number of ticks in which a client repeats an ack if many packets are lost. The client repeats an ack
 /// so often that two of the acks arrive if the client's packets are lost at the same rate as the server's,
 /// but at least 4 and at most 16 times. At 90 % loss in both directions, only 1 % of all retries would
-/// succeed without repeats. As there are four retries a second (R9), a change that needs several round trips
-/// would take too long. With repeats 8 % of the retries succeed. The time between two retries is 16 ticks.
+/// succeed if acks were not repeated. Without repeated acks and with four retries a second (R9), a change
+/// that needs several round trips would take too long. With repeated acks, 8 % of the retries succeed. The
+/// time between two retries is 16 ticks.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the share of lost packets is computed.
@@ -60,7 +61,7 @@ impl AckPace {
         };
     }
 
-    /// Returns whether to send acks in this tick. Call this method once in each tick.
+    /// Returns whether to send acks in this tick. Call `is_due` once in each tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

@@ -1,26 +1,29 @@
 //! Acks: a receiver records which packets have arrived, and sends this record to the sender (R7).
 //!
 //! *Invariant:* each range that is read from the wire contains only packets that were sent, lies below the
-//! previous range, and lies within the window. So a peer can make this side visit at most [`WINDOW`] packets.
+//! previous range, and lies within the window. Because of this, a peer can make this side visit at most
+//! [`WINDOW`] packets.
 //!
 //! On the wire, each range of acked packets consists of a one bit, the end of the range, and its length minus
-//! one in an Exp-Golomb code of order 2. The newest range comes first. The end of the newest range is the low
-//! 16 bits of its newest packet. The end of every other range is the number of missing packets between this
-//! range and the previous range, minus one, in an Exp-Golomb code of order 0. A zero bit ends the list. So an
-//! empty list takes one bit, and a list of one range with up to four packets takes 21 bits.
+//! one in an Exp-Golomb code of order 2. On the wire, the newest range of acked packets comes first. The end
+//! of the newest range is the low 16 bits of its newest packet. The end of every other range is the number of
+//! missing packets between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A
+//! zero bit ends the list of ranges. So an empty list takes one bit, and a list of one range with up to four
+//! packets takes 21 bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The order of the Exp-Golomb code for the gaps between ranges of acked packets. The order is 0, because
-/// most losses are single packets.
+/// The order of the Exp-Golomb code for the gaps between ranges of acked packets. The order of the code for
+/// gaps is 0, because most losses are single packets.
 const GAP_ORDER: u32 = 0;
 /// The order of the Exp-Golomb code for the lengths of ranges of acked packets. Without losses there is one
-/// range. This range contains the packets of the last round trip, because the sender does not know yet that
-/// these packets have arrived. At 60 packets a second, a round trip of 100 ms corresponds to 6 packets. Order
-/// 2 writes a length of up to 4 packets in 3 bits, and a length of up to 12 packets in 5 bits. So the form of
-/// the range without losses is short, and so is the form of the shorter ranges between losses.
+/// range of acked packets. The range without losses contains the packets of the last round trip, because the
+/// sender does not know yet that these packets have arrived. At 60 packets a second, a round trip of 100 ms
+/// corresponds to 6 packets. Order 2 writes a length of up to 4 packets in 3 bits, and a length of up to 12
+/// packets in 5 bits. So the form of the range without losses is short, and so is the form of the shorter
+/// ranges between losses.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;
@@ -51,8 +54,8 @@ pub(crate) enum Arrival {
 /// sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    /// One bit for each of the [`WINDOW`] packets before `end`. The position of the bit is the packet's
-    /// number modulo the window.
+    /// One bit for each of the [`WINDOW`] packets before `end`. The position of a packet's bit is the
+    /// packet's number modulo the window.
     arrived: [u64; WORDS],
     /// The packet after the newest packet that has arrived.
     end: Sequence,
@@ -61,7 +64,8 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Returns whether the packet is new, repeated or too old. The method changes nothing. Costs O(1).
+    /// Returns whether the packet is new, repeated or too old. `check` does not change the record. Costs
+    /// O(1).
     pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
@@ -103,7 +107,7 @@ impl Received {
     }
 
     /// Returns the ranges of packets that have arrived, of which the sender may not know yet that they have
-    /// arrived. The newest range comes first.
+    /// arrived. The newest range of packets is returned first.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
@@ -115,8 +119,9 @@ impl Received {
         })
     }
 
-    /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`. The newest range is written
-    /// first. Always writes the bit that ends the list. Returns whether all ranges were written.
+    /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`. The newest range of packets is
+    /// written first. The bit that ends the list of ranges is always written. Returns whether all ranges were
+    /// written.
     ///
     /// If a range does not fit, the sender gets no ack for its packets, and sends their content again after a
     /// timeout.
@@ -178,16 +183,16 @@ impl Received {
     }
 
     /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
-    /// that have all not arrived. Returns the first packet of this sequence. The result is never before
-    /// `oldest`.
+    /// that have all not arrived. `run_below` returns the first of the consecutive packets. The result of
+    /// `run_below` is never before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {
             let offset = at.minus(1).number() % 64;
             let word = self.arrived.get(place(at.minus(1)).0).copied().unwrap_or(0);
             let others = if arrived { !word } else { word };
-            // The bits of the packets in this word, up to the packet at `offset`. The bit of the newest
-            // packet is the highest.
+            // The bits of the packets in this word, up to the packet at `offset`. In a word, the bit of the
+            // newest packet is the highest bit.
             let row = u64::from((others << 63_u64.saturating_sub(offset)).leading_zeros());
             let in_word = offset.saturating_add(1);
             at = at.minus(row.min(in_word));
@@ -216,16 +221,17 @@ fn exp_golomb_bits(value: u64, order: u32) -> usize {
     quotient_bits.saturating_mul(2).saturating_add(1).saturating_add(order) as usize
 }
 
-/// An iterator over the ranges of acked packets that a peer wrote. The newest range comes first. All ranges
-/// have been checked. The iterator reads the packet's bits directly and allocates nothing.
+/// An iterator over the ranges of acked packets that a peer wrote. The newest range is returned first. All
+/// ranges that the iterator returns have been checked. The iterator reads the packet's bits directly and
+/// allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
     /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
     /// this packet was not sent yet.
     next: Sequence,
-    /// The value is `None` before the first range. After the first range, the value contains the first packet
-    /// of the last range, and the oldest packet of the window.
+    /// The value is `None` before the first range. After the first range was read, the value contains the
+    /// first packet of the last range, and the oldest packet of the window.
     above: Option<(Sequence, Sequence)>,
     /// The first range, until the iterator has returned it.
     newest: Option<AckRange>,
@@ -234,12 +240,12 @@ pub(crate) struct AckRanges<'a> {
 }
 
 impl<'a> AckRanges<'a> {
-    /// Begins to read the list of ranges that [`Received::write`] writes. `next` is the number of the next
-    /// packet that this side sends.
+    /// Begins to read the list of ranges that [`Received::write`] writes. The argument `next` is the number
+    /// of the next packet that this side sends.
     ///
     /// # Errors
     /// Returns [`ReadError::OutOfRange`] if a range contains packets that were not sent yet, packets before
-    /// the first packet, or packets beyond the window. An honest peer cannot have written such a range.
+    /// the first packet, or packets beyond the window. An honest peer never writes a range with such packets.
     /// Returns [`ReadError::End`] if the input ends within the list.
     pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
         let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
@@ -279,8 +285,8 @@ impl<'a> AckRanges<'a> {
     }
 }
 
-/// Returns the packet that is `distance` packets before the packet `above`. Returns an error if that packet
-/// is before `oldest`.
+/// Returns the packet that is `distance` packets before the packet `above`. Returns an error if the packet to
+/// return is before `oldest`.
 fn below(above: Sequence, distance: Option<u64>, oldest: Sequence) -> Result<Sequence, ReadError> {
     let distance = distance.filter(|&distance| distance <= above.since(oldest));
     distance.map(|distance| above.minus(distance)).ok_or(ReadError::OutOfRange)
@@ -308,8 +314,8 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// Writes the acks of `received` and reads them again. Returns the packets that were acked, and how many
-    /// bits the acks took.
+    /// Writes the acks of `received` and reads them again. `exchange` returns the packets that were acked,
+    /// and how many bits the acks took.
     fn exchange(received: &Received, max_bits: usize, next: Sequence) -> (Vec<u64>, usize) {
         let mut writer = BitWriter::new();
         received.write(&mut writer, max_bits);
@@ -511,8 +517,9 @@ mod tests {
         }
     }
 
-    /// Generates distances from the newest packet. Most are small, and some are longer than a word or the
-    /// window. The flag says whether to move the floor.
+    /// Generates distances from the newest packet. Most of the distances are small, and some are longer than
+    /// a word of 64 packets or than the window. The generated flag says whether to move the floor (the oldest
+    /// packet that is still acked).
     fn step() -> impl Strategy<Value = (bool, i64)> {
         let distance = prop_oneof![8 => -20_i64..20, 2 => -1_100_i64..200, 1 => -100_i64..3_000];
         (prop::bool::weighted(0.95), distance)

@@ -1,10 +1,11 @@
 //! A limit on the bytes sent to an address until the client at this address has shown that it receives
 //! packets there (R26).
 //!
-//! Anyone can write the address of somebody else on a packet. So the server sends little to an address, as
-//! QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets at this address.
-//! The client shows this with a token that it can only know from the welcome, a packet that the server sends
-//! to the address. The token is part of the checksum of every packet of state that the client sends.
+//! Anyone can write the address of somebody else on a packet. To prevent misuse, the server sends little to
+//! an address, as QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets at
+//! this address. The client shows that it receives packets with a token that it can only know from the
+//! welcome, a packet that the server sends to the address. The token of the welcome is part of the checksum
+//! of every packet of state that the client sends.
 //!
 //! *Invariant:* until a client has shown that it receives packets at an address, the server sends to this
 //! address at most three times as many bytes as it received from it.
@@ -45,8 +46,8 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` bytes from the allowance. Returns `false` and takes nothing if the allowance has fewer
-    /// bytes left.
+    /// Takes `bytes` bytes from the allowance. `spend` returns `false` and takes nothing if the allowance has
+    /// fewer bytes left.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {

@@ -156,7 +156,7 @@ impl Blobs {
     }
 
     /// Records that the packet `sequence`, which contained the part `index` of the blob `id`, was lost. The
-    /// part must be sent again unless a later packet also contains it.
+    /// part in the lost packet must be sent again unless a later packet also contains it.
     pub(crate) fn lost(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id)
             && let Some(Part::InFlight(newest)) = blob.parts.get(index as usize)

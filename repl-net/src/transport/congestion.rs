@@ -1,11 +1,11 @@
-//! Congestion control: limits how fast the server sends to a client. Acks show how fast packets arrive at the
-//! client.
+//! Congestion control: limits how fast the server sends to a client. The acks of the client show how fast
+//! packets arrive at the client.
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
 //! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
 //! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
 //! trip in flight. The loss of packets alone does not count as congestion, because the links of games lose
-//! packets at random. So the controller does not react to losses, unlike the third version of BBR. Rates are
+//! packets at random. The controller does not react to losses, unlike the third version of BBR. Rates are
 //! measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick together.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
@@ -17,8 +17,8 @@ use super::sequence::{Sequence, WINDOW};
 use super::spare::shrink_sparse;
 use super::trial::{Link as TriedLink, Trial};
 
-/// The number of packets that may be in flight before any rate has been measured (RFC 6928). Later, at least
-/// this number of packets may be in flight as long as acks arrive.
+/// The number of packets that may be in flight before any rate has been measured (RFC 6928). After a rate was
+/// measured, at least this number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
 /// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
 /// arrive, so [`BAD_GAIN`] times as many packets as usual may be in flight. If the link can carry the usual
@@ -43,12 +43,12 @@ const PROBE_PACKETS: u64 = 2;
 /// A link counts as silent if this many tries to send on it brought no ack. If nine of ten packets are lost
 /// in both directions, a few tries without an ack are usual.
 const SILENT_TRIES: u32 = 6;
-/// The gain of the startup phase, in thousandths of the measured rate. With this gain, 2 / ln 2, the rate
-/// doubles in each round trip. The next constant is the inverse of this gain, and drains the queue that the
-/// first gain has filled.
+/// The gain of the startup phase, in thousandths of the measured rate. With a gain of 2 / ln 2, the send rate
+/// doubles in each round trip. [`DRAIN_GAIN`] is the inverse of the startup gain, and drains the queue that
+/// the startup has filled.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
-/// Gains in thousandths of the measured rate. The controller uses each of them for one round trip. The first
+/// Gains in thousandths of the measured rate. The controller uses each gain for one round trip. The first
 /// gain looks for a higher rate, the second gain drains the queue that the first has filled, and the others
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
@@ -59,15 +59,15 @@ const RATE_ROUNDS: usize = 10;
 /// row.
 const FULL_ROUNDS: u32 = 3;
 /// The limit of the data in flight while the shortest round trip is measured: this many thousandths of the
-/// product of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement lasts at least
-/// [`PROBE_TRIP_TIME`].
+/// product of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement of the shortest round
+/// trip lasts at least [`PROBE_TRIP_TIME`].
 const PROBE_TRIP_GAIN: u64 = 500;
 const PROBE_TRIP_PACKETS: u64 = 4;
 const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
 /// The time between two tries to send on a link that does not answer (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-/// The time for which the measured shortest round trip is used, at least. The longest time is twice this
-/// time.
+/// The shortest time for which the measured shortest round trip is used. A measured shortest round trip is
+/// used for at most twice this time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
 /// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
 const TICK: Duration = Duration::from_millis(16);
@@ -85,7 +85,8 @@ enum Phase {
     Cruise { place: usize, since: Duration },
     /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
     /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
-    /// this phase. When packets are sent in the phase `ProbeRoundTrip`, only little is in flight.
+    /// the phase `ProbeRoundTrip`. When packets are sent in the phase `ProbeRoundTrip`, only little is in
+    /// flight.
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
@@ -109,8 +110,8 @@ struct Flight {
 pub(crate) struct Congestion {
     packet_bytes: u64,
     phase: Phase,
-    /// The greatest measured rate in each of the last rounds, in bytes a second. A round lasts about one
-    /// round trip.
+    /// The greatest measured rate in each of the last rounds, in bytes a second. A round of the controller
+    /// lasts about one round trip.
     rates: [u64; RATE_ROUNDS],
     round: usize,
     /// The current round ends when a packet arrives that was sent after this many bytes had been delivered.
@@ -182,8 +183,8 @@ impl Congestion {
         }
     }
 
-    /// Begins a pass, in which the server sends the packets of one tick. `timeouts` is the number of timeouts
-    /// in a row without an ack.
+    /// Begins a pass, in which the server sends the packets of one tick. The argument `timeouts` is the
+    /// number of timeouts in a row without an ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
         self.last_pass = Some(now);
@@ -288,7 +289,7 @@ impl Congestion {
         self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
     }
 
-    /// Ends the processing of an ack. `newest` is the newest packet that the ack contains.
+    /// Ends the processing of an ack. The argument `newest` is the newest packet that was acked.
     pub(crate) fn acked(&mut self, newest: Sequence, now: Duration) {
         let known = self.flights.partition_point(|flight| flight.first <= newest);
         let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
@@ -310,7 +311,8 @@ impl Congestion {
     }
 
     /// Adds a measured delivery rate. The rate was measured from packets that were sent when `delivered`
-    /// bytes had arrived. If the server had nothing more to send, the link may be faster than this rate.
+    /// bytes had arrived. If the server had nothing more to send, the link may be faster than the measured
+    /// rate.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;
@@ -356,9 +358,10 @@ impl Congestion {
         *shortest = Some(shortest.map_or(round_trip, |shortest| shortest.min(round_trip)));
     }
 
-    /// Ends a span of time in which the shortest round trip was measured. `found` is the shortest round trip
-    /// without a queue in the link, if it is known. If the round trip has become so long that the limit of
-    /// the data in flight was too small for the link, the controller begins with the startup phase again.
+    /// Ends a span of time in which the shortest round trip was measured. The argument `found` is the
+    /// shortest round trip without a queue in the link, if it is known. If the round trip has become so long
+    /// that the limit of the data in flight was too small for the link, the controller begins with the
+    /// startup phase again.
     fn end_span(&mut self, found: Option<Duration>, now: Duration) {
         let is_longer = found.is_some_and(|found| found > (self.shortest() + self.tick) * 2);
         self.shortest = [None, if is_longer { found } else { self.shortest[0] }];
@@ -367,7 +370,7 @@ impl Congestion {
             Phase::Cruise { .. } | Phase::ProbeRoundTrip { .. } if is_longer && !self.trial.is_running() => {
                 (self.phase, self.full_rate, self.full_rounds) = (Phase::Startup, 0, 0);
                 // The greatest rate may have been measured before the link changed. Together with the longer
-                // round trip, this rate would fill a long queue in the link.
+                // round trip, the old rate would fill a long queue in the link.
                 let newest = self.rates[self.round];
                 self.rates = [0; RATE_ROUNDS];
                 self.rates[self.round] = newest;
@@ -411,7 +414,7 @@ impl Congestion {
     }
 
     /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
-    /// a queue. The result includes the bytes of one tick, because acks wait for the client's next tick and
+    /// a queue. The product includes the bytes of one tick, because acks wait for the client's next tick and
     /// packets wait for the server's next tick.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
@@ -441,7 +444,7 @@ impl Congestion {
         if self.silent_tries >= SILENT_TRIES {
             return self.packet_bytes * PROBE_PACKETS;
         }
-        // From the second try on, each try without an ack halves the window. But the window stays large
+        // From the second try on, each try without an ack halves the window. The window always stays large
         // enough for the retries of R9.
         let halvings = self.silent_tries.saturating_sub(1);
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
@@ -457,8 +460,8 @@ impl Congestion {
         scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
     }
 
-    /// Returns the least send rate in bytes a second. At this rate the minimum window is sent in one round
-    /// trip, or in [`LEAST_SPREAD`] if that is longer.
+    /// Returns the least send rate in bytes a second. At the least rate, the minimum window is sent in one
+    /// round trip, or in [`LEAST_SPREAD`] if that is longer.
     fn least_rate(&self) -> u64 {
         let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
         let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);

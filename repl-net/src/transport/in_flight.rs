@@ -1,9 +1,9 @@
 //! A record of the content of each packet, which is kept until the sender knows whether the packet arrived
 //! (R4, R6).
 //!
-//! *Invariant:* for each record, it is decided once whether its packet arrived or is lost. A record is kept
-//! until this is decided for all older records, because the content of a lost packet is compared with all
-//! packets sent after it.
+//! *Invariant:* for each record, it is decided once whether its packet arrived or is lost. The record of a
+//! packet is kept until it is decided for all older packets whether they arrived or are lost, because the
+//! content of a lost packet is compared with all packets sent after it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -238,8 +238,8 @@ impl InFlight {
     }
 
     /// Takes the contents out of the record of a packet, so that the caller can process them.
-    /// [`put_contents`](Self::put_contents) must put the contents back afterwards, because they are compared
-    /// with the contents of earlier packets that are lost later.
+    /// [`put_contents`](Self::put_contents) must put the contents back afterwards, because the contents of
+    /// earlier packets are compared with them if these are lost later.
     pub(crate) fn take_contents(&mut self, sequence: Sequence) -> Option<Contents> {
         let at = self.at(sequence)?;
         Some(std::mem::take(&mut self.records.get_mut(at)?.contents))
@@ -258,8 +258,8 @@ impl InFlight {
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
-    /// Records whether a packet arrived. Returns the size of the packet in bytes if it was not known before
-    /// whether the packet arrived.
+    /// Records whether a packet arrived. `resolve` returns the size of the packet in bytes if it was not
+    /// known before whether the packet arrived.
     pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;

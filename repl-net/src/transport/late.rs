@@ -3,7 +3,7 @@
 //! effect (R4).
 //!
 //! *Invariant:* the entries for late acks are in the order of their packets, because packets are given up in
-//! this order. There are at most [`MAX_LATE`] entries.
+//! this order. There are at most [`MAX_LATE`] entries for late acks.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +13,8 @@ use super::sequence::Sequence;
 use super::slot_set::{bit_of, word_of};
 use super::spare::shrink_sparse;
 
-/// The greatest number of entries for late acks. An entry belongs to one object, or to a word of 64 slots.
+/// The greatest number of entries for late acks. An entry for late acks belongs to one object, or to a word
+/// of 64 slots.
 const MAX_LATE: usize = 512;
 
 /// One part of the contents of a packet that counts as lost.

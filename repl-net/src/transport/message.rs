@@ -3,10 +3,10 @@
 //!
 //! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its head,
 //! the length of its content in bits (in Exp-Golomb code of order 6), and its content. The head consists of
-//! the message's channel and the low 16 bits of its number in this channel. After the first message of a
-//! packet, the head begins with a bit. If this bit is set, the message is the next message of the same
-//! channel, and the rest of the head is left out. The messages end where only the padding of the packet is
-//! left.
+//! the message's channel and the low 16 bits of its number in this channel. The head of each message except
+//! the first in a packet begins with a bit. If the first bit of a head is set, the message is the next
+//! message of the same channel, and the rest of the head is left out. The messages end where only the padding
+//! of the packet is left.
 //!
 //! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit
 //! instead of the one bit. The next part of the same message takes only two bits in addition to its content.
@@ -20,8 +20,8 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use super::packet::read_end;
 use super::parts::Cut;
 
-/// The order of the Exp-Golomb code for lengths of messages. The order is 6, because most messages take 4 to
-/// 24 bytes.
+/// The order of the Exp-Golomb code for lengths of messages. The order of the code for lengths is 6, because
+/// most messages take 4 to 24 bytes.
 const LENGTH_ORDER: u32 = 6;
 
 /// The greatest number of bits that a message takes without its content: two flags, the channel, the number
@@ -36,7 +36,7 @@ pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
 pub(crate) const NEXT_PART_BITS: usize = 2;
 
 /// Identifies a message or a part of a message that was sent: by its channel, its number in the channel, and
-/// the index of the part. The index is 0 for a message in one piece.
+/// the index of the part. For a message in one piece, the index of the part is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentMessage {
     pub(crate) channel: u16,
@@ -64,7 +64,7 @@ impl MessageWriter {
     }
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
-    /// channels. `content` is the content of the message or part.
+    /// channels. The argument `content` has the bits of the message or part.
     pub(crate) fn write(&mut self, message: SentMessage, channels: u16, cut: Cut, content: BitSlice<'_>) {
         let is_part = cut.parts() > 1;
         self.bits.write_flag(!is_part);

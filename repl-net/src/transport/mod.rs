@@ -1,6 +1,7 @@
 //! The transport layer: the frames of packets, send rates, acks, and a record of the content of each packet.
 //!
-//! *Invariant:* this layer uses no types of the handshake. The layer knows objects only as slots and bits.
+//! *Invariant:* this layer uses no types of the handshake. In the transport layer, objects are only slots and
+//! bits.
 
 pub(crate) mod ack_pace;
 pub(crate) mod acks;

@@ -36,7 +36,7 @@ const MAX_ACK_BITS: usize = 79;
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
 /// The number of packets that may be in flight when the memory of the connection is used up. When packets in
-/// flight are acked, memory becomes free.
+/// flight are acked, memory of the connection becomes free.
 const PROBES: usize = 4;
 
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
@@ -59,7 +59,7 @@ pub(crate) struct Outbox {
     record: Option<Box<Record>>,
     /// The complete packets with state, and the control packets between them.
     pub(crate) queue: SendQueue,
-    /// The number of bytes of memory that the connection takes outside the outbox. The number is measured
+    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured
     /// before and after each pass.
     pub(crate) other_bytes: usize,
     /// The greatest number of bits of a packet.
@@ -67,7 +67,8 @@ pub(crate) struct Outbox {
     /// The number of bytes sent in this pass (everything that is sent to the peer in one tick).
     pass_bytes: usize,
     limits: Limits,
-    /// The received packets that each packet of this pass acks. The record is empty if no acks are due.
+    /// The received packets that each packet of this pass acks. The set of packets to ack is empty if no acks
+    /// are due.
     pub(crate) received: Received,
     /// Whether all acks that are due fitted into the packets of this pass.
     has_acked_all: bool,
@@ -140,7 +141,8 @@ impl Outbox {
         }
     }
 
-    /// Updates the send rate for this pass. `timeouts` is the number of timeouts in a row without an ack.
+    /// Updates the send rate for this pass. The argument `timeouts` is the number of timeouts in a row
+    /// without an ack.
     pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
         if let Some(congestion) = &mut self.congestion {
             congestion.begin_pass(now, timeouts);
@@ -155,7 +157,7 @@ impl Outbox {
         }
     }
 
-    /// Returns whether nothing more may be sent in this pass (R6). If more may be sent,
+    /// Returns whether nothing more may be sent in this pass (R6). While more may be sent,
     /// [`make_room`](Self::make_room) says whether a certain number of bits fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
@@ -296,8 +298,8 @@ impl Outbox {
         self.writer.append(segment.bits());
     }
 
-    /// Ensures that the packet that is being filled has room for `bits` more bits. Afterwards
-    /// [`sequence`](Self::sequence) is the number of the packet with this room. If the bits do not fit into
+    /// Ensures that the packet that is being filled has room for `bits` more bits. After `make_room`,
+    /// [`sequence`](Self::sequence) is the number of the packet with the room. If the bits do not fit into
     /// the packet that is being filled, completes it and begins another packet. Returns `false` if the limits
     /// of the connection do not allow another packet.
     #[must_use]
@@ -319,7 +321,7 @@ impl Outbox {
     }
 
     /// Writes an entry about one object into a segment of its kind. The caller has [made
-    /// room](Self::make_room) for it.
+    /// room](Self::make_room) for the entry.
     pub(crate) fn entry(
         &mut self,
         kind: SegmentKind,
@@ -357,9 +359,9 @@ impl Outbox {
     }
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
-    /// channels. `content` is the content of the message or part. Returns the number of the packet that
-    /// contains the message and the bits that were written, or `None` if the limits of the connection do not
-    /// allow another packet.
+    /// channels. The argument `content` has the bits of the message or part. Returns the number of the packet
+    /// that contains the message and the bits that were written, or `None` if the limits of the connection do
+    /// not allow another packet.
     pub(crate) fn message(
         &mut self,
         message: SentMessage,
@@ -460,8 +462,8 @@ impl Outbox {
         }
     }
 
-    /// Queues a packet without state. The packet contains as many acks as fit. A packet without acks is a
-    /// keep-alive (R8).
+    /// Queues a packet without state. A packet without state contains as many acks as fit. A packet without
+    /// acks is a keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
@@ -494,7 +496,7 @@ impl Outbox {
             self.queue.push(bytes);
         } else {
             // The allowance of the address is too small for this packet, so the packet is discarded and
-            // counts as lost. If it were kept and sent later, its status might no longer be true.
+            // counts as lost. If a packet were kept and sent later, its status might no longer be true.
             self.queue.discard(bytes);
         }
     }

@@ -41,7 +41,7 @@ pub(crate) struct Salt {
 }
 
 impl Salt {
-    /// The salt of a hello, the first packet of a handshake. The hello itself contains its session.
+    /// The salt of a hello, the first packet of a handshake. A hello itself contains its session.
     pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
 
     /// Returns the salt of a control packet of a session.
@@ -54,7 +54,8 @@ impl Salt {
         Self { session, epoch: sequence.epoch() }
     }
 
-    /// Returns the checksum of the salt. The computation of the checksum of a packet begins with this value.
+    /// Returns the checksum of the salt. The computation of the checksum of a packet begins with the checksum
+    /// of the salt.
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
@@ -68,7 +69,7 @@ impl Salt {
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
-    /// Returns the seed of a salt. Computes the seed again only if the salt differs from the last salt.
+    /// Returns the seed of a salt. The seed is computed again only if the salt differs from the last salt.
     pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
@@ -95,7 +96,7 @@ pub(crate) struct Header {
     /// client in one tick.
     pub(crate) stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
-    /// this number.
+    /// the floor.
     pub(crate) floor: Option<Sequence>,
     /// The status that the server reports. The value is `None` in packets of a client.
     pub(crate) status: Option<Status>,
@@ -108,8 +109,8 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Completes a packet: computes its checksum, and writes all its bytes to `into`. The last byte is filled
-/// with zeros.
+/// Completes a packet: computes its checksum, and writes all its bytes to `into`. The last byte of the packet
+/// is filled up with zeros.
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     seal_from(writer, salt.seed(), into);
 }
@@ -140,8 +141,8 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
     (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
-/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
-/// that is at the type of the packet. Returns `None` for any other bytes.
+/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. `open_hello`
+/// returns a reader that is at the type of the packet. Returns `None` for any other bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -181,8 +182,8 @@ impl Header {
     }
 
     /// Reads the rest of the header of the packet `sequence`, which follows the packet's number, and the
-    /// acks. `next` is the number of the next packet that this side sends: a peer cannot have received this
-    /// packet or a later packet. `is_of_server` says whether a server wrote the header.
+    /// acks. The argument `next` is the number of the next packet that this side sends: a peer cannot have
+    /// received this packet or a later packet. `is_of_server` says whether a server wrote the header.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
@@ -206,7 +207,8 @@ impl Header {
     }
 }
 
-/// Reads the padding at the end of a packet. The padding must be less than eight bits, all of which are zero.
+/// Reads the padding at the end of a packet. The padding of a packet must be less than eight bits, all of
+/// which are zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

@@ -8,7 +8,7 @@
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 /// The smallest size of a part, except for the last part of the content. Each stored part costs memory in
-/// addition to its bits, and this size limits the number of parts.
+/// addition to its bits, and the smallest size limits the number of parts.
 pub(crate) const LEAST_PART_BITS: usize = 256;
 
 /// How content is cut into parts.
@@ -74,10 +74,11 @@ impl Cut {
 #[derive(Debug)]
 pub(crate) struct Partial {
     pub(crate) cut: Cut,
-    /// The bits of the arrived parts, in the order in which they arrived. Each part begins at a whole byte.
+    /// The bits of the arrived parts, in the order in which they arrived. In `bytes`, each part begins at a
+    /// whole byte.
     bytes: Vec<u8>,
     /// The index of each part that has arrived, and the position in `bytes` at which it begins. The entries
-    /// are sorted by index.
+    /// are sorted by the index of the part.
     starts: Vec<(u32, u32)>,
 }
 

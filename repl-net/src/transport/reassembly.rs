@@ -88,9 +88,9 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up such
-    /// blobs, or knows that the client has all their parts. A blob that is no longer in flight is never in
-    /// flight again, so it does not matter in which order the parts arrive.
+    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up blobs that
+    /// are no longer in flight, or knows that the client has all their parts. A blob that is no longer in
+    /// flight is never in flight again, so it does not matter in which order the parts arrive.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);
@@ -123,8 +123,8 @@ mod tests {
     /// The size in bytes of each part of a blob in the tests of this file.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
-    /// Returns the part `index` of the blob `blob`, which has `parts` parts. `under_way` has the ids of the
-    /// blobs that were in flight when the part was sent.
+    /// Returns the part `index` of the blob `blob`, which has `parts` parts. The argument `under_way` has the
+    /// ids of the blobs that were in flight when the part was sent.
     fn part(blob: u32, index: usize, parts: usize, under_way: &[u32]) -> Part {
         let oldest = under_way.iter().copied().min().unwrap_or(blob);
         let mask = under_way.iter().fold(0, |mask, id| mask | 1_u64 << (id - oldest));
@@ -221,8 +221,8 @@ mod tests {
         }
     }
 
-    /// Writes a part of a blob into packet 3 and reads it again. The parameters are the blobs in flight, the
-    /// stamp, the size and the position of the part.
+    /// Writes a part of a blob into packet 3 and reads it again. The parameters of this test function are the
+    /// blobs in flight, the stamp, the size and the position of the part.
     fn read(
         oldest: u32,
         under_way: u64,

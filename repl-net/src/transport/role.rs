@@ -9,13 +9,14 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// The role that a client has for an object of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The client has no role for the object. Conditions for simulated proxies do not apply.
+    /// The client has no role for the object. For a client without a role, conditions for simulated proxies
+    /// do not apply.
     None,
     /// The client moves the object according to the state that it receives.
     #[default]
     SimulatedProxy,
-    /// The client owns the object and controls it. For all other clients the object is a simulated proxy
-    /// (S204).
+    /// The client owns the object and controls it. For all clients that do not own it, the object is a
+    /// simulated proxy (S204).
     AutonomousProxy,
     /// The client simulates the object itself.
     Authority,
@@ -58,7 +59,8 @@ impl Proxy {
         Self { is_owner, role: role.for_client(is_owner) }
     }
 
-    /// Writes the owner flag and the role. The default values, which apply to most objects, take one bit.
+    /// Writes the owner flag and the role. The default owner and role, which apply to most objects, take one
+    /// bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);

@@ -11,15 +11,16 @@ use std::time::Duration;
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// The least time by which a timeout is longer than the round trip. On a link without jitter the deviation
-/// falls to zero, and an ack that waits for the peer's next tick would be late without this margin. The
-/// margin is the clock granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
+/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. The
+/// margin of the timeout is the clock granularity of RFC 6298, section 2.3: a little more than a tick of 60
+/// Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
 /// A longer measured round trip counts as this time, because it means that the peer slept or that its clock
-/// jumped. The limit is twice the longest round trip of a usable link.
+/// jumped. The greatest round trip that is counted is twice the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
@@ -34,10 +35,10 @@ pub(crate) struct RoundTrip {
 impl RoundTrip {
     /// Adds a measured round trip: the time from the sending of a packet to its ack.
     ///
-    /// Every packet has its own number, so it is always clear to which packet an ack belongs. Call this
-    /// function only for the newest packet of an ack, because an earlier ack of the older packets may have
-    /// been lost. Call this function even if the packet already counts as lost. If it were not called for
-    /// such packets, a link that becomes slower than the timeout would never be measured again.
+    /// Every packet has its own number, so it is always clear to which packet an ack belongs. Call `sample`
+    /// only for the newest packet of an ack, because an earlier ack of the older packets may have been lost.
+    /// Call `sample` even if the acked packet already counts as lost. If `sample` were not called for packets
+    /// that count as lost, a link that becomes slower than the timeout would never be measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
         self.estimate = Some(match self.estimate {
@@ -48,8 +49,8 @@ impl RoundTrip {
         });
     }
 
-    /// Returns the smoothed round trip. The round trip includes the time that an ack waits for the peer's
-    /// tick. The time is zero before the first measured round trip.
+    /// Returns the smoothed round trip. The smoothed round trip includes the time that an ack waits for the
+    /// peer's tick. The smoothed round trip is zero before the first measured round trip.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
@@ -61,17 +62,17 @@ impl RoundTrip {
     }
 
     /// Returns how long to wait for an ack before the packet counts as lost: the smoothed round trip plus
-    /// four times the deviation. The result is at least 20 ms and at most a second longer than the smoothed
-    /// round trip. Before the first measured round trip, the result is 250 ms.
+    /// four times the deviation. The timeout is at least 20 ms and at most a second longer than the smoothed
+    /// round trip. Before the first measured round trip, the timeout is 250 ms.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
         })
     }
 
-    /// Returns the timeout after `timeouts` timeouts in a row. From the second timeout on, the result is at
-    /// most 250 ms, or 20 ms more than the smoothed round trip if this is longer. The timeout does not grow
-    /// with further timeouts, because on a bad link only frequent tries get through (R9).
+    /// Returns the timeout after `timeouts` timeouts in a row. From the second timeout on, the retry timeout
+    /// is at most 250 ms, or 20 ms more than the smoothed round trip if this is longer. The retry timeout
+    /// does not grow with further timeouts, because on a bad link only frequent tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),
@@ -81,7 +82,7 @@ impl RoundTrip {
 }
 
 /// A list of the send times of packets that have not been acked, including packets that count as lost. The
-/// ack of a packet in the list is used to measure the round trip.
+/// ack of a packet in [`SendTimes`] is used to measure the round trip.
 ///
 /// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
 /// the list in a second, so the oldest packets never have to be dropped. However long the round trip is, at
@@ -102,13 +103,13 @@ impl Default for SendTimes {
 
 impl SendTimes {
     /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second 256
-    /// packets cover four seconds. The stored packets take 6 KiB.
+    /// packets cover four seconds. 256 packets in the list take 6 KiB of memory.
     const LIMIT: usize = 256;
     /// The `spacing` at first, which is two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
 
-    /// Records the send time of a packet that the peer must ack. The packet must be newer than all recorded
-    /// packets. Of packets that were sent together, only the last is kept.
+    /// Records the send time of a packet that the peer must ack. The packet must be newer than all packets in
+    /// the list. Of several packets that were sent at the same time, only the last is kept in the list.
     pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {

@@ -36,7 +36,7 @@ pub(crate) enum SegmentKind {
 }
 
 /// The least number of bits that each object of a run of openings takes in the packet, except the first
-/// object. So a peer cannot make the receiver allocate many objects with few bytes.
+/// object. With this minimum, a peer cannot make the receiver allocate many objects with few bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
 /// The number of bits that a segment takes without its entries: a one bit, the kind, the order of the gaps,
@@ -60,13 +60,13 @@ pub(crate) struct Segment {
     /// contains the part before. Segments with parts of the same object's changes must not be in the same
     /// packet.
     pub(crate) continues: bool,
-    /// Whether the segment contains new array elements. If it does, each connection must track the object
-    /// until the new elements have arrived (R2).
+    /// Whether the segment contains new array elements. If a segment contains new elements, each connection
+    /// must track the object until the new elements have arrived (R2).
     pub(crate) has_new_elements: bool,
     /// The slots of the segment's entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
     /// About how many bytes of memory the segment takes. Until [`complete`](Self::complete) is called, this
-    /// is only the memory of the changelists in the entries.
+    /// number is only the memory of the changelists in the entries.
     held_bytes: usize,
 }
 
@@ -181,7 +181,8 @@ pub(crate) struct SegmentWriter {
     origin: Option<Origin>,
 }
 
-/// For each class, the handles that were last written. There are none at the start of each segment.
+/// For each class, the handles that were last written. At the start of each segment, the handles are
+/// forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     epoch: u64,
@@ -237,7 +238,8 @@ impl SegmentWriter {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
-    /// Begins a segment of openings (first updates of objects). The first opening is in `slot`.
+    /// Begins a segment of openings (first updates of objects). The first opening of the segment is for the
+    /// object in `slot`.
     pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }
@@ -258,7 +260,7 @@ impl SegmentWriter {
     }
 
     /// Begins a run of openings in `objects` slots from `first` on. The caller then appends the values of
-    /// each object in turn.
+    /// each object of the run in turn.
     pub(crate) fn run(&mut self, first: u32, objects: u32, run_head: &RunHead<'_>, writer: &mut BitWriter) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);
@@ -302,7 +304,7 @@ impl SegmentWriter {
     }
 
     /// Writes whether the handles are equal to those of the previous object of the class in this segment.
-    /// Writes nothing if the segment has no other object of the class.
+    /// `same_as_before` writes nothing if the segment has no other object of the class.
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;
@@ -332,7 +334,7 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
 }
 
 /// Returns the order of the Exp-Golomb code for gaps, if `entries` entries are spread over `slots` slots. The
-/// order is about log₂ of the mean gap.
+/// order of the code is about log₂ of the mean gap between slots.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
     slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }

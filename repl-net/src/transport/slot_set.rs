@@ -1,5 +1,5 @@
-//! A set of slots: one bit per slot, and one summary bit per word of 64 slots. The summary makes iteration
-//! over a sparse set fast.
+//! A set of slots: one bit per slot, and one summary bit per word of 64 slots. The summary bits make
+//! iteration over a sparse set fast.
 //!
 //! *Invariant:* a summary bit is set if and only if its word is not zero.
 

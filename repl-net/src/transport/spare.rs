@@ -30,8 +30,8 @@ pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
-    /// The smallest number of values that the pool had at any time in this round. So many values were not
-    /// needed in this round.
+    /// The smallest number of values that the pool had at any time in this round. As many values as `idle`
+    /// says were not needed in this round.
     idle: usize,
 }
 

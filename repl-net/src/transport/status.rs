@@ -1,10 +1,10 @@
 //! The server's status in the headers of packets: the tick of the packet, the round trip, and whether the
 //! client has joined.
 //!
-//! A header contains the tick as the *lead*: the lead is the tick minus the stamp. The stamp is the number of
-//! the first packet of that tick. While each tick sends one packet, the lead stays the same, and then it
-//! takes one bit in the header. A new lead is sent in full until the client has acked a packet with the new
-//! lead. So the loss of packets cannot hide a change of the lead.
+//! A header contains the tick as the *lead*: the lead is the tick minus the stamp. The stamp of a packet is
+//! the number of the first packet of the same tick. While each tick sends one packet, the lead stays the
+//! same, and then it takes one bit in the header. A new lead is sent in full until the client has acked a
+//! packet with the new lead. Because of this, the loss of packets cannot hide a change of the lead.
 //!
 //! *Invariant:* a client never computes a wrong tick: a short form of the tick is sent only if the client has
 //! received the packet to which the form refers.
@@ -68,8 +68,8 @@ impl Status {
         }
     }
 
-    /// Reads a status that [`write`](Self::write) wrote. `has_connection` says whether the status contains a
-    /// [`ConnectionStatus`].
+    /// Reads a status that [`write`](Self::write) wrote. The argument `has_connection` says whether the
+    /// status contains a [`ConnectionStatus`].
     pub(crate) fn read(reader: &mut BitReader<'_>, has_connection: bool) -> Result<Self, ReadError> {
         let mut connection = None;
         if has_connection {
@@ -102,8 +102,8 @@ pub(crate) struct StatusSource {
     /// packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet and the server's tick in which it was sent. When the packet is acked, the client knows this
-    /// tick or a newer one.
+    /// A packet and the server's tick in which it was sent. When the packet in `mark` is acked, the client
+    /// knows the tick in `mark` or a newer tick.
     mark: Option<(Sequence, u64)>,
     /// A tick such that the client certainly knows this tick or a newer one.
     known_tick: Option<u64>,
@@ -113,7 +113,7 @@ pub(crate) struct StatusSource {
 }
 
 impl StatusSource {
-    /// Begins the packets of a tick. `next` is the number of the first packet of this tick.
+    /// Begins the packets of a tick. The argument `next` is the number of the first packet of this tick.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,

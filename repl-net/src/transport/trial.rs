@@ -19,8 +19,8 @@ const STEP: u64 = 4;
 /// The high rate of a trial is at most this many times the current rate. The high rate is above the current
 /// rate, so that a trial can also find out that the link can deliver more.
 const RAISE: u64 = 2;
-/// The number of packets sent at the high rate that must have arrived before a trial has a result. With this
-/// number, one result of 50 is wrong if nine of ten packets are lost.
+/// The number of packets sent at the high rate that must have arrived before a trial has a result. With 16
+/// arrived packets, one result of 50 is wrong if nine of ten packets are lost.
 const ARRIVED_PACKETS: u64 = 16;
 /// The lowest rate of a trial, in bytes a second: one packet in 100 ms.
 const LEAST_RATE: u64 = 12_000;
@@ -29,7 +29,7 @@ const LEAST_RATE: u64 = 12_000;
 const GREATEST_SENT_SHARE: u64 = 800;
 /// The shortest time for which a trial counts the packets of one rate.
 const LEAST_TIME: Duration = Duration::from_millis(300);
-/// After a change of the rate, a trial counts no packets for this time. During this time, the queue of the
+/// After a change of the rate, a trial counts no packets for this time. During `DRAIN_TIME`, the queue of the
 /// link still contains packets that were sent at the other rate.
 const DRAIN_TIME: Duration = Duration::from_millis(100);
 /// The time for which no other trial begins after a trial has shown that the link loses packets at random.
@@ -45,14 +45,14 @@ enum Side {
 /// The stage of a rate trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No trial of the send rate is running. The current rate is used.
+    /// No trial of the send rate is running. While no trial is running, the current rate is used.
     Rest,
     /// Since this time the trial sends at one of its rates, but does not count the packets yet.
     Drain(Side, Duration),
     /// The trial sends at one of its rates, and has counted the packets since this time.
     Count(Side, Duration),
-    /// The trial waits until it is known for all counted packets whether they have arrived. The current rate
-    /// is used.
+    /// The trial waits until it is known for all counted packets whether they have arrived. While the trial
+    /// waits, the current rate is used.
     Wait,
 }
 
@@ -75,7 +75,7 @@ impl RateSample {
     }
 
     /// Compares two rates: `bytes` bytes in the time of this sample, and `of` bytes in `time`. Returns the
-    /// first rate in thousandths of the second.
+    /// first rate in thousandths of the second rate.
     fn thousandths(&self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
@@ -125,8 +125,8 @@ impl Trial {
         rate.min(greatest)
     }
 
-    /// Moves the trial to its next stage if the current stage is over. If no trial is running and `is_wanted`
-    /// is set, begins a trial. `next` is the number of the next packet.
+    /// Moves the trial to its next stage if the current stage is over. If no trial is running, begins a trial
+    /// if `is_wanted` is set. The argument `next` is the number of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
             Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link),
@@ -249,7 +249,8 @@ mod tests {
         Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
 
     /// Runs trials for a minute on a simulated link and returns the rate that is enough according to the last
-    /// trial. `arrives` returns whether a packet arrives, given its number and its index in the tick.
+    /// trial. The argument `arrives` returns whether a packet arrives, given its number and its index in the
+    /// tick.
     fn run(arrives: impl Fn(u64, u64) -> bool) -> u64 {
         let (mut trial, mut number, mut credit) = (Trial::new(), 0_u64, 0);
         for tick in 1..3_750 {
@@ -344,8 +345,8 @@ mod tests {
             assert!(self.trial.is_running() && self.trial.is_limit());
         }
 
-        /// Runs a trial that has begun at both of its rates. `high` and `low` say how many packets are sent
-        /// at each rate and how many of them arrive.
+        /// Runs a trial that has begun at both of its rates. The arguments `high` and `low` say how many
+        /// packets are sent at each rate and how many of them arrive.
         fn both(&mut self, high: (u64, u64), low: (u64, u64)) {
             for (sent, arrived) in [high, low] {
                 // The packets in `earlier` were sent at the previous rate.
@@ -379,8 +380,8 @@ mod tests {
         script.begin();
         assert_eq!(script.rate(), LINK.greatest_rate, "no rate is above the greatest");
         script.both((100, 25), (30, 25));
-        // The result is a rate of 30 packets in 300 ms. The low rate of the trial was lower: a quarter of 100
-        // packets in 300 ms.
+        // The result is a rate of 30 packets in 300 ms. The low rate of the trial is lower than this result:
+        // a quarter of 100 packets in 300 ms.
         assert_eq!((script.rate(), script.trial.is_running()), (30 * PACKET * 10 / 3, false));
         assert!(script.trial.is_limit());
         // The next trial begins immediately, at twice the rate that is enough.

@@ -4,7 +4,7 @@
 //! labels there is room for another label, which may need more digits. The choice of each new label decides
 //! how soon more digits are needed. People usually continue to insert where they last inserted, and the
 //! choice of a label makes use of this (see [`Hint`]). Items that are inserted one after another form a run.
-//! So the labels of a run follow each other closely, and the first label of a run leaves room on both sides.
+//! The labels of a run follow each other closely, and the first label of a run leaves room on both sides.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last digit is not zero, so the order
 //! of the bytes is the order of the fractions.
@@ -21,7 +21,7 @@ const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
 /// The labels of a run (items inserted one after another) keep their number of digits only if at least this
-/// many free numbers lie between the two neighbouring labels. With fewer free numbers the labels of the run
+/// many free numbers lie between the two neighbouring labels. If fewer numbers are free the labels of the run
 /// get one more digit. Measurements with recorded typing found values from 16 to 64 equally good.
 const ROOM_FOR_RUN: u64 = 32;
 /// The first item of a run leaves only a small part of the gap before itself: one part in this many. The gap
@@ -40,11 +40,11 @@ const LONG: usize = 12;
 /// Where a new label lies between the labels of its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// The new label lies close after the label of the item before it. Used for a run of items in which each
-    /// item is inserted after the last.
+    /// The new label lies close after the label of the item before it. This is used for a run of items in
+    /// which each item is inserted after the previous item.
     Before,
-    /// The new label lies close before the label of the item after it. Used for a run of items in which each
-    /// item is inserted before the last.
+    /// The new label lies close before the label of the item after it. This is used for a run of items in
+    /// which each item is inserted before the previous item.
     After,
     /// The new label has room on both sides.
     Neither,
@@ -151,8 +151,8 @@ impl Label {
     }
 
     /// Returns `count` labels between `before` and `after` in ascending order, each of which is the successor
-    /// of the previous label. Use it for items that are inserted together: each label after the first takes
-    /// one bit on the wire. Returns `None` in the same cases as [`between`](Self::between).
+    /// of the previous label. Use `run` for items that are inserted together: each label after the first
+    /// takes one bit on the wire. Returns `None` in the same cases as [`between`](Self::between).
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in the digit zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
@@ -171,8 +171,8 @@ impl Label {
     /// Returns `count` labels between `before` and `after`in ascending order, with room between any two of
     /// them. Use this function for items that are already in the array and whose labels have become too long.
     /// About half of the room is close to the items at the indices `hot`, because the next insertions are
-    /// likely there. A gap twice as far away from them is half as wide. Returns `None` if the labels would
-    /// have more than `max_bytes` digits. Costs O(count).
+    /// likely there. A gap that is twice as far away from the items at `hot` is half as wide. Returns `None`
+    /// if the labels would have more than `max_bytes` digits. Costs O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,
@@ -303,14 +303,14 @@ struct Gap {
 }
 
 impl Gap {
-    /// Finds the gap with the fewest digits in which at least `room` numbers are free. With the greatest
-    /// number of digits, one free number is enough.
+    /// Finds the gap with the fewest digits in which at least `room` numbers are free. If the gap has the
+    /// greatest number of digits, one free number is enough.
     fn find(before: Option<&Label>, after: Option<&Label>, room: u64) -> Option<Self> {
         let low = before.map_or(&[][..], Label::as_bytes);
         let high = after.map_or(&[][..], Label::as_bytes);
         let digit = |digits: &[u8], at: usize| u64::from(digits.get(at).copied().unwrap_or(0));
         // The distance between the two labels, counted in units of the last digit visited so far. If `after`
-        // is `None`, the upper end is 1.
+        // is `None`, the upper end of the gap is 1.
         let mut apart = u64::from(after.is_none());
         for at in 0..MAX {
             apart = apart.checked_mul(256)?.checked_add(digit(high, at))?.checked_sub(digit(low, at))?;
@@ -355,7 +355,7 @@ impl Number {
         self.digits.iter_mut().take(self.len)
     }
 
-    /// Adds a number to the last digit, and carries. Returns false if the sum would need more digits.
+    /// Adds a number to the last digit, and carries. `add` returns false if the sum would need more digits.
     fn add(&mut self, addend: u64) -> bool {
         let mut rest = u128::from(addend);
         for digit in self.used().rev() {
@@ -369,7 +369,7 @@ impl Number {
         rest == 0
     }
 
-    /// Subtracts one from the number. Returns false if the number was zero.
+    /// Subtracts one from the number. `subtract_one` returns false if the number was zero.
     fn subtract_one(&mut self) -> bool {
         self.used().rev().any(|digit| {
             let borrows = *digit == 0;

@@ -1,23 +1,24 @@
 //! Labels on the wire: each label is written as its difference from the label before it.
 //!
-//! *Invariant:* relative to a given label, each label has exactly one form. Reading a label allocates at most
-//! [`Label::MAX_BYTES`] bytes.
+//! *Invariant:* relative to a given label, each label has exactly one form. Reading one label allocates at
+//! most [`Label::MAX_BYTES`] bytes.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::Label;
 use crate::bits::{BitReader, BitWriter, ReadError};
 
-/// The order of the Exp-Golomb codes for counts of digits. Small counts have the shortest forms.
+/// The order of the Exp-Golomb codes for counts of digits. In these codes, small counts have the shortest
+/// forms.
 const ORDER: u32 = 1;
 
 impl Label {
     /// Writes this label relative to `previous`. For the first label of an update, `previous` is
     /// [`Label::START`].
     ///
-    /// The first bit is set if this label is the successor of `previous`. If the first bit is not set, a
-    /// second bit is set if this label is the predecessor of `previous`. If neither bit is set, the bits have
-    /// the following parts: the number of digits of `previous` to drop and the number of new digits, both in
-    /// an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
+    /// The first bit is set if this label is the successor of `previous`. If the first bit of a label is not
+    /// set, a second bit is set if the label is the predecessor of `previous`. If neither bit is set, the
+    /// bits have the following parts: the number of digits of `previous` to drop and the number of new
+    /// digits, both in an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {

@@ -26,7 +26,8 @@ struct RemovedList<'b, I: Identity> {
 }
 
 impl<I: Identity> RemovedList<'_, I> {
-    /// Returns whether the update removes the element `id`. The caller must pass ids in ascending order.
+    /// Returns whether the update removes the element `id`. The caller of `contains` must pass ids in
+    /// ascending order.
     fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
         let Some((list, reader)) = &mut self.list else { return Ok(false) };
         while self.next.as_ref().is_none_or(|next| next < id) {
@@ -43,7 +44,7 @@ impl<I: Identity> RemovedList<'_, I> {
 /// The state while the elements of a collection are read.
 struct Progress<I> {
     /// Elements that are removed at the end of the update unless the update contains them. Elements that the
-    /// collection itself marks for removal are not in this set.
+    /// collection itself marks for removal are not in `swept`.
     swept: BTreeSet<I>,
     /// The number of whole elements that were read so far and that count against the limit of an update.
     whole: u32,
@@ -129,8 +130,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Reads which elements an update removes. Returns the list of the removed elements if the update
-    /// contains one.
+    /// Reads which elements an update removes. `removals` returns the list of the removed elements if the
+    /// update contains one.
     fn removals<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,

@@ -32,8 +32,8 @@ pub(crate) use target::Validation;
 /// the object's own level to a value. Below the object's own level, the handles in a path are element
 /// handles, which are counted from zero.
 pub trait Observer {
-    /// Called after the property at `handle` of the object's own level was read. In the update, the property
-    /// took `bits` bits.
+    /// Called after the property at `handle` of the object's own level was read. In the update, the values of
+    /// the property took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
     /// Called after a leaf (a value that is sent as a unit) was read that refers to no object.
@@ -44,8 +44,8 @@ pub trait Observer {
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
     /// Called when all values no longer exist whose paths consist of `path`, then one of `steps`, and any
-    /// further steps. The steps are element handles past the end of an array, the id of an item, or the end
-    /// of a key.
+    /// further steps. The argument `steps` contains element handles past the end of an array, the id of an
+    /// item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
     /// Returns whether the callbacks of values in maps are called while the update is read.
@@ -75,8 +75,8 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) path: Path,
 }
 
-/// The handles from the object's own level down to the current value. The path is used in errors, and to find
-/// a leaf again later.
+/// The handles from the object's own level down to the current value. The path to the current value is used
+/// in errors, and to find a leaf again later.
 pub(crate) struct Path {
     /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],
@@ -111,7 +111,7 @@ impl Path {
         self.leave(self.len.saturating_sub(1));
     }
 
-    /// Appends the steps of an id or key to the path. Returns how many steps the path had before.
+    /// Appends the steps of an id or key to the path. `enter` returns how many steps the path had before.
     fn enter(&mut self, steps: impl Iterator<Item = u32>) -> usize {
         let depth = self.len;
         steps.for_each(|step| self.push(step));
@@ -143,8 +143,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         P::check(self.reader.read_flag())
     }
 
-    /// Reads an update of the property at `handle` of a level. For an array the update contains only the
-    /// changes.
+    /// Reads an update of the property at `handle` of a level. For an array, an update of a property contains
+    /// only the changes.
     fn property<T: Target>(&mut self, table: &[u32], handle: u32, target: &mut T) -> Result<(), P::Stop> {
         match self.program.command(table, handle).map(|command| &command.kind) {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),

@@ -21,14 +21,15 @@ pub(crate) trait Pass: KeyPass {
     /// Stops the pass if a value could not be read.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Self::Stop>;
 
-    /// Reads a value with user code. `read` returns whether the user code resolved a reference.
+    /// Reads a value with user code. The argument `read` returns whether the user code resolved a reference.
     fn opaque(
         &mut self,
         reader: &mut BitReader<'_>,
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Returns whether keys of the update refer to objects. Only the pass that applies the update knows this.
+    /// Returns whether keys of the update refer to objects. Only the apply pass knows whether keys refer to
+    /// objects.
     fn keys_refer(&self) -> bool {
         false
     }

@@ -3,8 +3,8 @@
 //! them.
 //!
 //! *Invariant:* an update is written first to the object that the user has borrowed, and then to the copy of
-//! the values that the server sent. Nothing that a user did makes an update fail (S49): values for elements
-//! that no longer exist are skipped.
+//! the values that the server sent. Nothing that a user did to a borrowed object makes an update fail (S49):
+//! values for elements that no longer exist are skipped.
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
@@ -124,7 +124,8 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection into which elements are read. The fields have the same meaning as in [`Recipient`].
+/// A collection into which elements are read. The fields of `ElementRecipient` have the same meaning as those
+/// of [`Recipient`].
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     base: Option<Elements<'a, I>>,

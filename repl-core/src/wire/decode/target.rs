@@ -44,8 +44,9 @@ pub(crate) trait Target {
 
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
-    /// `own` is called first when an update changes the collection. If the user of a client has assigned this
-    /// collection to the field, all its elements become local (unknown to the server).
+    /// `own` is called first when an update changes the collection. If the user of a client has assigned
+    /// another collection to a field, all elements of the new collection become local (unknown to the
+    /// server).
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
@@ -54,14 +55,14 @@ pub(crate) trait ElementTarget<I> {
         0
     }
 
-    /// Marks for removal all elements that are not received after this call. Returns the elements that the
-    /// caller must remove, because the collection cannot mark them.
+    /// Marks for removal all elements that are not received after this call. `sweep` returns the elements
+    /// that the caller must remove, because the collection cannot mark them.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
 
-    /// Reads a whole element with `read`. Adds the element to the collection if it does not exist. Returns
-    /// whether the element is new.
+    /// Reads a whole element with `read`. If the element does not exist, it is added to the collection.
+    /// Returns whether the element is new.
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop>;
 
     /// Reads the properties `handles` of an element with `read`. Returns `None` if the collection has no such
@@ -91,7 +92,7 @@ pub(crate) trait ReadElement {
 
 /// The target of the validation pass, which changes nothing. The validation target contains the current
 /// value, because the update may refer to existing elements of its arrays and collections. If there is no
-/// value, the bits are only read.
+/// current value, the bits are only read.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {

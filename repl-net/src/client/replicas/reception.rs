@@ -34,8 +34,8 @@ struct Rereading {
 impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
-    /// `check_rest` is called before anything is applied. `check_rest` checks the rest of the packet, which
-    /// follows the segments of the body.
+    /// `check_rest` is called before anything is applied. The argument `check_rest` checks the rest of the
+    /// packet, which follows the segments of the body.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
@@ -171,7 +171,8 @@ impl Replicas {
     }
 
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(leaves that are read again). The server has sent each such leaf before.
+    /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
+    /// before.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {

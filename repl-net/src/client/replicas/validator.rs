@@ -76,8 +76,9 @@ pub(super) struct Validator<'a> {
 
 impl Validator<'_> {
     /// Checks the slot of an entry: each object may occur in a packet only once, also counting the blobs that
-    /// the packet completes. Also, the packet must not be older than the last packet that updated the object.
-    /// So each validated entry can be applied, independently of the other entries of the packet.
+    /// the packet completes. The packet must not be older than the last packet that updated the object.
+    /// Because of these checks, each validated entry can be applied, independently of the other entries of
+    /// the packet.
     fn check(&mut self, slot: u32) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {

@@ -54,8 +54,8 @@ impl Connection {
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // Only one large property of an object is sent at a time. The large properties take turns in the
-        // order of their handles, so that no property waits forever.
+        // Only one large property of an object is sent at a time. The large properties of an object take
+        // turns in the order of their handles, so that no property waits forever.
         let after = self.objects.last_large(slot).wrapping_add(1);
         let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
         if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {
@@ -105,9 +105,9 @@ impl Connection {
         None
     }
 
-    /// Returns how many items are sent in one blob. The first item takes `first_bits`. The blob contains the
-    /// large item and as many other items as fit, because nothing else of the object is sent until the blob
-    /// has arrived.
+    /// Returns how many items are sent in one blob. The first item takes `first_bits` bits. The blob contains
+    /// the large item and as many other items as fit, because nothing else of the object is sent until the
+    /// blob has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,
@@ -134,7 +134,7 @@ impl Connection {
     }
 
     /// Sends those properties of a changelist that fit into a packet, several properties in one packet.
-    /// Returns the properties that do not fit into a packet.
+    /// `send_small_properties` returns the properties that do not fit into a packet.
     fn send_small_properties(
         &mut self,
         slot: u32,
@@ -195,8 +195,8 @@ impl Connection {
         }
     }
 
-    /// Begins to send one update of an object as a blob. The values of the update are in the scratch buffer.
-    /// If too many blobs are in flight, the object waits until the blob can begin.
+    /// Begins to send one update of an object as a blob. The values of the update are already in the scratch
+    /// buffer. If too many blobs are in flight, the object waits until the blob can begin.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,
@@ -221,7 +221,7 @@ impl Connection {
         let stamp = self.outbox.stamp();
         self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
         // The object must go into another packet, because a packet may contain each object only once. The
-        // rule includes objects of blobs that the packet completes.
+        // rule of one entry for each object includes objects of blobs that the packet completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
     }

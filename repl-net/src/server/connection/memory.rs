@@ -1,7 +1,8 @@
 //! Measures and limits the memory that a connection uses for data that its client has not acknowledged.
 //!
 //! *Invariant:* when the memory of a connection reaches its limit, only a few packets are sent to probe the
-//! link. So the memory then grows only because objects change, and the changes of each object are merged.
+//! link. When the limit is reached, the memory grows only because objects change, and the changes of each
+//! object are merged.
 
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use super::Connection;
 use crate::session::disconnect::DisconnectReason;
 
 /// The number of timeouts for which the close (removal) of an object may remain unacknowledged. At 90 % loss
-/// in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). So only two
-/// of a million closes are not acknowledged within 40 s.
+/// in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this
+/// rate, only two of a million closes are not acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
 /// The number of round trips for which the close (removal) of an object may remain unacknowledged, if round
@@ -24,9 +25,9 @@ impl Connection {
         self.outbox.memory_bytes()
     }
 
-    /// Must be called before a pass. Measures the memory that the connection uses outside of packets. If
-    /// there is no room for the record of another packet, frees the spare buffers and the records for late
-    /// acks. The content of packets whose late acks have no record is then sent again.
+    /// Must be called before a pass. `limit_memory` measures the memory that the connection uses outside of
+    /// packets. If there is no room for the record of another packet, frees the spare buffers and the records
+    /// for late acks. The content of packets whose late acks have no record is then sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {
@@ -51,8 +52,8 @@ impl Connection {
     /// # Errors
     /// Returns an error if the connection used more memory than its limit for a whole `timeout`, or if the
     /// close (removal) of an object was unacknowledged for several timeouts. The slot of a closed object
-    /// cannot be used for another object before the close is acknowledged. Also returns an error if a message
-    /// of the client makes no progress.
+    /// cannot be used for another object before the close is acknowledged. An error is also returned if a
+    /// message of the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,
         timeout: Duration,

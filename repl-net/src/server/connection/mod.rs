@@ -101,8 +101,8 @@ impl Connection {
         self.objects.view()
     }
 
-    /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
-    /// From now on, the client receives all objects that are not hidden from it.
+    /// Begins the session of the connection. The checksums of the session's packets of state cover the value
+    /// `binding`. From now on, the client receives all objects that are not hidden from it.
     pub(crate) fn begin(&mut self, binding: u64, mailbox: &Mailbox<ConnectionId>, world: &mut World) {
         self.is_live = true;
         self.exchange.begin(mailbox);
@@ -117,7 +117,7 @@ impl Connection {
         world.alive = alive;
     }
 
-    /// Ends the session of the connection. After this call the connection uses no slots.
+    /// Ends the session of the connection. After the end of the session, the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         self.exchange.end();
@@ -178,8 +178,8 @@ impl Connection {
         }
     }
 
-    /// Deletes the state of an object that the client no longer has. No packet in flight can change this
-    /// state.
+    /// Deletes the state of an object that the client no longer has. No packet in flight can change the state
+    /// of an object that the client has removed.
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
         let is_alive = world.objects[slot as usize].alive;
@@ -191,7 +191,7 @@ impl Connection {
 
     /// Gives up the connection's `position` in the history of an object, if the connection has a position
     /// there. If `missed` is given, adds the changes that the connection has not sent yet to it. If this was
-    /// the last connection with a position in this history, the history is emptied.
+    /// the last connection with a position in the history of the object, the history is emptied.
     fn catch_up(world: &mut World, slot: u32, position: Option<u64>, missed: Option<&mut Changelist>) {
         let Some(position) = position else { return };
         let object = &mut world.objects[slot as usize];
@@ -231,8 +231,8 @@ impl Connection {
         self.review(world, slot, &before);
     }
 
-    /// Updates what this connection may see of an object, after conditions of the object have changed.
-    /// `before` is the mask of the properties that the connection could see before (S42).
+    /// Updates what this connection may see of an object, after conditions of the object have changed. The
+    /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
             return;
@@ -274,7 +274,7 @@ impl Connection {
     }
 
     /// Returns the newest packet of state from the client. The 16-bit numbers of packets are read relative to
-    /// the number of this packet.
+    /// the number of the newest received packet.
     pub(crate) fn newest_received(&self) -> Sequence {
         self.heard.newest().unwrap_or(self.first)
     }

@@ -1,7 +1,7 @@
 //! The pass: sends everything that a connection sends in one tick.
 //!
 //! *Invariant:* every change of a tick is sent, pending, or in the history of the object after the position
-//! that the connection stores. So no change is forgotten (S86).
+//! that the connection stores. Because of this, no change is forgotten (S86).
 
 use std::time::Duration;
 
@@ -95,7 +95,8 @@ impl Connection {
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         // If not everything can be sent in this tick, changes that wait since earlier ticks are sent before
-        // new objects, or after them. This order alternates, so that neither of the two waits forever.
+        // new objects, or after them. The order of waiting changes and new objects alternates, so that
+        // neither of the two waits forever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);
@@ -161,8 +162,8 @@ impl Connection {
     }
 
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
-    /// otherwise only the entries of objects in step. `all_in_step` says whether the connection is in step
-    /// with all objects that changed in this tick.
+    /// otherwise only the entries of objects in step. The argument `all_in_step` says whether the connection
+    /// is in step with all objects that changed in this tick.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -202,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Sends one entry of a shared segment. Returns `false` if there is no room for the entry.
+    /// Sends one entry of a shared segment. The result is `false` if a packet has no room for the entry.
     fn send_shared_entry(
         &mut self,
         entry: &SegmentEntry,
@@ -270,8 +271,8 @@ impl Connection {
         }
     }
 
-    /// Writes a close, which makes the client remove an object. Returns `false` if there is no room for the
-    /// close.
+    /// Writes a close, which makes the client remove an object. The result is `false` if a packet has no room
+    /// for the close.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
         let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
         if has_room {
@@ -353,9 +354,9 @@ impl Connection {
         context.scratch.settling.push(slot);
     }
 
-    /// Takes the waiting changes, which did not fit into packets in earlier ticks. Moves the changes in
-    /// `list` of the same collections and maps to them. If only a few items wait, moves their changes to
-    /// `list` instead.
+    /// Takes the waiting changes, which did not fit into packets in earlier ticks. `take_waiting` moves the
+    /// changes in `list` of the same collections and maps to the waiting changes. If only a few items wait,
+    /// `take_waiting` moves their changes to `list` instead.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
         let mut waiting = self.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
@@ -403,9 +404,9 @@ impl Connection {
         }
     }
 
-    /// Writes the values of the properties in a changelist to the scratch buffer. Returns the changes that
-    /// were written, and the greatest number of bits that an update with these changes takes. If a
-    /// hand-written serialiser refuses a value, the change of this value becomes pending.
+    /// Writes the values of the properties in a changelist to the scratch buffer. `write_list` returns the
+    /// changes that were written, and the greatest number of bits that an update with these changes takes. If
+    /// a hand-written serialiser refuses a value, the change of this value becomes pending.
     pub(super) fn write_list(
         &mut self,
         slot: u32,
@@ -418,8 +419,8 @@ impl Connection {
     }
 
     /// Writes the values of the properties in a changelist to the scratch buffer. If a hand-written
-    /// serialiser refuses a value, the change of this value is removed from `list`. Returns the removed
-    /// changes, and the greatest number of bits that an update with the other changes takes.
+    /// serialiser refuses a value, the change of this value is removed from `list`. `measure` returns the
+    /// removed changes, and the greatest number of bits that an update with the remaining changes takes.
     pub(super) fn measure(
         &mut self,
         slot: u32,
@@ -472,8 +473,8 @@ struct Opening {
 
 /// Writes the values of an opening (the first update of an object) to the scratch buffer. If collections are
 /// large, their items are sent later in several packets (R15). An opening whose items are sent later makes
-/// the client empty the collections. If an earlier opening with items may have arrived, the client instead
-/// keeps the items that still exist.
+/// the client empty its collections. If an earlier opening with items may have arrived, the opening instead
+/// makes the client keep the items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

@@ -1,13 +1,13 @@
 //! Sends the owner and role of an object to a client when they change after the object was sent to the
 //! client.
 //!
-//! The opening (first update) of an object contains its owner and its role. For most objects this takes one
-//! bit, so that connections can share the opening. When the owner or the role changes, the server sends this
-//! client an opening without properties, which is not shared. The server repeats such openings until a packet
-//! that was made after the change has arrived.
+//! The opening (first update) of an object contains its owner and its role. For most objects the owner and
+//! the role take one bit, so that connections can share the opening. When the owner or the role changes, the
+//! server sends this client an opening without properties, which is not shared. The server repeats such
+//! openings until a packet that was made after the change has arrived.
 //!
 //! *Invariant:* each packet that reports a change of the owner or the role contains both. The ack of a packet
-//! that was sent before the change does not count (R4, R5).
+//! that was sent before the change does not show that the client knows the new owner and role (R4, R5).
 
 use repl_core::HandleSet;
 
@@ -32,16 +32,16 @@ impl Connection {
         }
     }
 
-    /// Checks whether the owner or the role of an object has changed for this client. `before` has the owner
-    /// and role from before the change.
+    /// Checks whether the owner or the role of an object has changed for this client. The argument `before`
+    /// has the owner and role from before the change.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
         let now = self.view().proxy(object);
         self.objects.set_owned(slot, now.is_owner, now != before, self.outbox.next());
     }
 
-    /// Sends the owner and role of an object if the client does not know them. Returns `false` if there is no
-    /// room in a packet.
+    /// Sends the owner and role of an object if the client does not know them. `send_proxy` returns `false`
+    /// if there is no room in a packet.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
         let Some(tracked) = self.objects.get(slot) else { return true };
         if !matches!(tracked.proxy, ProxyState::Unsent(_)) {

@@ -50,10 +50,10 @@ impl Connection {
     }
 
     /// Processes acks of packets that counted as lost. Late acks still show which objects the client has
-    /// created or removed, and which part of a blob arrived (R4). Without this rule, nothing that takes a
-    /// round trip could finish on links whose round trips are longer than the timeout. Packets are given up
-    /// in ascending order, so the recorded contents of a range of packets are contiguous. If nothing is
-    /// recorded for a range, the cost is O(log entries).
+    /// created or removed, and which part of a blob arrived (R4). If late acks had no effect, nothing that
+    /// takes a round trip could finish on links whose round trips are longer than the timeout. Packets are
+    /// given up in ascending order, so the recorded contents of a range of packets are contiguous. If nothing
+    /// is recorded for a range, the cost is O(log entries).
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
@@ -122,8 +122,8 @@ impl Connection {
         }
     }
 
-    /// Gives up the packets whose acks are overdue. Overdue are packets that are older than the timeout, and
-    /// packets from before an acked packet that are too late for mere reordering (R9).
+    /// Gives up the packets whose acks are overdue. Overdue acks are those of packets that are older than the
+    /// timeout, and of packets before an acked packet that are too late for mere reordering (R9).
     ///
     /// This function is called before the comparison of a tick, so that an object whose opening (first
     /// update) was lost is compared for the next opening (S40).
@@ -150,8 +150,9 @@ impl Connection {
     }
 
     /// If the link has not answered for a long time, sends data again that has been in flight for a long
-    /// time, even before its timeout (R9). Repeats only data on which the next step depends, and for which
-    /// the ack of any copy is enough. Changes are not repeated, because each copy would need its own ack.
+    /// time, even before its timeout (R9). `retry` repeats only data on which the next step depends, and for
+    /// which the ack of any copy is enough. Changes are not repeated, because each copy would need its own
+    /// ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
@@ -185,7 +186,7 @@ impl Connection {
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
-    /// packet's changelists are moved out of `contents`.
+    /// packet's changelists are moved out of the lost packet's `contents`.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
@@ -241,8 +242,9 @@ impl Connection {
         }
     }
 
-    /// Makes the changes in lost changelists pending. All packets that were given up together are handled
-    /// together, so later packets and pending changelists are searched only once.
+    /// Makes the changes in lost changelists pending. The lost changelists of all packets that were given up
+    /// together are handled at the same time, so later packets and pending changelists are searched only
+    /// once.
     fn fold_lost(&mut self, losses: Losses<'_>) {
         let Losses { world, objects, .. } = losses;
         let mut objects: Vec<LostObject> = objects.into_values().collect();
@@ -262,7 +264,7 @@ impl Connection {
     /// again.
     fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were emptied already and may contain items. Therefore
-        // the changelist must not empty the collections again.
+        // the lost changelist must not empty the client's collections again.
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
@@ -271,8 +273,8 @@ impl Connection {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
-    /// Drops the blob with an update of an object, if there is one. Afterwards the content of the blob is
-    /// pending, or the object counts as unsent.
+    /// Drops the blob with an update of an object, if there is one. After the blob was dropped, its content
+    /// is pending, or the object counts as unsent.
     pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };

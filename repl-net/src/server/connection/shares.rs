@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* what one of the two does not use is left to the other.
 
-/// By how many bytes one of the two may be behind its share. The larger this number, the longer the other one
-/// waits until the balance is even again.
+/// By how many bytes one of the two may be behind its share. The larger this limit, the longer messages or
+/// state may wait until the balance is even again.
 const MOST_BEHIND_BYTES: i64 = 8_192;
 
 /// The shares of messages and state in what one connection sends.

@@ -12,9 +12,9 @@ use crate::transport::slot_set::masks_between;
 
 impl Connection {
     /// Marks the objects whose openings (first updates) are sent again with each change until the ack. For
-    /// objects with repeated openings, the properties that only openings contain are compared, too (S40). Is
-    /// called before the objects are compared. Costs O(objects out of step) if any class has properties that
-    /// only openings contain.
+    /// objects with repeated openings, the properties that only openings contain are compared, too (S40).
+    /// Must be called before the objects are compared. Costs O(objects out of step) if any class has
+    /// properties that only openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.objects

@@ -257,7 +257,7 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 /// Performs the actions `acts` on two links, and then lets all packets arrive. Each time the clock moves on,
-/// checks that the numbers of packets are consistent.
+/// the test checks that the numbers of packets are consistent.
 fn perform(seed: u64, conditions: LinkConditions, acts: &[Act]) -> (LinkStats, u64) {
     let mut network = Network::new(seed);
     let (there, back) = network.connect(SERVER, CLIENT, conditions);

@@ -29,9 +29,9 @@ impl Joining {
         self.lacking.insert_mask(word, mask);
     }
 
-    /// Returns whether all objects that existed when the client connected have arrived. The caller states
-    /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
-    /// packet to send. Costs O(objects that have not arrived).
+    /// Returns whether all objects that existed when the client connected have arrived. The caller of
+    /// `is_over` states that all packets before `floor` were acknowledged or counted as lost, and that `next`
+    /// is the next packet to send. Costs O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
         pending: &PendingSpawns,

@@ -3,9 +3,9 @@
 //!
 //! An object is *in step* if the client has it and sees it like most clients, and if everything except items
 //! of collections was sent and acknowledged. The changes of an object in step are sent in shared segments,
-//! and its state takes only a few bits. All other objects are out of step. Either the client does not have
-//! the object, or it is a pending spawn, or it is tracked, or the client sees it in another way than most
-//! clients.
+//! and the connection stores only a few bits for it. All other objects are out of step. An object is out of
+//! step if the client does not have the object, or if it is a pending spawn, or if it is tracked, or if the
+//! client sees it in another way than most clients.
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client, and each method
 //! is named after an event. [`ObjectStates::check`] asserts how the sets in `ObjectStates` depend on each
@@ -45,7 +45,7 @@ pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or must still remove.
     known: SlotSet,
     /// Objects that are not in step, including objects that the client does not have. For exactly the objects
-    /// in this set, the client must not receive changes by shared segments.
+    /// in `out_of_step`, the client must not receive changes by shared segments.
     out_of_step: SlotSet,
     /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
@@ -70,8 +70,8 @@ pub(crate) struct Closed {
     pub(crate) position: Option<u64>,
     /// The id of the blob with an update of the object, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether nothing of the object was ever sent. If nothing was ever sent, the state of the object is
-    /// deleted already.
+    /// Whether nothing of the object was ever sent. If nothing of the object was ever sent, the state of the
+    /// object is deleted already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -177,8 +177,8 @@ impl ObjectStates {
     }
 
     /// Returns the objects whose opening (first update) was sent and is sent again with each change until the
-    /// ack. Openings of at most `max_bits` bits are sent again in this way. Costs O(known objects that are
-    /// out of step).
+    /// ack. Only openings of at most `max_bits` bits are sent again with each change. Costs O(known objects
+    /// that are out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -217,8 +217,8 @@ impl ObjectStates {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }
 
-    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. Returns the objects
-    /// that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. `begin` returns the
+    /// objects that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64) -> (u64, u64) {
         let shown = alive & !self.view.hidden.word(word);
         self.joining.begin(word, shown);
@@ -301,8 +301,9 @@ impl ObjectStates {
         Some(closed)
     }
 
-    /// Deletes the state of an object that the client has removed. No packet in flight can change this state.
-    /// Returns whether the object must be [shown](Self::show) again.
+    /// Deletes the state of an object that the client has removed. No packet in flight can change the state
+    /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
+    /// again.
     pub(super) fn forget(&mut self, slot: u32) -> bool {
         self.pending_spawns.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
@@ -357,9 +358,9 @@ impl ObjectStates {
         self.view.switch(conditions, slot, property, active);
     }
 
-    /// Records whether the client is the owner of an object. `is_news` is true if the client does not know
-    /// the current owner and role yet. If it is true, the owner and the role must be sent, in the packet
-    /// `since` or a later packet.
+    /// Records whether the client is the owner of an object. The argument `is_news` is true if the client
+    /// does not know the current owner and role yet. If `is_news` is true, the owner and the role must be
+    /// sent, in the packet `since` or a later packet.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
         if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
@@ -376,11 +377,11 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Changes which properties of an object the client may see. `properties` contains the properties, each
-    /// with a flag that is true if the client may now see the property, and false if it may no longer see it.
-    /// `changed_at` returns the frame in which a property last changed, if frames are recorded. Returns the
-    /// properties that the client may now see and whose current values it lacks. Returns `None` if the whole
-    /// object must be sent or closed.
+    /// Changes which properties of an object the client may see. The argument `properties` contains
+    /// properties, each with a flag that is true if the client may now see the property, and false if it may
+    /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
+    /// frames are recorded. Returns the properties that the client may now see and whose current values it
+    /// lacks. Returns `None` if the whole object must be sent or closed.
     pub(super) fn change_view(
         &mut self,
         slot: u32,
@@ -437,8 +438,8 @@ impl ObjectStates {
         })
     }
 
-    /// Decides whether an object is in step, and whether it must still be tracked. Call this method after all
-    /// changes of the object that can be sent were sent.
+    /// Decides whether an object is in step, and whether it must still be tracked. Call `update_step` after
+    /// all changes of the object that can be sent were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {

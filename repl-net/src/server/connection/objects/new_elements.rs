@@ -71,9 +71,9 @@ impl NewElements {
         self.count();
     }
 
-    /// Records that the packet `sequence`, which contains the changelist `list`, has arrived. The arrival
-    /// also shows that all earlier new elements of each array in the changelist have arrived. Of each
-    /// collection in the changelist, it shows only that the listed items have arrived.
+    /// Records that the packet `sequence`, which contains the changelist `list`, has arrived. The arrival of
+    /// the packet also shows that all earlier new elements of each array in the changelist have arrived. For
+    /// each collection in the changelist, the arrival shows only that the listed items have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
         self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.new_elements_arrived(list));

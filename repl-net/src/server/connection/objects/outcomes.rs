@@ -25,9 +25,9 @@ pub(crate) enum LostOpening {
 
 impl ObjectStates {
     /// Records that the packet `sequence` with openings (first updates of objects) has arrived. The openings
-    /// are those of pending spawns, or of any objects if the packet already counted as lost. Some of the
-    /// pending spawns may be tracked by now. Each tracked object stores the first packet that may contain its
-    /// opening, so earlier packets about the same slot have no effect.
+    /// in the packet are those of pending spawns, or of any objects if the packet already counted as lost.
+    /// Some of the pending spawns may be tracked by now. Each tracked object stores the first packet that may
+    /// contain its opening, so earlier packets about the same slot have no effect.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
@@ -51,8 +51,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the packet `sequence` with an opening (first update) of an object has arrived. `list` has
-    /// the properties in this opening.
+    /// Records that the packet `sequence` with an opening (first update) of an object has arrived. The
+    /// argument `list` has the properties in the opening.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {
@@ -77,8 +77,8 @@ impl ObjectStates {
         if sequence < since {
             return LostOpening::Ignored;
         }
-        // A blob with an opening of the object also contains the owner and the role. But the blob may be
-        // dropped although the client has the object from an earlier opening.
+        // A blob with an opening of the object also contains the owner and the role. The blob with an opening
+        // may be dropped although the client has the object from an earlier opening.
         self.proxy_lost(slot, sequence);
         // A blob with the opening may have begun in a packet that had no room for any part of the blob. A
         // blob without sent parts still counts as an opening in flight.
@@ -138,9 +138,9 @@ impl ObjectStates {
         }
     }
 
-    /// Makes lost changes pending again, if the client may see them. `unseen` are the lost properties that
-    /// the client may not see now. `prune` removes changes of elements that do not exist any more from a
-    /// changelist.
+    /// Makes lost changes pending again, if the client may see them. The argument `unseen` has the lost
+    /// properties that the client may not see now. The argument `prune` removes changes of elements that do
+    /// not exist any more from a changelist.
     pub(crate) fn return_to_pending(
         &mut self,
         slot: u32,
@@ -157,8 +157,8 @@ impl ObjectStates {
         self.must_send(slot);
     }
 
-    /// Drops unacknowledged new elements that were removed from their objects. Call this method when no ack
-    /// can show any more that the elements have arrived.
+    /// Drops unacknowledged new elements that were removed from their objects. Call `prune_new_elements` when
+    /// no ack can show any more that the elements have arrived.
     pub(crate) fn prune_new_elements(&mut self, world: &World) {
         let slots: Vec<u32> = self.with_new_elements.iter().collect();
         for slot in slots {

@@ -5,7 +5,7 @@
 //! it becomes a tracked object.
 //!
 //! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
-//! before. So a packet in flight about the slot never belongs to another object.
+//! before. A packet in flight about the slot of a pending spawn never belongs to another object.
 
 use super::tracked::Phase;
 use crate::transport::slot_set::SlotSet;
@@ -31,8 +31,8 @@ impl PendingSpawns {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Adds an object that is new to the client as a pending spawn. Returns `false` if the client has had
-    /// another object in the same slot before.
+    /// Adds an object that is new to the client as a pending spawn. `add` returns `false` if the client has
+    /// had another object in the same slot before.
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
@@ -42,7 +42,7 @@ impl PendingSpawns {
     }
 
     /// Adds the objects of `mask`, a bit mask over a word of 64 slots, as pending spawns. The client must not
-    /// have had an object in any of these slots before.
+    /// have had an object in any slot of `mask` before.
     pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.waiting.insert_mask(word, mask);

@@ -55,7 +55,8 @@ impl ObjectStates {
         }
     }
 
-    /// Begins the turn of an object. The caller then sends the object, or [marks](Self::must_send) it again.
+    /// Begins the turn of an object. After `take_turn`, the caller sends the object, or
+    /// [marks](Self::must_send) it again.
     pub(crate) fn take_turn(&mut self, slot: u32) {
         self.last_sent = slot;
         self.to_send.remove(slot);
@@ -67,8 +68,8 @@ impl ObjectStates {
         self.blob_waits = true;
     }
 
-    /// Makes an object tracked if it is a pending spawn. If the object was not sent yet, it must be sent to
-    /// this client alone.
+    /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent
+    /// to this client alone.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.pending_spawns.contains(slot) {
             self.track(slot);
@@ -82,9 +83,9 @@ impl ObjectStates {
     }
 
     /// Records that the packet `sequence` contains the opening (first update) of an object, without the
-    /// changes in `later`. The opening has `bits` bits. `has_items` is true if the packet contains the items
-    /// of collections. Returns the connection's position in the history of the object, which the caller must
-    /// give up.
+    /// changes in `later`. The argument `bits` is the number of bits of the opening. The argument `has_items`
+    /// is true if the packet contains the items of collections. `opening_sent` returns the connection's
+    /// position in the history of the object, which the caller must give up.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -143,8 +144,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Records that an update of the object is now being sent as a blob. Nothing else of the object is sent
-    /// until the blob has arrived.
+    /// Records that an update of the object is now being sent as a blob. While a blob with an update of an
+    /// object is in flight, nothing else of the object is sent.
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
@@ -168,7 +169,8 @@ impl ObjectStates {
         }
     }
 
-    /// Gives up the blob with an update of the object. Returns the blob, if there was one.
+    /// Gives up the blob with an update of the object. `take_blob` returns the id of the blob, if there was
+    /// one.
     pub(crate) fn take_blob(&mut self, slot: u32) -> Option<u32> {
         self.tracked.get_mut(slot)?.blob.take()
     }
@@ -186,9 +188,9 @@ impl ObjectStates {
     }
 
     /// Records that the connection falls behind: the changes of an object in this tick and later ticks are
-    /// not sent now. `position` is the end of the history of the object, `changed` has the changes of this
-    /// tick, and `mask` has the properties that the client may see. Returns whether the connection was not
-    /// behind before.
+    /// not sent now. The argument `position` is the end of the history of the object, `changed` has the
+    /// changes of this tick, and `mask` has the properties that the client may see. Returns whether the
+    /// connection was not behind before.
     pub(crate) fn fall_behind(
         &mut self,
         slot: u32,

@@ -178,8 +178,8 @@ impl Pair {
         self.states.update_step(slot);
     }
 
-    /// Changes whether the client may see one property. The frame in which this property last changed is
-    /// random.
+    /// Changes whether the client may see one property. The test chooses a random frame in which the property
+    /// last changed.
     fn change_view(&mut self, slot: u32) {
         let (handle, is_gained, frame) = (self.rng.range(1..9) as u32, self.rng.chance(0.5), self.next);
         let changed_at = self.rng.below(frame + 1);

@@ -15,8 +15,8 @@ use crate::transport::sequence::Sequence;
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening (first update) of the object must be sent. The object was not sent yet, or its opening
-    /// counts as lost. An opening that counts as lost may have arrived.
+    /// The opening (first update) of the object must be sent. In this phase, the object was not sent yet, or
+    /// its opening counts as lost. An opening that counts as lost may nevertheless have arrived.
     Unsent,
     /// The opening of the object was sent, but is not acknowledged yet.
     Opening,
@@ -47,12 +47,12 @@ pub(crate) enum ProxyState {
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
     /// The first packet that may contain the object's opening (first update). If the object is being closed,
-    /// this is the first packet that may contain its close. Packets before `since` belong to an earlier time
-    /// at which the client had the object.
+    /// `since` is the first packet that may contain its close. Packets before `since` belong to an earlier
+    /// time at which the client had the object.
     pub(crate) since: Sequence,
     /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
-    /// in the order of sending, so the content of earlier packets is not sent again before this packet is
-    /// given up.
+    /// in the order of sending, so the content of earlier packets is not sent again before the packet
+    /// `carried` is given up.
     pub(crate) carried: Sequence,
     /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
@@ -60,12 +60,12 @@ pub(crate) struct Tracked {
     /// because there was no room for them.
     pub(crate) pending: Changelist,
     /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
-    /// map. The first entry is sent next. Changes in `pending` are newer, unless they were lost. Outdated
-    /// changes are removed when they are pruned.
+    /// map. The first waiting entry is sent next. Changes in `pending` are newer, unless they were lost.
+    /// Outdated changes are removed when they are pruned.
     pub(crate) waiting: Vec<Portions>,
     pub(crate) new_elements: NewElements,
     /// Properties that the client had and may no longer see, each with the frame since which the client has
-    /// not seen the property. The frame is zero if the client's value may be even older.
+    /// not seen the property. The stored frame is zero if the client's value may be even older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
@@ -75,12 +75,12 @@ pub(crate) struct Tracked {
     pub(crate) proxy: ProxyState,
     /// The number of bits of the last opening (first update) of the object, or zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether an opening of the object that may have arrived contains items of collections. If it does, a
-    /// later opening must not empty the collections.
+    /// Whether an opening of the object that may have arrived contains items of collections. After an opening
+    /// with items, a later opening must not empty the collections.
     pub(crate) opened_with_items: bool,
     /// Whether an opening of the object that counted as lost was acknowledged late. The client then has the
-    /// object, but the connection does not know which changes the client lacks. So the connection sends the
-    /// whole object again, without the properties that only openings contain (S43).
+    /// object, but the connection does not know which changes the client lacks. After such a late ack, the
+    /// connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) has_arrived: bool,
     /// Whether the object must be sent again after its close is acknowledged.
     pub(super) reopen: bool,

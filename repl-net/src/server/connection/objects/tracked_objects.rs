@@ -20,7 +20,7 @@ pub(super) struct TrackedObjects {
     free: Vec<u32>,
     /// For each slot, the index of its entry plus one, or zero if there is no entry.
     at: Vec<u32>,
-    /// Slots of entries that must be measured again. A slot may be in this list twice, or its entry may have
+    /// Slots of entries that must be measured again. A slot may be in `stale` twice, or its entry may have
     /// been removed.
     stale: Vec<u32>,
     /// About how many bytes all measured entries take on the heap.

@@ -6,7 +6,7 @@ use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
-/// The state of one object for a client, in the naive model. There is one field for each fact.
+/// The state of one object for a client, in the naive model. The model has one field for each fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) generation: u32,
