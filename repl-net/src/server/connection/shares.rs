@@ -1,16 +1,17 @@
 //! Divides what may be sent in a pass between messages and state.
 //!
-//! *Invariant:* what one of the two does not use is left to the other.
+//! *Invariant:* if messages do not use their share of a pass, state may use the rest, and the other way round.
 
-/// By how many bytes one of the two may be behind its share. The larger this limit, the longer messages or
-/// state may wait until the balance is even again.
+/// The greatest number of bytes by which messages or state may be behind their share. The larger this limit,
+/// the longer messages or state may wait until the balance is even again.
 const MOST_BEHIND_BYTES: i64 = 8_192;
 
 /// The shares of messages and state in what one connection sends.
 #[derive(Debug)]
 pub(super) struct Shares {
     message_percent: usize,
-    /// How many bytes messages are behind their share. Below zero if state is behind its own.
+    /// The number of bytes by which messages are behind their share. The number is negative if state is behind
+    /// its share.
     behind_bytes: i64,
 }
 
@@ -25,9 +26,9 @@ impl Shares {
         share.saturating_add_signed(isize::try_from(self.behind_bytes).unwrap_or(0))
     }
 
-    /// Ends a pass that has sent so many bytes of messages, and of both together. `is_contended` says whether
-    /// the limits have held back state. Messages are sent again after state, so they are held back too, or
-    /// need no more.
+    /// Ends a pass that has sent `messages` bytes of messages, and `both` bytes of messages and state together.
+    /// `is_contended` says whether the limits have held back state. If state was held back, messages were also
+    /// held back, or there were no more messages, because messages are sent again after state.
     pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
         if !is_contended {
             self.behind_bytes = 0;
