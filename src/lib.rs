@@ -413,9 +413,9 @@ pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
     ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
-    ConnectionStats, DisconnectReason, External, Interpolate, Interpolated, MessageOptions, MulticastCall,
-    ReceiveError, ReceivedCall, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, SpawnError, Transmit,
+    ConnectionStats, DisconnectReason, Endpoint, EndpointConfig, External, Interpolate, Interpolated, Login,
+    MessageOptions, MulticastCall, ReceiveError, ReceivedCall, Role, Rpcs, SendError, Server, ServerCall,
+    ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -29,13 +29,14 @@
 //! # What this crate does not do
 //!
 //! This crate opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit`
-//! and `poll_event` return bytes and events. The caller passes a [`ConnectionId`] with each packet; the crate
-//! does not know addresses. The crate does not encrypt or authenticate. The crate does not choose objects by
-//! distance or priority.
+//! and `poll_event` return bytes and events. With each packet the caller passes the address from which it
+//! came to an [`Endpoint`], or the [`ConnectionId`] to the server. The crate does not encrypt or authenticate.
+//! The crate does not choose objects by distance or priority.
 //!
-//! # The three types to know
+//! # The four types to know
 //!
 //! - [`Server`] owns objects and makes the packets of each connection.
+//! - [`Endpoint`] knows the server's clients by their addresses.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
 //! - [`sim::Network`] transports packets between any number of peers, with the losses and delays that a test
 //!   sets.
@@ -57,6 +58,7 @@
 
 mod calls;
 mod client;
+mod endpoint;
 mod messages;
 mod server;
 mod session;
@@ -68,10 +70,11 @@ pub use calls::caller::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
+pub use endpoint::{Endpoint, EndpointConfig};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use server::{ConnectionStats, External, Server, Transmit};
 pub use session::archetype::ArchetypeId;
-pub use session::config::{ClientConfig, CongestionControl, ServerConfig};
+pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
 pub use session::events::{ClientEvent, CloseReason, CompareError, ServerEvent, SpawnError};

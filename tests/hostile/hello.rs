@@ -22,6 +22,17 @@ pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> 
     seal(&writer.into_bytes(), SESSION)
 }
 
+/// Returns a welcome with this timeout in milliseconds and this token, of the server with the number 0, and
+/// with an empty answer to the login.
+pub(crate) fn welcome(timeout_ms: u64, token: u64) -> Vec<u8> {
+    control(1, |writer| {
+        writer.write_bits(timeout_ms, 32);
+        writer.write_bits(token, 64);
+        writer.write_bits(0, 64);
+        writer.write_bits(0, 10);
+    })
+}
+
 /// Returns the hello of a client with these limits: bytes of a packet, objects, bytes of an object, and
 /// timeout in milliseconds.
 fn hello(limits: [u64; 4]) -> Vec<u8> {
@@ -91,11 +102,7 @@ fn r20_a_welcome_without_time_is_malformed() {
         let mut client = Client::new(ClientConfig::default(), SESSION);
         super::register(&mut client);
         client.tick(Duration::ZERO);
-        let welcome = control(1, |writer| {
-            writer.write_bits(timeout_ms, 32);
-            writer.write_bits(5, 64);
-        });
-        let result = client.receive(Duration::ZERO, &welcome);
+        let result = client.receive(Duration::ZERO, &welcome(timeout_ms, 5));
         assert_eq!((result.is_ok(), client.is_connected()), (timeout_ms > 0, timeout_ms > 0), "{result:?}");
     }
 }

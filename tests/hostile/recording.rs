@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl::prelude::*;
 
 use super::forge::Numbers;
-use super::hello::control;
+use super::hello::welcome;
 use super::support::{Packets, Room};
 use super::{Actor, Bag, Mood, Pebble, register};
 
@@ -21,10 +21,7 @@ pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     let mut client = Client::new(config, SESSION);
     register(&mut client);
     client.tick(Duration::ZERO);
-    let welcome = control(1, |writer| {
-        writer.write_bits(10_000, 32);
-        writer.write_bits(0, 64);
-    });
+    let welcome = welcome(10_000, 0);
     client.receive(Duration::ZERO, &welcome).expect("a welcome");
     for packet in packets {
         client.receive(Duration::ZERO, packet).expect("a recorded packet");

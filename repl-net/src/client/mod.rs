@@ -27,6 +27,7 @@ use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
+use crate::session::closing::shortened;
 use crate::session::config::ClientConfig;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
@@ -198,10 +199,11 @@ impl Client {
     /// a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
+        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
         if self.handshake.is_ended() {
+            self.handshake.receive_after_end(bytes, newest, &mut self.outbox.queue);
             return Err(ReceiveError::Closed);
         }
-        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
         let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
         let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.outbox.queue);
         if matches!(outcome, HandshakeOutcome::Damaged) {
@@ -225,7 +227,9 @@ impl Client {
             HandshakeOutcome::Ended(reason) => {
                 self.exchange.end();
                 self.events.push(ClientEvent::Disconnected(reason.clone()));
-                if let DisconnectReason::Protocol(why) = reason {
+                if let DisconnectReason::Protocol(why) = reason
+                    && self.handshake.has_ended_itself()
+                {
                     return Err(ReceiveError::Malformed(why));
                 }
             }
@@ -306,17 +310,27 @@ impl Client {
     }
 
     fn end(&mut self, reason: DisconnectReason) {
-        if let HandshakeOutcome::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
+        if let HandshakeOutcome::Ended(reason) =
+            self.handshake.end(reason, &self.config, &mut self.outbox.queue)
+        {
             self.exchange.end();
             self.events.push(ClientEvent::Disconnected(reason));
         }
     }
 
-    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
-    /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
-    /// the client.
+    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the closing packet. The
+    /// objects of the client do not change. The packet may be lost: the client sends it again when it
+    /// [receives](Self::receive) a packet that shows that the server does not know. So for a reliable end, go
+    /// on with receiving and polling for about a second.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
+    }
+
+    /// Ends the connection like [`disconnect`](Self::disconnect), and tells the server why:
+    /// [`DisconnectReason::ClosedWith`]. A text longer than 255 bytes, or than the packet limit less 8, is
+    /// cut.
+    pub fn disconnect_with(&mut self, text: &str) {
+        self.end(DisconnectReason::ClosedWith(shortened(text)));
     }
 
     /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.

@@ -32,6 +32,20 @@ pub struct ClientStats {
 }
 
 impl Client {
+    /// Returns the answer of the server's application to the [login](crate::ClientConfig::login) of this
+    /// client. Empty before the server has accepted the client, and if it accepts every client.
+    #[must_use]
+    pub fn login_answer(&self) -> &[u8] {
+        &self.handshake.login_answer
+    }
+
+    /// Returns the number of the server that has accepted this client. A server that was started again has
+    /// another number, if it was given another secret. `None` before the server has accepted the client.
+    #[must_use]
+    pub fn server_instance(&self) -> Option<u64> {
+        self.handshake.instance
+    }
+
     /// Returns whether this client owns an object, according to the last information from the server. Returns
     /// `false` if the object does not exist.
     #[must_use]

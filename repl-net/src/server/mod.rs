@@ -22,7 +22,7 @@ mod transmit;
 mod views;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use repl_core::{BitWriter, ObjectRef, PropertyIndex, Replicated};
@@ -32,8 +32,8 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
 use crate::session::connection_id::ConnectionId;
-use crate::session::disconnect::DisconnectReason;
 use crate::session::events::{ServerEvent, SpawnError};
+use crate::session::secret::Secret;
 use crate::session::tick_watch::TickWatch;
 use broadcast::Broadcast;
 use column::Source;
@@ -88,6 +88,18 @@ pub struct Server {
     connections: BTreeMap<ConnectionId, Box<Peer>>,
     /// The number of the next connection.
     next_connection: u32,
+    /// The number of connections that have not ended.
+    open: usize,
+    /// The connections that have ended, oldest first, and when they ended. Until they are removed, their
+    /// clients are told why.
+    ended: VecDeque<(Duration, ConnectionId)>,
+    /// How long ended connections are kept.
+    keep_ended: Duration,
+    /// The number of connections that were removed.
+    removed: u64,
+    secret: Secret,
+    /// The latest time that was passed in.
+    now: Duration,
     /// The connection whose packets are being polled.
     transmitting: ConnectionId,
     events: ServerEvents,
@@ -110,6 +122,12 @@ impl Server {
             max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
         };
         Self {
+            open: 0,
+            ended: VecDeque::new(),
+            keep_ended: config.timeout,
+            removed: 0,
+            secret: Secret::from(config.secret),
+            now: Duration::ZERO,
             config,
             world,
             classes: ClassList::default(),
@@ -290,6 +308,7 @@ impl Server {
     /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        self.now = self.now.max(now);
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
@@ -317,7 +336,7 @@ impl Server {
         if self.config.share {
             self.broadcast.build(&self.world, &self.classes, max_bits);
         }
-        let (mut silent, mut stuck) = (Vec::new(), Vec::new());
+        let mut ends = Vec::new();
         for (&id, peer) in &mut self.connections {
             if !self.config.share && peer.handshake.is_connected() {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
@@ -332,20 +351,14 @@ impl Server {
             };
             peer.connection.pass(&mut context);
             peer.handshake.repeat_welcome(self.config.timeout, now, &mut peer.connection.outbox.queue);
-            if now.saturating_sub(peer.handshake.last_received()) >= self.config.timeout {
-                silent.push(id);
+            if let Some(reason) = peer.handshake.overdue(&self.config, now) {
+                ends.push((id, reason));
             } else if let Err(reason) = peer.connection.check_progress(self.config.timeout, now) {
-                stuck.push((id, reason));
+                ends.push((id, reason));
             }
         }
-        stuck.into_iter().for_each(|(id, reason)| self.close(id, reason));
-        for id in silent {
-            if matches!(self.connections.get(&id), Some(peer) if peer.handshake.is_ended()) {
-                self.connections.remove(&id);
-            } else {
-                self.close(id, DisconnectReason::Timeout);
-            }
-        }
+        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
+        self.remove_ended(now);
     }
 
     /// Returns the next packet for a connection. The caller sends the packet at once. Returns `None` if this

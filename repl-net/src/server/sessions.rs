@@ -9,11 +9,14 @@ use repl_core::BitReader;
 use super::Server;
 use super::connection::Connection;
 use super::peer::Peer;
+use crate::session::closing::shortened;
 use crate::session::config::CongestionControl;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
-use crate::session::server_handshake::{HandshakeContext, HandshakeOutcome, ServerHandshake};
+use crate::session::login::max_login_bytes;
+use crate::session::secret::Secret;
+use crate::session::server_handshake::{HandshakeContext, HandshakeOutcome, ServerHandshake, Trust};
 use crate::transport::allowance::Allowance;
 use crate::transport::congestion::Congestion;
 use crate::transport::outbox::Limits;
@@ -24,16 +27,35 @@ impl Server {
     /// [`receive`](Self::receive) with the returned id. The server sends state once the handshake is
     /// complete.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
-        self.connect_as(now, false)
+        self.connect_as(now, false, self.secret, self.trust())
     }
 
     /// Adds a connection for a client that records a replay. Conditions for replays apply to this connection
     /// (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
-        self.connect_as(now, true)
+        self.connect_as(now, true, self.secret, self.trust())
     }
 
-    fn connect_as(&mut self, now: Duration, is_replay: bool) -> ConnectionId {
+    /// Adds a connection for a client that has proved its address to an endpoint with this secret. If `waits`
+    /// is set, the connection begins only when the client has shown that it has received the welcome. Ended
+    /// connections are kept for at least `keep`.
+    pub(crate) fn connect_from_endpoint(
+        &mut self,
+        now: Duration,
+        secret: Secret,
+        waits: bool,
+        keep: Duration,
+    ) -> ConnectionId {
+        self.keep_ended = self.keep_ended.max(keep);
+        self.connect_as(now, false, secret, Trust::Cookie { waits })
+    }
+
+    fn trust(&self) -> Trust {
+        if self.config.validate_addresses { Trust::Unproved } else { Trust::Validated }
+    }
+
+    fn connect_as(&mut self, now: Duration, is_replay: bool, secret: Secret, trust: Trust) -> ConnectionId {
+        self.now = self.now.max(now);
         if !self.is_frozen() {
             self.classes = self.world.class_list(self.mailbox.forms());
         }
@@ -51,25 +73,118 @@ impl Server {
         if self.config.congestion_control == CongestionControl::Paced {
             connection.outbox.congestion = Some(Congestion::new(self.config.mtu_bytes));
         }
-        if self.config.validate_addresses {
+        if trust == Trust::Unproved {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
-        let peer = Peer { handshake: ServerHandshake::new(id, now), connection, lent: Vec::new() };
-        self.connections.insert(id, Box::new(peer));
+        let handshake = ServerHandshake::new(id, secret, trust, now);
+        self.connections.insert(id, Box::new(Peer { handshake, connection, lent: Vec::new() }));
+        self.open += 1;
         id
     }
 
-    /// Ends a connection with a client. The next [`poll_transmit`](Self::poll_transmit) returns the packet
-    /// that tells the client that the connection ends. The connection is removed after the timeout.
+    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns its closing packet. The
+    /// connection is removed a timeout later. Until then the client is told again as often as it shows that
+    /// it does not know. [`DisconnectReason`] lists what both sides report.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
     }
 
-    pub(super) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
+    /// Ends a connection like [`disconnect`](Self::disconnect), and tells the client why:
+    /// [`DisconnectReason::ClosedWith`]. A text longer than 255 bytes, or than the packet limit less 8, is
+    /// cut.
+    pub fn disconnect_with(&mut self, connection: ConnectionId, text: &str) {
+        self.close(connection, DisconnectReason::ClosedWith(shortened(text)));
+    }
+
+    /// Accepts the login of a client: the handshake goes on. The client reads the answer with
+    /// [`Client::login_answer`](crate::Client::login_answer). Returns `false` and does nothing if no login of
+    /// this connection waits for an answer.
+    ///
+    /// # Panics
+    /// If the answer has more than 512 bytes, or more than [`ServerConfig::mtu_bytes`] less 64.
+    #[track_caller]
+    pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
+        let most = max_login_bytes(self.config.mtu_bytes);
+        assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
+        let Some(peer) = self.connections.get_mut(&connection) else { return false };
+        if !peer.handshake.awaits_login() {
+            return false;
+        }
+        let queue = &mut peer.connection.outbox.queue;
+        if let HandshakeOutcome::Connected = peer.handshake.accept(answer, self.now, &self.config, queue) {
+            self.connected(connection);
+        }
+        true
+    }
+
+    /// Refuses the login of a client, and tells the client why: [`DisconnectReason::Refused`]. A text longer
+    /// than 255 bytes, or than the packet limit less 8, is cut. Returns `false` and does nothing if no login
+    /// of this connection waits for an answer.
+    pub fn refuse(&mut self, connection: ConnectionId, text: &str) -> bool {
+        let awaits_login =
+            self.connections.get(&connection).is_some_and(|peer| peer.handshake.awaits_login());
+        if awaits_login {
+            self.close(connection, DisconnectReason::Refused(shortened(text)));
+        }
+        awaits_login
+    }
+
+    pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        if let HandshakeOutcome::Ended(reason) = peer.handshake.end(reason, &mut peer.connection.outbox.queue)
-        {
+        let queue = &mut peer.connection.outbox.queue;
+        if let HandshakeOutcome::Ended(reason) = peer.handshake.end(reason, &self.config, queue) {
             self.closed(id, reason);
+        }
+    }
+
+    /// Removes the connections that ended long ago.
+    pub(super) fn remove_ended(&mut self, now: Duration) {
+        while self.ended.front().is_some_and(|(at, _)| now.saturating_sub(*at) >= self.keep_ended) {
+            self.remove_oldest_ended();
+        }
+    }
+
+    /// Removes the connection that ended first. Its client is no longer told why.
+    fn remove_oldest_ended(&mut self) {
+        if let Some((_, id)) = self.ended.pop_front() {
+            self.connections.remove(&id);
+            self.removed += 1;
+        }
+    }
+
+    /// Removes the oldest of the ended connections, until at most `most` are left.
+    pub(crate) fn limit_ended(&mut self, most: usize) {
+        while self.ended.len() > most {
+            self.remove_oldest_ended();
+        }
+    }
+
+    /// The number of connections that have not ended.
+    pub(crate) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// The number of connections that were removed.
+    pub(crate) fn removed(&self) -> u64 {
+        self.removed
+    }
+
+    /// The handshake of a connection that was not removed.
+    pub(crate) fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
+        self.connections.get(&id).map(|peer| &peer.handshake)
+    }
+
+    /// Returns the packet that tells the client of an ended connection why the connection ended.
+    pub(crate) fn closing(&self, id: ConnectionId) -> Option<Vec<u8>> {
+        self.handshake(id)?.closing(self.config.mtu_bytes)
+    }
+
+    /// Notes that a client has a new address. What the server knows about the capacity of the link belongs to
+    /// the old one.
+    pub(crate) fn moved(&mut self, id: ConnectionId) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        if let Some(congestion) = &mut peer.connection.outbox.congestion {
+            *congestion = Congestion::new(self.config.mtu_bytes);
         }
     }
 
@@ -77,6 +192,8 @@ impl Server {
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.end(&mut self.world);
+        self.open -= 1;
+        self.ended.push_back((self.now, id));
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
@@ -96,6 +213,7 @@ impl Server {
     /// without a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
+        self.now = self.now.max(now);
         self.hand_over(connection, now, bytes);
         if cfg!(debug_assertions)
             && self.connections.get(&connection).is_some_and(|peer| peer.handshake.last_received() == now)
@@ -118,6 +236,7 @@ impl Server {
             }
             HandshakeOutcome::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
             HandshakeOutcome::Connected => self.connected(id),
+            HandshakeOutcome::Login(login) => self.events.push(ServerEvent::Login(id, login)),
             HandshakeOutcome::Ended(reason) => self.closed(id, reason),
         }
     }

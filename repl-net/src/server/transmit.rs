@@ -4,6 +4,7 @@
 //! which they were made.
 
 use super::Server;
+use super::peer::Peer;
 use crate::session::connection_id::ConnectionId;
 
 /// A packet to send, with the connection on which it is sent.
@@ -37,13 +38,20 @@ impl Server {
     /// # }
     /// ```
     pub fn poll_any_transmit(&mut self) -> Option<Transmit<'_>> {
-        let start = self.transmitting;
-        let has_packets = |id: &ConnectionId| {
-            self.connections.get(id).is_some_and(|peer| !peer.connection.outbox.queue.is_empty())
-        };
-        let mut ids = self.connections.range(start..).chain(self.connections.range(..start));
-        let connection = ids.find_map(|(id, _)| has_packets(id).then_some(*id))?;
-        self.transmitting = connection;
+        let connection = self.next_transmitting(|_| true)?;
         self.poll_transmit(connection).map(|bytes| Transmit { connection, bytes })
+    }
+
+    /// Returns the connection to which the next packet belongs, of the connections that `is_meant` names.
+    pub(crate) fn next_transmitting(
+        &mut self,
+        is_meant: impl Fn(ConnectionId) -> bool,
+    ) -> Option<ConnectionId> {
+        let start = self.transmitting;
+        let has_packets = |peer: &Peer| peer.connection.outbox.queue.is_ready();
+        let mut peers = self.connections.range(start..).chain(self.connections.range(..start));
+        let (&connection, _) = peers.find(|(id, peer)| has_packets(peer) && is_meant(**id))?;
+        self.transmitting = connection;
+        Some(connection)
     }
 }

@@ -9,7 +9,7 @@ use repl_core::BitReader;
 
 use super::classes::ClassList;
 use super::config::ClientConfig;
-use super::control::Control;
+use super::control::{Control, Hello, Proof, Welcome};
 use super::disconnect::DisconnectReason;
 use super::inquiry::{Question, parts_of};
 use super::limits::ClientLimits;
@@ -19,6 +19,14 @@ use crate::transport::sequence::Sequence;
 
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The time between two hellos of a client whose login waits for its answer.
+const WAIT_INTERVAL: Duration = Duration::from_millis(250);
+/// The time between two hellos of a connected client that receives nothing.
+const SILENCE_INTERVAL: Duration = Duration::from_millis(250);
+/// After this time without a packet from the server, the client repeats its hello: its address may have
+/// changed, so that the server sends to an address where the client no longer is.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
 /// such packet arrives. One of four packets is likely to arrive even over a link that loses most packets.
@@ -64,7 +72,10 @@ enum Stage {
         asked: Option<Question>,
     },
     Connected,
-    Ended,
+    Ended {
+        /// The closing packet of this side. `None` if the server ended the session.
+        closing: Option<Control>,
+    },
 }
 
 /// The client's side of one session.
@@ -74,10 +85,18 @@ pub(crate) struct ClientHandshake {
     stage: Stage,
     /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
+    /// The cookie that the server has sent last.
+    cookie: Option<u64>,
+    /// The server's number from its welcome. `None` before the welcome.
+    pub(crate) instance: Option<u64>,
+    /// The answer to the login, from the first welcome.
+    pub(crate) login_answer: Vec<u8>,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
     token_packets_left: u32,
     /// When the client sends its next hello, answer or packet with the token.
     next: Duration,
+    /// When a connected client that receives nothing sends its next hello.
+    next_search: Duration,
     /// When the last packet from the server arrived. Before the first packet, this is the time of the first
     /// tick.
     last_received: Duration,
@@ -92,8 +111,12 @@ impl ClientHandshake {
             session,
             stage: Stage::Idle,
             token: 0,
+            cookie: None,
+            instance: None,
+            login_answer: Vec::new(),
             token_packets_left: 0,
             next: Duration::ZERO,
+            next_search: Duration::ZERO,
             last_received: Duration::ZERO,
             server_timeout: Duration::MAX,
         }
@@ -110,7 +133,12 @@ impl ClientHandshake {
     }
 
     pub(crate) fn is_ended(&self) -> bool {
-        self.stage == Stage::Ended
+        matches!(self.stage, Stage::Ended { .. })
+    }
+
+    /// Whether this side has ended the session, and not the server.
+    pub(crate) fn has_ended_itself(&self) -> bool {
+        matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
     /// The part of the salt that binds the client's packets of state: the session and the token (R25, R26).
@@ -139,8 +167,8 @@ impl ClientHandshake {
         match packet::open(bytes, self.session, 0, newest) {
             None => HandshakeOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
-                Ok(control) => self.control(control, now, context),
-                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
+                Ok(control) => self.control(control, now, context, queue),
+                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue),
             },
             Some(Opened::State(sequence, reader)) if self.is_connected() => {
                 HandshakeOutcome::State(sequence, reader)
@@ -156,18 +184,11 @@ impl ClientHandshake {
         control: Control,
         now: Duration,
         context: HandshakeContext<'_>,
+        queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
         match (control, &mut self.stage) {
-            (Control::Welcome { timeout_ms, token }, Stage::Handshake { .. } | Stage::Connected) => {
-                self.token = token;
-                (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
-                self.server_timeout = Duration::from_millis(timeout_ms.into());
-                self.last_received = now;
-                if self.is_connected() {
-                    return HandshakeOutcome::Welcome;
-                }
-                self.stage = Stage::Connected;
-                HandshakeOutcome::Connected
+            (Control::Welcome(welcome), Stage::Handshake { .. } | Stage::Connected) => {
+                self.welcomed(welcome, now)
             }
             (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
                 (*asked, self.next) = (Some(question), now);
@@ -180,13 +201,62 @@ impl ClientHandshake {
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
                 self.ended(DisconnectReason::Limits(mismatch))
             }
-            (Control::Taken, Stage::Handshake { .. }) => self.ended(DisconnectReason::Taken),
-            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
-                self.ended(DisconnectReason::Closed)
+            (Control::Closing(closing), Stage::Handshake { .. } | Stage::Connected) => {
+                self.ended(closing.into_reason())
+            }
+            (Control::Retry(cookie), Stage::Handshake { .. } | Stage::Connected) => {
+                self.retry(cookie, now, context, queue);
+                HandshakeOutcome::Nothing
+            }
+            (Control::Wait, Stage::Handshake { asked }) => {
+                *asked = None;
+                (self.last_received, self.next) = (now, now.saturating_add(WAIT_INTERVAL));
+                HandshakeOutcome::Nothing
             }
             // The packet is a late copy of a packet that was already handled.
             _ => HandshakeOutcome::Nothing,
         }
+    }
+
+    fn welcomed(&mut self, welcome: Welcome, now: Duration) -> HandshakeOutcome<'static> {
+        self.token = welcome.token;
+        self.instance = Some(welcome.instance);
+        (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
+        self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
+        self.last_received = now;
+        if self.is_connected() {
+            return HandshakeOutcome::Welcome;
+        }
+        self.login_answer = welcome.answer;
+        self.stage = Stage::Connected;
+        HandshakeOutcome::Connected
+    }
+
+    /// Repeats the hello with a cookie that the server has sent. A connected client ignores the cookie if it
+    /// still receives packets.
+    fn retry(&mut self, cookie: u64, now: Duration, context: HandshakeContext<'_>, queue: &mut SendQueue) {
+        let is_needed = !self.is_connected() || self.is_without_packets(now, context.config.timeout);
+        if is_needed && self.cookie != Some(cookie) {
+            self.cookie = Some(cookie);
+            self.say_hello(context, queue);
+        }
+    }
+
+    /// Whether the client has received nothing for so long that its address may have changed.
+    fn is_without_packets(&self, now: Duration, timeout: Duration) -> bool {
+        let timeout = timeout.min(self.server_timeout);
+        let quarter = timeout.checked_div(4).unwrap_or_default();
+        // The server sends something at least every fortieth of the timeout.
+        let keep_alives = timeout.checked_div(10).unwrap_or_default();
+        now.saturating_sub(self.last_received) >= SILENCE.max(keep_alives).min(quarter)
+    }
+
+    fn say_hello(&self, context: HandshakeContext<'_>, queue: &mut SendQueue) {
+        let login = if self.is_connected() { Vec::new() } else { context.config.login.clone() };
+        let proof = self.cookie.map(|cookie| Proof { cookie, token: self.token, login });
+        let (checksum, limits) = (context.classes.checksum(), ClientLimits::of(context.config));
+        let hello = Hello { session: self.session, checksum, limits, proof };
+        queue.push(Control::Hello(hello).to_packet(self.session));
     }
 
     /// Begins the session at the first tick. Later ticks send a hello, or the answer to the server's
@@ -203,26 +273,29 @@ impl ClientHandshake {
             (self.last_received, self.next) = (now, now);
         }
         if !self.is_ended() && now.saturating_sub(self.last_received) >= context.config.timeout {
-            self.stage = Stage::Ended;
+            self.end(DisconnectReason::Timeout, context.config, queue);
             return Some(DisconnectReason::Timeout);
         }
-        if let Stage::Handshake { asked } = &self.stage
-            && now >= self.next
-        {
-            self.next = now.saturating_add(HELLO_INTERVAL);
-            match asked {
-                Some(question) => {
-                    let answer = context.classes.answer(question);
-                    for part in parts_of(question, answer, context.config.mtu_bytes) {
-                        queue.push(Control::Classes(part).to_packet(self.session));
+        match &self.stage {
+            Stage::Handshake { asked } if now >= self.next => {
+                self.next = now.saturating_add(HELLO_INTERVAL);
+                match asked {
+                    Some(question) => {
+                        let answer = context.classes.answer(question);
+                        for part in parts_of(question, answer, context.config.mtu_bytes) {
+                            queue.push(Control::Classes(part).to_packet(self.session));
+                        }
                     }
-                }
-                None => {
-                    let (session, checksum) = (self.session, context.classes.checksum());
-                    let limits = ClientLimits::of(context.config);
-                    queue.push(Control::Hello { session, checksum, limits }.to_packet(session));
+                    None => self.say_hello(context, queue),
                 }
             }
+            Stage::Connected
+                if now >= self.next_search && self.is_without_packets(now, context.config.timeout) =>
+            {
+                self.next_search = now.saturating_add(SILENCE_INTERVAL);
+                self.say_hello(context, queue);
+            }
+            _ => {}
         }
         None
     }
@@ -244,27 +317,50 @@ impl ClientHandshake {
         owes
     }
 
-    /// Sends a disconnect, and ends the session if it has not ended.
+    /// Ends the session if it has not ended, and sends a closing packet.
     pub(crate) fn end(
         &mut self,
         reason: DisconnectReason,
+        config: &ClientConfig,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
-        queue.push(Control::Disconnect.to_packet(self.session));
-        if self.is_ended() { HandshakeOutcome::Nothing } else { self.ended(reason) }
+        if self.is_ended() {
+            return HandshakeOutcome::Nothing;
+        }
+        let closing = Control::closing(&reason, config.mtu_bytes);
+        queue.push(closing.to_packet(self.session));
+        self.stage = Stage::Ended { closing: Some(closing) };
+        HandshakeOutcome::Ended(reason)
     }
 
+    /// Handles the server's end of the session.
     fn ended(&mut self, reason: DisconnectReason) -> HandshakeOutcome<'static> {
-        self.stage = Stage::Ended;
+        self.stage = Stage::Ended { closing: None };
         HandshakeOutcome::Ended(reason)
+    }
+
+    /// Handles a packet that comes after the end. A packet of state shows that the server has not received
+    /// the closing packet, so the packet is sent again.
+    pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
+        if let Stage::Ended { closing: Some(closing) } = &self.stage
+            && queue.is_empty()
+            && let Some(Opened::State(..)) = packet::open(bytes, self.session, 0, newest)
+        {
+            queue.push(closing.to_packet(self.session));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::closing::Closing;
     use crate::session::limits::{Limit, LimitMismatch};
     use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
+
+    fn welcome(timeout_ms: u32) -> Control {
+        Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, answer: Vec::new() })
+    }
 
     #[test]
     fn r21_hello_is_said_ten_times_a_second_until_it_is_answered() {
@@ -341,11 +437,13 @@ mod tests {
         let sent = |session: u64| -> Vec<Vec<u8>> {
             let mismatch = LimitMismatch { limit: Limit::Objects, client: 1, server: 2 };
             let controls = [
-                Control::Welcome { timeout_ms: 5, token: 9 },
+                welcome(5),
                 Control::Differs(Question::Classes),
                 Control::TooSmall(mismatch),
-                Control::Disconnect,
-                Control::Taken,
+                Control::Closing(Closing::Closed),
+                Control::Closing(Closing::Taken),
+                Control::Retry(9),
+                Control::Wait,
             ];
             let mut packets: Vec<_> = controls.iter().map(|control| control.to_packet(session)).collect();
             packets.push(state(session, 0));
@@ -375,13 +473,13 @@ mod tests {
         let mut pair = Pair::alike();
         (0..10).for_each(|_| pair.step());
         pair.client_reports.clear();
-        for control in [Control::Taken, Control::Differs(Question::Classes)] {
+        for control in [Control::Wait, Control::Retry(3), Control::Differs(Question::Classes)] {
             pair.client_receives(&control.to_packet(SESSION));
         }
         assert_eq!(pair.client_reports, []);
-        pair.client_receives(&Control::Disconnect.to_packet(SESSION));
+        pair.client_receives(&Control::Closing(Closing::Closed).to_packet(SESSION));
         assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Closed)]);
-        pair.client_receives(&Control::Welcome { timeout_ms: 1, token: 1 }.to_packet(SESSION));
+        pair.client_receives(&welcome(1).to_packet(SESSION));
         assert_eq!(pair.client_reports.len(), 1);
     }
 
@@ -416,6 +514,6 @@ mod tests {
         packet::seal(&mut writer, packet::Salt::control(SESSION), &mut bytes);
         pair.client_receives(&bytes);
         assert!(matches!(pair.client_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
-        assert_eq!(drain(&mut pair.to_server), [Control::Disconnect.to_packet(SESSION)]);
+        assert_eq!(drain(&mut pair.to_server), [Control::Closing(Closing::NotRead).to_packet(SESSION)]);
     }
 }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::login::max_login_bytes;
 use crate::transport::packet::MTU_BYTES;
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
@@ -22,6 +23,19 @@ pub enum CongestionControl {
     /// control, for example QUIC, and for links that carry everything, for example in tests and within one
     /// machine. On the open internet, a server without a limit floods links that are slower than the changes.
     Off,
+}
+
+/// Whether the application of a server decides which clients are accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Login {
+    /// Every client whose classes and limits agree with the server's is accepted.
+    #[default]
+    Open,
+    /// The server reports the login of each such client with
+    /// [`ServerEvent::Login`](crate::ServerEvent::Login). The application answers with
+    /// [`Server::accept`](crate::Server::accept) or [`Server::refuse`](crate::Server::refuse). Before that,
+    /// the client receives no state.
+    Ask,
 }
 
 /// Limits and times of a server.
@@ -116,6 +130,12 @@ pub struct ServerConfig {
     /// [clock](Self::call_clock). The calls of a client that has used up its time wait for later ticks, and
     /// the calls of others do not wait for them. Default 50 ms.
     pub call_time_per_second: Duration,
+    /// Whether the application decides which clients are accepted. Default [`Open`](Login::Open).
+    pub login: Login,
+    /// How long a client waits for the answer to its login before the server ends the connection with
+    /// [`DisconnectReason::LoginTimeout`](crate::DisconnectReason::LoginTimeout). At least 1 ms. Default
+    /// 10 s.
+    pub login_timeout: Duration,
     /// The sequence number of the first packet of a connection. Both sides must use about the same number.
     /// The field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
@@ -139,6 +159,8 @@ impl Default for ServerConfig {
             secret: 0,
             call_clock: None,
             call_time_per_second: Duration::from_millis(50),
+            login: Login::default(),
+            login_timeout: Duration::from_secs(10),
             first_sequence: 0,
         }
     }
@@ -160,6 +182,11 @@ pub struct ClientConfig {
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
+    /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes, and
+    /// at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login travels as it is; encrypt a secret. The
+    /// client sends it only after the server has answered from its address. A server whose
+    /// [`Login`] is `Open` ignores it. Default empty.
+    pub login: Vec<u8>,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
@@ -174,6 +201,7 @@ impl Default for ClientConfig {
             timeout: Duration::from_secs(10),
             max_objects: 65_536,
             max_object_bytes: 256 << 10,
+            login: Vec::new(),
             measure: false,
             first_sequence: 0,
         }
@@ -189,7 +217,8 @@ impl ServerConfig {
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         assert_mtu(self.mtu_bytes);
-        assert_timeout(self.timeout);
+        assert_timeout("timeout", self.timeout);
+        assert_timeout("login_timeout", self.login_timeout);
         assert_positive("max_objects", self.max_objects);
         assert_positive("max_object_bytes", self.max_object_bytes);
         assert_positive("max_packets_in_flight", self.max_packets_in_flight);
@@ -214,9 +243,16 @@ impl ClientConfig {
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         assert_mtu(self.mtu_bytes);
-        assert_timeout(self.timeout);
+        assert_timeout("timeout", self.timeout);
         assert_positive("max_objects", self.max_objects);
         assert_positive("max_object_bytes", self.max_object_bytes);
+        let most = max_login_bytes(self.mtu_bytes);
+        assert!(
+            self.login.len() <= most,
+            "`login` has at most {most} bytes with packets of {} bytes, but it has {}",
+            self.mtu_bytes,
+            self.login.len()
+        );
     }
 }
 
@@ -229,10 +265,10 @@ fn assert_mtu(bytes: usize) {
 }
 
 #[track_caller]
-fn assert_timeout(timeout: Duration) {
+fn assert_timeout(name: &str, timeout: Duration) {
     assert!(
         timeout >= Duration::from_millis(1),
-        "`timeout` is at least 1 ms, but {timeout:?} was asked for: every connection would be closed at once"
+        "`{name}` is at least 1 ms, but {timeout:?} was asked for: every connection would be closed at once"
     );
 }
 

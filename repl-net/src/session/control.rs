@@ -11,8 +11,11 @@
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
+use super::closing::Closing;
+use super::disconnect::DisconnectReason;
 use super::inquiry::{Part, Question};
 use super::limits::{ClientLimits, LimitMismatch, read_timeout};
+use super::login::{read_login, write_login};
 use super::mismatch::LayoutMismatch;
 use crate::transport::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 
@@ -23,14 +26,48 @@ pub(crate) const HELLO_BYTES: usize = 1_200;
 /// packet limit can have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
+/// What a client repeats its hello with, after the server has sent it a cookie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// The server's cookie. It shows that the client receives packets at its address.
+    pub(crate) cookie: u64,
+    /// The token of the welcome, or zero before the welcome.
+    pub(crate) token: u64,
+    /// The login for the application of the server. It is empty after the welcome.
+    pub(crate) login: Vec<u8>,
+}
+
+/// The content of a hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hello {
+    pub(crate) session: u64,
+    /// The checksum of the client's classes.
+    pub(crate) checksum: u64,
+    pub(crate) limits: ClientLimits,
+    /// `None` before the client knows a cookie.
+    pub(crate) proof: Option<Proof>,
+}
+
+/// The content of a welcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Welcome {
+    /// After this time of silence the server closes the connection.
+    pub(crate) timeout_ms: u32,
+    /// The client must include the token in the checksums of its packets (R26).
+    pub(crate) token: u64,
+    /// The number of the server. It differs after a restart of the server.
+    pub(crate) instance: u64,
+    /// The answer of the server's application to the login.
+    pub(crate) answer: Vec<u8>,
+}
+
 /// The content of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// A client begins a session: its number, the checksum of the client's classes, and the client's limits.
-    Hello { session: u64, checksum: u64, limits: ClientLimits },
-    /// A server accepts a client. Packets of state follow. After `timeout_ms` of silence the server closes
-    /// the connection. The client must include the token in the checksums of its packets (R26).
-    Welcome { timeout_ms: u32, token: u64 },
+    /// A client begins a session, or repeats that it is there.
+    Hello(Hello),
+    /// A server accepts a client. Packets of state follow.
+    Welcome(Welcome),
     /// A server asks a question about the client's classes, because the checksums differ.
     Differs(Question),
     /// A client sends a part of its answer to the server's question.
@@ -40,9 +77,11 @@ pub(crate) enum Control {
     /// A server refuses a client because the client's limits are below the server's, and the session ends.
     TooSmall(LimitMismatch),
     /// One side ends the session.
-    Disconnect,
-    /// A server answers that the connection belongs to another session.
-    Taken,
+    Closing(Closing),
+    /// A server asks for the hello again, with this cookie.
+    Retry(u64),
+    /// A server asks for the hello again later: the application has not answered the login yet.
+    Wait,
 }
 
 impl Control {
@@ -52,18 +91,8 @@ impl Control {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
         match self {
-            Self::Hello { session, checksum, limits } => {
-                writer.write_bits(0, 3);
-                writer.write_bits(*session, 64);
-                writer.write_bits(*checksum, 64);
-                limits.write(&mut writer);
-                pad(limits.mtu_bytes().min(HELLO_BYTES), &mut writer);
-            }
-            Self::Welcome { timeout_ms, token } => {
-                writer.write_bits(1, 3);
-                writer.write_bits((*timeout_ms).into(), 32);
-                writer.write_bits(*token, 64);
-            }
+            Self::Hello(hello) => hello.write(&mut writer),
+            Self::Welcome(welcome) => welcome.write(&mut writer),
             Self::Differs(question) => {
                 writer.write_bits(2, 3);
                 question.write(&mut writer);
@@ -77,42 +106,107 @@ impl Control {
                 writer.write_bits(4, 3);
                 mismatch.write(&mut writer);
             }
-            Self::Disconnect => writer.write_bits(5, 3),
+            Self::Closing(closing) => {
+                writer.write_bits(5, 3);
+                closing.write(&mut writer);
+            }
             Self::TooSmall(mismatch) => {
                 writer.write_bits(6, 3);
                 mismatch.write(&mut writer);
             }
-            Self::Taken => writer.write_bits(7, 3),
+            Self::Retry(cookie) => {
+                writer.write_bits(7, 3);
+                writer.write_flag(true);
+                writer.write_bits(*cookie, 64);
+            }
+            Self::Wait => {
+                writer.write_bits(7, 3);
+                writer.write_flag(false);
+            }
         }
-        let salt = if matches!(self, Self::Hello { .. }) { Salt::HELLO } else { Salt::control(session) };
+        let salt = if matches!(self, Self::Hello(_)) { Salt::HELLO } else { Salt::control(session) };
         let mut bytes = Vec::new();
         packet::seal(&mut writer, salt, &mut bytes);
         bytes
+    }
+
+    /// Returns the packet that tells the other side why this side has ended the session. The packet has at
+    /// most `mtu_bytes`, so a text may be cut.
+    pub(crate) fn closing(reason: &DisconnectReason, mtu_bytes: usize) -> Self {
+        match reason {
+            DisconnectReason::Layouts(mismatch) => Self::Refused(mismatch.clone()),
+            DisconnectReason::Limits(mismatch) => Self::TooSmall(*mismatch),
+            _ => Self::Closing(Closing::of(reason, mtu_bytes).unwrap_or(Closing::Closed)),
+        }
     }
 
     /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Afterwards the reader is at the first bit
     /// after the packet's frame.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
-            0 => Self::Hello {
-                session: reader.read_bits(64)?,
-                checksum: reader.read_bits(64)?,
-                limits: ClientLimits::read(reader)?,
-            },
-            1 => Self::Welcome { timeout_ms: read_timeout(reader)?, token: reader.read_bits(64)? },
+            0 => Self::Hello(Hello::read(reader)?),
+            1 => Self::Welcome(Welcome::read(reader)?),
             2 => Self::Differs(Question::read(reader)?),
             3 => Self::Classes(Part::read(reader)?),
             4 => Self::Refused(LayoutMismatch::read(reader)?),
-            5 => Self::Disconnect,
+            5 => Self::Closing(Closing::read(reader)?),
             6 => Self::TooSmall(LimitMismatch::read(reader)?),
-            7 => Self::Taken,
+            7 if reader.read_flag()? => Self::Retry(reader.read_bits(64)?),
+            7 => Self::Wait,
             _ => return Err(ReadError::UnknownVariant),
         };
-        if matches!(control, Self::Hello { .. } | Self::Classes(_)) {
+        if matches!(control, Self::Hello(_) | Self::Classes(_)) {
             skip_padding(reader)?;
         }
         read_end(reader)?;
         Ok(control)
+    }
+}
+
+impl Hello {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(0, 3);
+        writer.write_bits(self.session, 64);
+        writer.write_bits(self.checksum, 64);
+        self.limits.write(writer);
+        writer.write_flag(self.proof.is_some());
+        if let Some(proof) = &self.proof {
+            writer.write_bits(proof.cookie, 64);
+            writer.write_bits(proof.token, 64);
+            write_login(&proof.login, writer);
+        }
+        pad(self.limits.mtu_bytes().min(HELLO_BYTES), writer);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let (session, checksum) = (reader.read_bits(64)?, reader.read_bits(64)?);
+        let limits = ClientLimits::read(reader)?;
+        let proof = if reader.read_flag()? {
+            let (cookie, token) = (reader.read_bits(64)?, reader.read_bits(64)?);
+            Some(Proof { cookie, token, login: read_login(reader)? })
+        } else {
+            None
+        };
+        Ok(Self { session, checksum, limits, proof })
+    }
+}
+
+impl Welcome {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(1, 3);
+        writer.write_bits(self.timeout_ms.into(), 32);
+        writer.write_bits(self.token, 64);
+        writer.write_bits(self.instance, 64);
+        write_login(&self.answer, writer);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        Ok(Self {
+            timeout_ms: read_timeout(reader)?,
+            token: reader.read_bits(64)?,
+            instance: reader.read_bits(64)?,
+            answer: read_login(reader)?,
+        })
     }
 }
 

@@ -6,13 +6,56 @@ use super::limits::LimitMismatch;
 use super::mismatch::LayoutMismatch;
 
 /// Why a connection ended.
+///
+/// Both sides report a reason. The side that ends the connection tells the other side its reason in a closing
+/// packet, and for one timeout it answers every later packet of the session with that packet again. So the
+/// reason arrives in spite of losses, as long as the other side is there and both sides are still ticked and
+/// polled. If it does not arrive, the other side reports [`Timeout`](Self::Timeout).
+///
+/// | what happens | the server reports | the client reports |
+/// |---|---|---|
+/// | [`Server::disconnect`](crate::Server::disconnect), [`Client::disconnect`](crate::Client::disconnect) | `Closed` | `Closed` |
+/// | [`Server::disconnect_with`](crate::Server::disconnect_with), [`Client::disconnect_with`](crate::Client::disconnect_with) | `ClosedWith` | `ClosedWith` |
+/// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
+/// | the client does not finish the handshake with an [`Endpoint`](crate::Endpoint) in 5 s | `Timeout` | `Timeout` |
+/// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
+/// | the classes differ | `Layouts` | `Layouts` |
+/// | a limit of the client is too small | `Limits` | `Limits` |
+/// | a message is begun and not finished | `Stalled` | `Stalled` |
+/// | the validator of a call rejects its parameters | `Rejected` | `Protocol` |
+/// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
+/// | the application refuses the login | `Refused` | `Refused` |
+/// | the application does not answer the login | `LoginTimeout` | `LoginTimeout` |
+/// | the endpoint has no room for one more connection | nothing, there is no connection | `Full` |
+/// | too many handshakes are unfinished, and this is the oldest | `Full` | `Full` |
+/// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
+/// | without an endpoint: the connection belongs to another session | nothing, the other session goes on | `Taken` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisconnectReason {
     /// One side closed the connection.
     #[error("closed")]
     Closed,
-    /// The other side was silent for longer than the configured time.
+    /// One side closed the connection, and said why. The text has at most 255 bytes.
+    #[error("closed: {0}")]
+    ClosedWith(String),
+    /// The server's application did not accept the [login](crate::ClientConfig::login) of the client. The
+    /// text has at most 255 bytes.
+    #[error("the login was refused: {0}")]
+    Refused(String),
+    /// The server's application did not answer the login within
+    /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout).
+    #[error("the login was not answered in time")]
+    LoginTimeout,
+    /// The server has as many connections or unfinished handshakes as its
+    /// [`EndpointConfig`](crate::EndpointConfig) allows. Try again later.
+    #[error("the server is full")]
+    Full,
+    /// A newer session of the same address has taken the place of this one. Usually the client was started
+    /// again.
+    #[error("a newer session of the same address has replaced this one")]
+    Replaced,
+    /// One side received nothing from the other for longer than the configured time.
     #[error("timed out")]
     Timeout,
     /// The client was alive, but did not acknowledge packets for too long. Either the memory that the server

@@ -50,6 +50,11 @@ pub enum ServerEvent {
     /// A client was accepted: its classes equal the server's, and the client has proved its address if the
     /// server validates addresses. The server sends state from the next tick on.
     Connected(ConnectionId),
+    /// A client shows its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
+    /// [`Ask`](crate::Login::Ask). Answer with [`Server::accept`](crate::Server::accept) or
+    /// [`Server::refuse`](crate::Server::refuse). The login has at most 512 bytes, and anyone may have
+    /// written them.
+    Login(ConnectionId, Vec<u8>),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
     /// A value was not sent, because it has no encoding on the wire or because it would make its object too

@@ -7,6 +7,7 @@
 pub(crate) mod archetype;
 pub(crate) mod classes;
 pub(crate) mod client_handshake;
+pub(crate) mod closing;
 pub(crate) mod config;
 pub(crate) mod connection_id;
 pub(crate) mod control;
@@ -14,12 +15,13 @@ pub(crate) mod disconnect;
 pub(crate) mod events;
 pub(crate) mod inquiry;
 pub(crate) mod limits;
+pub(crate) mod login;
 pub(crate) mod mismatch;
 pub(crate) mod name;
 #[cfg(test)]
 mod pair;
+pub(crate) mod secret;
 pub(crate) mod server_handshake;
 pub(crate) mod tick_watch;
 pub(crate) mod time_budget;
-pub(crate) mod token;
 pub(crate) mod traffic;

@@ -13,7 +13,8 @@ use super::client_handshake::{self, ClientHandshake};
 use super::config::{ClientConfig, ServerConfig};
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
-use super::server_handshake::{self, ServerHandshake};
+use super::secret::Secret;
+use super::server_handshake::{self, ServerHandshake, Trust};
 use crate::transport::allowance::Allowance;
 use crate::transport::packet::{self, PacketKind, Salt};
 use crate::transport::send_queue::SendQueue;
@@ -31,6 +32,7 @@ pub(super) enum Reported {
     Connected,
     Welcome,
     State(Sequence),
+    Login(Vec<u8>),
     Ended(DisconnectReason),
     Damaged,
 }
@@ -71,12 +73,12 @@ pub(super) fn class(value: u64) -> ClassList {
 impl Pair {
     /// Creates a server side and a client side with these classes.
     pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
-        let config = ServerConfig { secret: 77, ..ServerConfig::default() };
+        let config = ServerConfig::default();
         let now = Duration::from_secs(5);
         let mut to_client = SendQueue::default();
         to_client.allowance = Allowance::nothing();
         Self {
-            server: ServerHandshake::new(ConnectionId(3), now),
+            server: ServerHandshake::new(ConnectionId(3), Secret::from(77_u64), Trust::Unproved, now),
             client: ClientHandshake::new(SESSION),
             server_config: config,
             client_config: ClientConfig::default(),
@@ -113,6 +115,7 @@ impl Pair {
                     Reported::State(sequence)
                 }
                 HandshakeOutcome::Connected => Reported::Connected,
+                HandshakeOutcome::Login(login) => Reported::Login(login),
                 HandshakeOutcome::Ended(reason) => Reported::Ended(reason),
             };
         self.server_reports.push(reported);

@@ -8,19 +8,35 @@ use std::time::Duration;
 use repl_core::BitReader;
 
 use super::classes::{ClassList, Finding};
-use super::config::ServerConfig;
+use super::closing::Closing;
+use super::config::{Login, ServerConfig};
 use super::connection_id::ConnectionId;
-use super::control::{Control, HELLO_BYTES};
+use super::control::{Control, HELLO_BYTES, Hello, Welcome};
 use super::disconnect::DisconnectReason;
 use super::inquiry::{Inquiry, Part, Progress};
 use super::limits::{ClientLimits, timeout_ms};
-use super::token::token;
+use super::secret::Secret;
 use crate::transport::packet::{self, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
 /// The time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long a client of an endpoint has until it has shown that it has received the welcome.
+const HALF_OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is known about the address of a client when its connection is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Nothing. The client proves its address with the token (R26).
+    Unproved,
+    /// The transport has validated the address. There is no token.
+    Validated,
+    /// The client has proved its address to an endpoint with a cookie. If `waits` is set, the connection
+    /// begins only when the client has also shown the token, because another connection has this address.
+    Cookie { waits: bool },
+}
 
 /// The server's configuration and classes, which are the same for all clients.
 #[derive(Clone, Copy)]
@@ -43,6 +59,8 @@ pub(crate) enum HandshakeOutcome<'a> {
     /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
     /// to the client from now on.
     Connected,
+    /// The client agrees with the server. The application decides about this login.
+    Login(Vec<u8>),
     /// The session is over.
     Ended(DisconnectReason),
 }
@@ -52,6 +70,8 @@ pub(crate) enum HandshakeOutcome<'a> {
 enum Stage {
     /// The server does not know the client's classes yet.
     Handshake,
+    /// The application has not decided about the client's login yet.
+    Login,
     /// The client was welcomed, but has not proved yet that it receives the packets sent to its address. The
     /// server keeps only this handshake for the client, and sends it no state (R26).
     Welcomed,
@@ -74,6 +94,8 @@ struct ClientHello {
 #[derive(Debug)]
 pub(crate) struct ServerHandshake {
     connection: ConnectionId,
+    secret: Secret,
+    trust: Trust,
     stage: Stage,
     /// The current client. The field is `None` before the first hello.
     client: Option<ClientHello>,
@@ -85,6 +107,12 @@ pub(crate) struct ServerHandshake {
     has_token: bool,
     /// When the last packet of the client arrived.
     last_received: Duration,
+    /// When the connection was made, or when the login was reported or answered, if that was later.
+    since: Duration,
+    /// The login of the client, until it is reported.
+    login: Vec<u8>,
+    /// The application's answer to the login, until the client has shown that it has received the welcome.
+    answer: Vec<u8>,
     /// When the last welcome was sent to the client.
     last_welcome: Duration,
     /// The current question about the client's classes, and its answer so far.
@@ -93,14 +121,19 @@ pub(crate) struct ServerHandshake {
 
 impl ServerHandshake {
     /// Creates a session that begins with the first hello.
-    pub(crate) fn new(connection: ConnectionId, now: Duration) -> Self {
+    pub(crate) fn new(connection: ConnectionId, secret: Secret, trust: Trust, now: Duration) -> Self {
         Self {
             connection,
+            secret,
+            trust,
             stage: Stage::Handshake,
             client: None,
             displaced: None,
             has_token: false,
             last_received: now,
+            since: now,
+            login: Vec::new(),
+            answer: Vec::new(),
             last_welcome: now,
             inquiry: Inquiry::default(),
         }
@@ -114,6 +147,41 @@ impl ServerHandshake {
 
     pub(crate) fn is_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended(_))
+    }
+
+    /// Returns whether the client has shown that it has received the welcome, or the session is over.
+    pub(crate) fn is_through(&self) -> bool {
+        self.has_token || self.is_ended()
+    }
+
+    /// Returns whether a hello with this token comes from the client itself, and not from somebody who
+    /// repeats an old one. Before the client has shown that it knows the token, every token is right.
+    pub(crate) fn knows(&self, token: u64) -> bool {
+        !self.has_token || self.client.is_some_and(|client| client.token ^ token == 0)
+    }
+
+    /// Returns the reason if the session must end now, because the client was silent for too long, or because
+    /// the handshake or the answer to the login takes too long.
+    pub(crate) fn overdue(&self, config: &ServerConfig, now: Duration) -> Option<DisconnectReason> {
+        let (silent, waiting) = (now.saturating_sub(self.last_received), now.saturating_sub(self.since));
+        let is_half_open = matches!(self.trust, Trust::Cookie { .. }) && !self.has_token;
+        match self.stage {
+            Stage::Ended(_) => None,
+            Stage::Login if waiting >= config.login_timeout => Some(DisconnectReason::LoginTimeout),
+            _ if silent >= config.timeout => Some(DisconnectReason::Timeout),
+            Stage::Handshake | Stage::Welcomed | Stage::Connected
+                if is_half_open && waiting >= HALF_OPEN_TIMEOUT =>
+            {
+                Some(DisconnectReason::Timeout)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the packet that tells the client of this session why it ended. `None` if it has not ended.
+    pub(crate) fn closing(&self, mtu_bytes: usize) -> Option<Vec<u8>> {
+        let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
+        Some(Control::closing(reason, mtu_bytes).to_packet(client.session))
     }
 
     /// Returns the number that the checksums of the server's packets of state include (R25).
@@ -161,15 +229,17 @@ impl ServerHandshake {
         // A client that has not sent a hello has no session yet, so no packet can belong to its session.
         let Some(client) = self.client else { return HandshakeOutcome::Nothing };
         match packet::open(bytes, client.session, client.token, newest) {
-            None => self.receive_displaced(bytes, newest, queue),
+            None => self.receive_displaced(bytes, newest, context.config, queue),
             Some(Opened::Control(mut reader)) => {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
                     Ok(control) => self.control(control, now, context, queue),
-                    Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
+                    Err(error) => {
+                        self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue)
+                    }
                 }
             }
-            Some(Opened::State(sequence, reader)) => self.prove(sequence, reader, queue),
+            Some(Opened::State(sequence, reader)) => self.prove(sequence, reader, context.config, queue),
         }
     }
 
@@ -179,9 +249,11 @@ impl ServerHandshake {
         &mut self,
         sequence: Sequence,
         reader: BitReader<'a>,
+        config: &ServerConfig,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
         self.has_token = true;
+        self.answer = Vec::new();
         queue.allowance.lift();
         match self.stage {
             Stage::Connected => HandshakeOutcome::State(sequence, reader),
@@ -190,7 +262,14 @@ impl ServerHandshake {
                 self.displaced = None;
                 HandshakeOutcome::Proved(sequence, reader)
             }
-            Stage::Handshake | Stage::Ended(_) => HandshakeOutcome::Nothing,
+            Stage::Handshake | Stage::Login => HandshakeOutcome::Nothing,
+            Stage::Ended(_) => {
+                // The client has not received the closing packet.
+                if queue.is_empty() {
+                    self.closing(config.mtu_bytes).into_iter().for_each(|packet| queue.push(packet));
+                }
+                HandshakeOutcome::Nothing
+            }
         }
     }
 
@@ -200,6 +279,7 @@ impl ServerHandshake {
         &mut self,
         bytes: &'a [u8],
         newest: Sequence,
+        config: &ServerConfig,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
         let Some(client) = self.displaced else { return HandshakeOutcome::Nothing };
@@ -207,7 +287,7 @@ impl ServerHandshake {
             Some(Opened::State(sequence, reader)) if !self.is_ended() => {
                 self.client = Some(client);
                 self.stage = Stage::Welcomed;
-                self.prove(sequence, reader, queue)
+                self.prove(sequence, reader, config, queue)
             }
             _ => HandshakeOutcome::Nothing,
         }
@@ -215,14 +295,18 @@ impl ServerHandshake {
 
     /// Returns whether a hello of another session replaces the current client. A client can be replaced until
     /// it has proved its address, because its hello may be a late packet of an older session. A client whose
-    /// classes agree with the server's is not replaced by a client that the server would refuse.
+    /// classes agree with the server's is not replaced by a client that the server would refuse. If the
+    /// application decides about logins, no client is replaced after its login was reported. A client that
+    /// has proved its address with a cookie is never replaced: its endpoint passes on no hello of another
+    /// session.
     fn may_be_replaced(&self, checksum: u64, limits: ClientLimits, context: HandshakeContext<'_>) -> bool {
-        let agrees = checksum == context.classes.checksum();
-        limits.first_mismatch(context.config).is_none()
+        let agrees = checksum == context.classes.checksum() && context.config.login == Login::Open;
+        !matches!(self.trust, Trust::Cookie { .. })
+            && limits.first_mismatch(context.config).is_none()
             && match self.stage {
                 Stage::Handshake => true,
                 Stage::Welcomed => agrees,
-                Stage::Connected | Stage::Ended(_) => false,
+                Stage::Login | Stage::Connected | Stage::Ended(_) => false,
             }
     }
 
@@ -239,16 +323,17 @@ impl ServerHandshake {
         if queue.is_held_back() {
             return HandshakeOutcome::Nothing;
         }
-        let (session, checksum, limits) = match Control::read(reader) {
-            Ok(Control::Hello { session, checksum, limits }) => (session, checksum, limits),
+        let hello = match Control::read(reader) {
+            Ok(Control::Hello(hello)) => hello,
             Err(error) if self.client.is_none() => {
-                return self.end(DisconnectReason::Protocol(error.to_string()), queue);
+                return self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue);
             }
             _ => return HandshakeOutcome::Nothing,
         };
+        let session = hello.session;
         if self.client.is_some_and(|client| client.session != session) {
-            if !self.may_be_replaced(checksum, limits, context) {
-                queue.push(Control::Taken.to_packet(session));
+            if !self.may_be_replaced(hello.checksum, hello.limits, context) {
+                queue.push(Control::Closing(Closing::Taken).to_packet(session));
                 return HandshakeOutcome::Nothing;
             }
             if self.stage == Stage::Welcomed {
@@ -259,31 +344,57 @@ impl ServerHandshake {
         }
         match &self.stage {
             Stage::Ended(reason) => {
-                queue.push(closing_packet(reason).to_packet(session));
+                // The connection may have ended before the first hello, so the session may be new.
+                queue.push(Control::closing(reason, context.config.mtu_bytes).to_packet(session));
                 HandshakeOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected => {
                 self.send_welcome(context.config.timeout, now, queue);
                 HandshakeOutcome::Nothing
             }
+            Stage::Login => {
+                self.last_received = now;
+                self.send_control(&Control::Wait, queue);
+                HandshakeOutcome::Nothing
+            }
             Stage::Handshake => {
                 self.last_received = now;
-                let token = if context.config.validate_addresses {
-                    token(context.config.secret, self.connection, session)
-                } else {
-                    0
-                };
-                self.client = Some(ClientHello { session, limits, token });
-                if let Some(mismatch) = limits.first_mismatch(context.config) {
-                    self.end(DisconnectReason::Limits(mismatch), queue)
-                } else if checksum == context.classes.checksum() {
-                    self.welcome(now, context, queue)
-                } else {
-                    self.ask(queue);
-                    HandshakeOutcome::Nothing
-                }
+                self.begin(hello, now, context, queue)
             }
         }
+    }
+
+    /// Begins the session of a hello: welcomes the client, asks about its classes, or refuses it.
+    fn begin(
+        &mut self,
+        hello: Hello,
+        now: Duration,
+        context: HandshakeContext<'_>,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
+        let Hello { session, checksum, limits, proof } = hello;
+        let token =
+            if self.trust == Trust::Validated { 0 } else { self.secret.token(self.connection, session) };
+        self.client = Some(ClientHello { session, limits, token });
+        if let Some(mismatch) = limits.first_mismatch(context.config) {
+            return self.end(DisconnectReason::Limits(mismatch), context.config, queue);
+        }
+        if context.config.login == Login::Ask {
+            // Clients send their logins only together with a cookie. An endpoint has compared the cookie
+            // already.
+            let cookie = self.secret.connection_cookie(self.connection, session);
+            let has_cookie = |sent: u64| matches!(self.trust, Trust::Cookie { .. }) || sent ^ cookie == 0;
+            let Some(proof) = proof.filter(|proof| has_cookie(proof.cookie)) else {
+                self.send_control(&Control::Retry(cookie), queue);
+                return HandshakeOutcome::Nothing;
+            };
+            self.login = proof.login;
+        }
+        if checksum == context.classes.checksum() {
+            return self.agreed(now, context, queue);
+        }
+        self.ask(queue);
+        HandshakeOutcome::Nothing
     }
 
     fn control(
@@ -298,12 +409,18 @@ impl ServerHandshake {
                 self.last_received = now;
                 self.receive_answer(part, now, context, queue)
             }
-            (Control::Classes(_), Stage::Ended(reason @ DisconnectReason::Layouts(_))) => {
-                let refusal = closing_packet(reason);
-                self.send_control(&refusal, queue);
+            (Control::Classes(_), Stage::Login) => {
+                self.last_received = now;
+                self.send_control(&Control::Wait, queue);
                 HandshakeOutcome::Nothing
             }
-            (Control::Disconnect, _) => self.end(DisconnectReason::Closed, queue),
+            (Control::Classes(_), Stage::Ended(_)) => {
+                self.closing(context.config.mtu_bytes).into_iter().for_each(|packet| queue.push(packet));
+                HandshakeOutcome::Nothing
+            }
+            (Control::Closing(closing), _) if closing.is_of_client() => {
+                self.end(closing.into_reason(), context.config, queue)
+            }
             _ => HandshakeOutcome::Nothing,
         }
     }
@@ -325,11 +442,15 @@ impl ServerHandshake {
                 return HandshakeOutcome::Nothing;
             }
             Ok(Progress::Incomplete | Progress::Outdated) => return HandshakeOutcome::Nothing,
-            Err(error) => return self.end(DisconnectReason::Protocol(error.to_string()), queue),
+            Err(error) => {
+                return self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue);
+            }
         };
         match context.classes.examine(self.inquiry.question(), &entries) {
-            Finding::Same => self.welcome(now, context, queue),
-            Finding::Differs(mismatch) => self.end(DisconnectReason::Layouts(mismatch), queue),
+            Finding::Same => self.agreed(now, context, queue),
+            Finding::Differs(mismatch) => {
+                self.end(DisconnectReason::Layouts(mismatch), context.config, queue)
+            }
             Finding::Ask(question) => {
                 self.inquiry = Inquiry::asking(question);
                 self.ask(queue);
@@ -343,14 +464,51 @@ impl ServerHandshake {
         self.send_control(&Control::Differs(self.inquiry.question().clone()), queue);
     }
 
-    fn welcome(
+    /// Handles a client that agrees with the server: welcomes it, or asks the application about its login.
+    fn agreed(
         &mut self,
         now: Duration,
         context: HandshakeContext<'_>,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
-        self.send_welcome(context.config.timeout, now, queue);
-        if context.config.validate_addresses {
+        if context.config.login == Login::Open {
+            return self.welcome(now, context.config, queue);
+        }
+        self.stage = Stage::Login;
+        self.since = now;
+        self.send_control(&Control::Wait, queue);
+        HandshakeOutcome::Login(std::mem::take(&mut self.login))
+    }
+
+    /// Accepts the login. Does nothing if no login waits for an answer.
+    pub(crate) fn accept(
+        &mut self,
+        answer: &[u8],
+        now: Duration,
+        config: &ServerConfig,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
+        if self.stage != Stage::Login {
+            return HandshakeOutcome::Nothing;
+        }
+        self.answer = answer.to_vec();
+        (self.since, self.last_received) = (now, now);
+        self.welcome(now, config, queue)
+    }
+
+    /// Whether a login waits for the answer of the application.
+    pub(crate) fn awaits_login(&self) -> bool {
+        self.stage == Stage::Login
+    }
+
+    fn welcome(
+        &mut self,
+        now: Duration,
+        config: &ServerConfig,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
+        self.send_welcome(config.timeout, now, queue);
+        if matches!(self.trust, Trust::Unproved | Trust::Cookie { waits: true }) {
             self.stage = Stage::Welcomed;
             return HandshakeOutcome::Nothing;
         }
@@ -361,7 +519,9 @@ impl ServerHandshake {
     fn send_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
         self.last_welcome = now;
         let token = self.client.map_or(0, |client| client.token);
-        self.send_control(&Control::Welcome { timeout_ms: timeout_ms(timeout), token }, queue);
+        let (timeout_ms, instance) = (timeout_ms(timeout), self.secret.instance());
+        let welcome = Welcome { timeout_ms, token, instance, answer: self.answer.clone() };
+        self.send_control(&Control::Welcome(welcome), queue);
     }
 
     /// Repeats the welcome if it is time. The server ignores the client's packets of state until the client
@@ -380,12 +540,13 @@ impl ServerHandshake {
     pub(crate) fn end(
         &mut self,
         reason: DisconnectReason,
+        config: &ServerConfig,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
         if self.is_ended() {
             return HandshakeOutcome::Nothing;
         }
-        self.send_control(&closing_packet(&reason), queue);
+        self.send_control(&Control::closing(&reason, config.mtu_bytes), queue);
         self.stage = Stage::Ended(reason.clone());
         HandshakeOutcome::Ended(reason)
     }
@@ -396,15 +557,6 @@ impl ServerHandshake {
         if let Some(client) = self.client {
             queue.push(control.to_packet(client.session));
         }
-    }
-}
-
-/// Returns the packet that tells a client why the session ended.
-fn closing_packet(reason: &DisconnectReason) -> Control {
-    match reason {
-        DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
-        DisconnectReason::Limits(mismatch) => Control::TooSmall(*mismatch),
-        _ => Control::Disconnect,
     }
 }
 

@@ -68,6 +68,11 @@ impl SendQueue {
         self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
     }
 
+    /// Returns whether a packet is queued and may be sent.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.is_empty() && !self.is_held_back()
+    }
+
     /// Returns whether no packet is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty()

@@ -86,7 +86,7 @@ fn r21_a_welcome_is_said_again_until_its_token_is_echoed() {
         pair.now += STEP;
     }
     assert_eq!(silent, 10, "ten times a second");
-    let token = token(77, ConnectionId(3), SESSION);
+    let token = Secret::from(77_u64).token(ConnectionId(3), SESSION);
     pair.server_receives(&state(SESSION ^ token, 0));
     for _ in 0..50 {
         assert_eq!(pair.server_sends().iter().filter(|packet| is_control(packet)).count(), 0);
@@ -112,7 +112,7 @@ fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
         other.now += STEP;
     }
     assert!(recorded.len() > 4, "{} packets", recorded.len());
-    recorded.push(Control::Disconnect.to_packet(SESSION + 1));
+    recorded.push(Control::Closing(Closing::Closed).to_packet(SESSION + 1));
     for steps in [1, 40] {
         let mut pair = Pair::alike();
         (0..steps).for_each(|_| pair.step());
@@ -141,8 +141,13 @@ fn r26_a_wrong_token_neither_is_heard_nor_lifts_the_limit() {
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
     pair.server_reports.clear();
-    let right = token(77, ConnectionId(3), SESSION);
-    let of_others = [token(78, ConnectionId(3), SESSION), token(77, ConnectionId(4), SESSION), 0, !right];
+    let right = Secret::from(77_u64).token(ConnectionId(3), SESSION);
+    let of_others = [
+        Secret::from(78_u64).token(ConnectionId(3), SESSION),
+        Secret::from(77_u64).token(ConnectionId(4), SESSION),
+        0,
+        !right,
+    ];
     for wrong in of_others.into_iter().chain((0..64).map(|bit| right ^ 1 << bit)) {
         pair.server_receives(&state(SESSION ^ wrong, 0));
         assert!(pair.to_client.allowance.left().is_some());
@@ -315,15 +320,17 @@ fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
     let mut pair = Pair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
-    let end = |pair: &mut Pair| pair.server.end(DisconnectReason::Timeout, &mut pair.to_client);
+    let end = |pair: &mut Pair| {
+        pair.server.end(DisconnectReason::Timeout, &pair.server_config, &mut pair.to_client)
+    };
     assert!(matches!(end(&mut pair), HandshakeOutcome::Ended(DisconnectReason::Timeout)));
     assert!(matches!(end(&mut pair), HandshakeOutcome::Nothing));
     pair.server_sends();
     pair.server_receives(&hello);
     let closing = pair.server_sends();
-    assert_eq!(closing, [Control::Disconnect.to_packet(SESSION)]);
+    assert_eq!(closing, [Control::Closing(Closing::Timeout).to_packet(SESSION)]);
     pair.client_receives(&closing[0]);
-    assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Closed)]);
+    assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Timeout)]);
 }
 
 /// Returns a pair whose server has welcomed the client of the session, and then the client of the next
@@ -340,7 +347,7 @@ fn replaced() -> Pair {
 
 /// Returns the packet with which the client of this session proves its address.
 fn proof(session: u64) -> Vec<u8> {
-    state(session ^ token(77, ConnectionId(3), session), 0)
+    state(session ^ Secret::from(77_u64).token(ConnectionId(3), session), 0)
 }
 
 #[test]
@@ -355,7 +362,7 @@ fn r25_a_replaced_client_is_forgotten_when_the_other_proves_its_address() {
 #[test]
 fn r25_a_replaced_client_does_not_begin_a_session_after_its_end() {
     let mut pair = replaced();
-    pair.server.end(DisconnectReason::Timeout, &mut pair.to_client);
+    pair.server.end(DisconnectReason::Timeout, &pair.server_config, &mut pair.to_client);
     pair.server_receives(&proof(SESSION));
     assert_eq!(pair.server_reports, []);
     assert!(pair.server.is_ended());

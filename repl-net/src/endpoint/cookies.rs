@@ -1,0 +1,62 @@
+//! Cookies: how a client shows that it receives packets at its address, before the server keeps anything.
+//!
+//! *Invariant:* making and checking a cookie stores nothing, and a cookie is right for one address, one
+//! session and at most [`LIFETIME`] (R26).
+
+use std::hash::Hash;
+use std::time::Duration;
+
+use crate::session::secret::Secret;
+
+/// A cookie is right in the epoch in which it was made, and in the next one.
+const EPOCH_SECONDS: u64 = 5;
+
+/// The longest time for which a cookie is right.
+pub(super) const LIFETIME: Duration = Duration::from_secs(2 * EPOCH_SECONDS);
+
+/// Makes and checks cookies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cookies {
+    pub(super) secret: Secret,
+}
+
+impl Cookies {
+    /// Returns the cookie of a session at an address.
+    pub(super) fn make(self, address: &impl Hash, session: u64, now: Duration) -> u64 {
+        self.secret.cookie(address, session, epoch(now))
+    }
+
+    /// Returns whether the cookie is right. The time of the comparison does not depend on the cookie: a
+    /// difference of 64 bits is compared with zero in one step, and both epochs are always tried.
+    pub(super) fn check(self, cookie: u64, address: &impl Hash, session: u64, now: Duration) -> bool {
+        let present = epoch(now);
+        let differs = |epoch: u64| (self.secret.cookie(address, session, epoch) ^ cookie) != 0;
+        !(differs(present) & differs(present.wrapping_sub(1)))
+    }
+}
+
+fn epoch(now: Duration) -> u64 {
+    now.as_secs().div_euclid(EPOCH_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r26_a_cookie_is_right_for_five_to_ten_seconds_and_for_its_session_and_address_only() {
+        let cookies = Cookies { secret: Secret::from(7_u128) };
+        let ms = Duration::from_millis;
+        for made in [0, 1, 4_999, 5_000, 123_456_789] {
+            let cookie = cookies.make(&3_u8, 4, ms(made));
+            let right_for =
+                (0..20_000).step_by(50).filter(|&age| cookies.check(cookie, &3_u8, 4, ms(made + age)));
+            let right_for: Vec<u64> = right_for.collect();
+            let longest = right_for.last().copied().unwrap_or_default();
+            assert!((5_000..10_000).contains(&longest), "{longest} ms");
+            assert_eq!(right_for.len() as u64, longest / 50 + 1, "without a gap");
+            assert!(!cookies.check(cookie, &4_u8, 4, ms(made)) && !cookies.check(cookie, &3_u8, 5, ms(made)));
+            assert!((0..64).all(|bit| !cookies.check(cookie ^ 1 << bit, &3_u8, 4, ms(made))));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The endpoint: a server's clients by their addresses, over the simulated network (R21, R25, R26).
+//!
+//! *Invariant:* the server knows a client only by the address that the network reports.
+
+mod addresses;
+mod ends;
+#[path = "../hostile/forge.rs"]
+#[allow(dead_code, reason = "each test file uses a part")]
+mod forge;
+mod joining;
+mod limits;
+mod logins;
+mod strangers;
+mod world;

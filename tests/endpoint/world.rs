@@ -1,0 +1,198 @@
+//! A server with an endpoint, and clients that reach it over the simulated network.
+//!
+//! *Invariant:* an address is a peer of the network. A packet that is sent to an address reaches the client
+//! that is there when the packet arrives, or nobody.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{LinkConditions, Network, PeerId};
+use repl::{DisconnectReason, Endpoint, EndpointConfig};
+
+/// One step of a world.
+pub(crate) const TICK: Duration = Duration::from_millis(16);
+
+/// The address of the server.
+pub(crate) const SERVER: PeerId = PeerId(0);
+
+/// An object that every client sees.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+pub(crate) struct Ship {
+    pub(crate) hull: u64,
+}
+
+/// A client and where it is.
+pub(crate) struct Guest {
+    pub(crate) client: Client,
+    pub(crate) address: PeerId,
+    /// The reason why the client's connection ended.
+    pub(crate) end: Option<DisconnectReason>,
+}
+
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) endpoint: Endpoint<PeerId>,
+    pub(crate) network: Network,
+    pub(crate) guests: Vec<Guest>,
+    pub(crate) now: Duration,
+    pub(crate) ship: ObjectRef<Ship>,
+    /// The server's events so far.
+    pub(crate) events: Vec<ServerEvent>,
+    conditions: LinkConditions,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, conditions: LinkConditions) -> Self {
+        Self::with(seed, conditions, ServerConfig::default(), EndpointConfig::default())
+    }
+
+    pub(crate) fn with(
+        seed: u64,
+        conditions: LinkConditions,
+        server: ServerConfig,
+        endpoint: EndpointConfig,
+    ) -> Self {
+        let mut server = Server::new(server);
+        let ship = server.spawn(Ship { hull: 1 });
+        Self {
+            server,
+            endpoint: Endpoint::new(endpoint, u128::from(seed) << 70 | 0x1234_5678),
+            network: Network::new(seed),
+            guests: Vec::new(),
+            now: Duration::from_secs(100),
+            ship,
+            events: Vec::new(),
+            conditions,
+        }
+    }
+
+    /// Adds a client at an address. Returns its number.
+    pub(crate) fn enter(&mut self, address: u32, session: u64) -> usize {
+        self.enter_with(address, session, ClientConfig::default())
+    }
+
+    pub(crate) fn enter_with(&mut self, address: u32, session: u64, config: ClientConfig) -> usize {
+        let mut client = Client::new(config, session);
+        client.register::<Ship>();
+        self.guests.push(Guest { client, address: PeerId(address), end: None });
+        self.network.connect(SERVER, PeerId(address), self.conditions);
+        self.guests.len() - 1
+    }
+
+    /// Gives a client another address.
+    pub(crate) fn rebind(&mut self, guest: usize, address: u32) {
+        self.guests[guest].address = PeerId(address);
+        self.network.connect(SERVER, PeerId(address), self.conditions);
+    }
+
+    /// Runs one tick of everyone.
+    pub(crate) fn step(&mut self) {
+        self.now += TICK;
+        let now = self.now;
+        for guest in &mut self.guests {
+            guest.client.tick(now);
+        }
+        self.send_of_guests();
+        self.server[self.ship].hull += 1;
+        self.server.tick(now);
+        self.send_of_server();
+        self.deliver();
+        self.send_of_guests();
+        self.send_of_server();
+    }
+
+    fn send_of_guests(&mut self) {
+        for guest in &mut self.guests {
+            while let Some(packet) = guest.client.poll_transmit() {
+                self.network.send(self.now, guest.address, SERVER, packet);
+            }
+        }
+    }
+
+    pub(crate) fn send_of_server(&mut self) {
+        while let Some((to, packet)) = self.endpoint.poll_transmit(&mut self.server) {
+            self.network.send(self.now, SERVER, to, packet);
+        }
+    }
+
+    fn deliver(&mut self) {
+        while let Some(delivery) = self.network.deliver(self.now) {
+            if delivery.to == SERVER {
+                self.endpoint.receive(&mut self.server, self.now, delivery.from, delivery.bytes);
+                continue;
+            }
+            for guest in self.guests.iter_mut().filter(|guest| guest.address == delivery.to) {
+                guest.client.receive(self.now, delivery.bytes).ok();
+            }
+        }
+        self.events.extend(std::iter::from_fn(|| self.server.poll_event()));
+        for guest in &mut self.guests {
+            while let Some(event) = guest.client.poll_event() {
+                if let ClientEvent::Disconnected(reason) = event {
+                    assert_eq!(guest.end, None, "a session ends once");
+                    guest.end = Some(reason);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// Runs until `is_done`. Returns the time that this took.
+    ///
+    /// # Panics
+    /// If it takes more than a minute.
+    pub(crate) fn run_until(&mut self, mut is_done: impl FnMut(&Self) -> bool) -> Duration {
+        let start = self.now;
+        while !is_done(self) {
+            assert!(self.now - start < Duration::from_secs(60), "nothing happens");
+            self.step();
+        }
+        self.now - start
+    }
+
+    /// Whether a client is connected and has the ship.
+    pub(crate) fn sees(&self, guest: usize) -> bool {
+        let client = &self.guests[guest].client;
+        client.is_connected() && client.get(self.ship).is_some()
+    }
+
+    /// Whether a client has a value of the ship from the last second.
+    pub(crate) fn is_current(&self, guest: usize) -> bool {
+        let client = &self.guests[guest].client;
+        client.is_connected()
+            && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
+    }
+
+    /// The connections that began, in their order.
+    pub(crate) fn connected(&self) -> Vec<ConnectionId> {
+        let of = |event: &ServerEvent| match event {
+            ServerEvent::Connected(id) => Some(*id),
+            _ => None,
+        };
+        self.events.iter().filter_map(of).collect()
+    }
+
+    /// The connections that ended, in their order, and the reasons.
+    pub(crate) fn disconnected(&self) -> Vec<(ConnectionId, DisconnectReason)> {
+        let of = |event: &ServerEvent| match event {
+            ServerEvent::Disconnected(id, reason) => Some((*id, reason.clone())),
+            _ => None,
+        };
+        self.events.iter().filter_map(of).collect()
+    }
+}
+
+/// The first packet of a client.
+pub(crate) fn hello(session: u64) -> Vec<u8> {
+    let mut client = Client::new(ClientConfig::default(), session);
+    client.register::<Ship>();
+    client.tick(Duration::ZERO);
+    client.poll_transmit().expect("a hello").to_vec()
+}
