@@ -4,7 +4,11 @@
 //!
 //! 1. The condition needs a variant, a place in [`Condition::ALL`] (a test of this file counts both), a
 //!    result in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
-//!    (`attr/condition`). `tests/conditions.rs` has a table of the results of all conditions.
+//!    (`attr/condition`). `TABLE` in `tests/conditions.rs` needs a row with the results of the condition, and
+//!    `tests/conditions_live/main.rs` a field in `Every` and a result in `View::expect`. In
+//!    `docs/semantics.md`, S34 has the number of conditions. Some tests fail until their lists of all
+//!    conditions have the new one: `tests/derive/pass/s34_every_condition.rs`, the `.stderr` files in
+//!    `tests/derive/fail`, and the snapshots in `tests/api`.
 //! 2. If the properties with the condition are not compared in each tick, the condition needs a line in
 //!    [`Condition::is_compared_each_tick`], and code that decides when these properties are compared instead.
 //!    For the condition `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles
@@ -13,7 +17,8 @@
 //!    `class/begin` (`begin_sum`), and in `check` of the derive.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag.
+//!    `Object::flags` of `repl-net` sets the flag. S35 in `docs/semantics.md` lists the flags, and the models
+//!    in `tests/conditions.rs` and `tests/swarm/world.rs` (`is_active`, `expected`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
@@ -22,6 +27,9 @@
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
 //!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
 //!    Both `change_view` and `review` compare what a client sees before and after the change.
+//! 6. If the condition has a switch, as `Custom` has, the places that name `Custom` need the new condition:
+//!    `Object::switch_custom` and `assert_condition` (`server/views`) of `repl-net`, and
+//!    `starts_off_can_be_switched` in `check` of the derive.
 //!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 

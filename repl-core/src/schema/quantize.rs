@@ -1,7 +1,7 @@
 //! Quantisation: floats are written in few bits. Numbers are written in steps, unit quaternions by their
 //! smallest three components, unit vectors as points on an octahedron.
 //!
-//! How to add a form of quantisation:
+//! How to add a quantiser, which is a form of the attribute `quantize(…)`:
 //!
 //! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. When the variants are there,
 //!    the compiler reports the `match` expressions without a default arm: the rest of `codec`, `object/leaf`
@@ -9,13 +9,18 @@
 //!    and `type_name` in `display`.
 //! 2. The following places need the form too, but the compiler does not report them: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
-//!    `identical` in `object/leaf` compares; and `types/foreign`, which states which forms can be used for
-//!    the types of other crates.
+//!    `identical` in `object/leaf` compares; `types/foreign`, which states which forms can be used for the
+//!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays.
 //! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
 //!    When the variant is there, the compiler reports `expand/field` and `numbers` in `check`. The compiler
-//!    does not report `saturates_something` in `check`, which decides whether the form has bounds.
-//! 4. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
-//!    `repl-derive/attributes.md`.
+//!    does not report `saturates_something` in `check`, which decides whether the form has bounds. If
+//!    the form has a number of bits, the range of this number is a constant of this file, such as
+//!    [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive repeats it, and the
+//!    tests of the derive compare the two.
+//! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
+//!    `schema/attributes`. `tests/derive/pass/every_attribute.rs` uses all forms.
+//! 5. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
+//!    `repl-derive/attributes.md`. `CHANGELOG.md` mentions it under "Wire format".
 //!
 //! All arithmetic for quantisation uses operations that IEEE 754 defines to the last bit, so every platform
 //! computes the same bits and values.

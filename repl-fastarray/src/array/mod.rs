@@ -192,7 +192,7 @@ impl<T> FastArray<T> {
         self.item_ids.ids.get(index).copied()
     }
 
-    /// Returns the index of the item `id`. Costs O(1). Costs The first lookup, and the first lookup after a
+    /// Returns the index of the item `id`. Costs O(1). The first lookup, and the first lookup after a
     /// sort, a rotation, or several hundred insertions and removals in the middle, cost O(n).
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {

@@ -1,7 +1,8 @@
 //! The outcome of a packet: which objects the packet creates and removes.
 //!
-//! *Invariant:* while a packet is validated and applied, references resolve to the objects that exist after
-//! the whole packet has been applied.
+//! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
+//! packet was applied. The first validation makes the outcome, so in it every reference resolves. If this may
+//! change what user code reads, a second validation uses the outcome.
 
 use repl_core::Guid;
 
