@@ -225,8 +225,8 @@ impl BitRead for BitReader<'_> {
         let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let bits = u32::from(bits);
         let value = self.read_integer::<S::Unsigned>(bits)?.as_non_negative();
-        // A signed integer has at least one bit, and `read_integer` refuses more bits than the type has. So
-        // `unused` is less than the size of the type.
+        // A signed integer has at least one bit, and `read_integer` refuses more bits than the type has. The
+        // number of `unused` bits is therefore less than the size of the type.
         let unused = S::BITS_SIZE.saturating_sub(bits);
         #[expect(clippy::arithmetic_side_effects, reason = "shifts by fewer bits than the type has")]
         Ok(value << unused >> unused)

@@ -33,7 +33,7 @@ struct Place {
 }
 
 impl Places {
-    /// Returns the map of the bytes of `T`, whose program is `program`.
+    /// Returns the map from the bytes of `T` to its properties. `program` is the program of `T`.
     pub(crate) fn of<T: Planned>(program: &Program) -> Self {
         let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
         let mut by_command = HandleSet::up_to(program.handles());

@@ -150,7 +150,7 @@ impl<'a> Level<'a> {
     unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
         match &command.kind {
             CommandKind::Array(array) => {
-                // SAFETY: by the command, an array with this shape lies at `at`, borrowed for `'a`.
+                // SAFETY: the command guarantees that an array of this shape lies at `at`, borrowed for `'a`.
                 let (first, len) = unsafe { (array.shape.parts)(at) };
                 Some(Slot::Array(Array {
                     program: self.program,
@@ -175,7 +175,7 @@ impl<'a> Level<'a> {
         command: &'a CollectionCommand<I>,
         at: *const u8,
     ) -> Elements<'a, I> {
-        // SAFETY: by the command, a collection of this shape lies at `at`, borrowed for `'a`.
+        // SAFETY: the command guarantees that a collection of this shape lies at `at`, borrowed for `'a`.
         let collection = unsafe { &*(command.shape.as_ref)(at) };
         Elements { program: self.program, command, collection }
     }
@@ -220,7 +220,7 @@ impl<'a> LevelMut<'a> {
     /// `None` if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: by the command, an array with this shape lies at `at`.
+        // SAFETY: the command guarantees that an array of this shape lies at `at`.
         let (_, old) = unsafe { (array.shape.parts)(at) };
         if old != len {
             // SAFETY: as for the previous `unsafe` block, borrowed mutably.
@@ -232,7 +232,7 @@ impl<'a> LevelMut<'a> {
     /// Returns the element at `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: by the command, an array with this shape lies at `at`.
+        // SAFETY: the command guarantees that an array of this shape lies at `at`.
         let (_, len) = unsafe { (array.shape.parts)(at) };
         if index >= len {
             return None;
@@ -250,7 +250,7 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
         let (kind, at) = self.at(handle)?;
         let command = I::command(kind)?;
-        // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
+        // SAFETY: the command guarantees that a collection of this shape lies at `at`, borrowed mutably.
         let collection = unsafe { &mut *(command.shape.as_mut)(at) };
         Some(ElementsMut { program: self.program, command, collection })
     }

@@ -318,17 +318,18 @@ impl Client {
         }
     }
 
-    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the closing packet. The
-    /// objects of the client do not change. The packet may be lost: the client sends it again when it
-    /// [receives](Self::receive) a packet that shows that the server does not know. So for a reliable end, go
-    /// on with receiving and polling for about a second.
+    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
+    /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
+    /// the client. This packet may be lost. The client sends it again when it [receives](Self::receive) a
+    /// packet that shows that the server does not know of the end. To end a connection reliably, continue to
+    /// receive and poll packets for about a second.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }
 
-    /// Ends the connection like [`disconnect`](Self::disconnect), and tells the server why:
-    /// [`DisconnectReason::ClosedWith`]. A text longer than 255 bytes, or than the packet limit less 8, is
-    /// cut.
+    /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and tells the server the
+    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
+    /// bytes, or longer than the packet limit minus 8.
     pub fn disconnect_with(&mut self, text: &str) {
         self.end(DisconnectReason::ClosedWith(shortened(text)));
     }

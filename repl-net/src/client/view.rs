@@ -33,14 +33,16 @@ pub struct ClientStats {
 
 impl Client {
     /// Returns the answer of the server's application to the [login](crate::ClientConfig::login) of this
-    /// client. Empty before the server has accepted the client, and if it accepts every client.
+    /// client. The answer is empty before the server has accepted the client, and if the server accepts every
+    /// client.
     #[must_use]
     pub fn login_answer(&self) -> &[u8] {
         &self.handshake.login_answer
     }
 
-    /// Returns the number of the server that has accepted this client. A server that was started again has
-    /// another number, if it was given another secret. `None` before the server has accepted the client.
+    /// Returns the number that identifies the server that has accepted this client. A server that was started
+    /// again with another secret has another number. Returns `None` before the server has accepted the
+    /// client.
     #[must_use]
     pub fn server_instance(&self) -> Option<u64> {
         self.handshake.instance

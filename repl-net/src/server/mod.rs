@@ -90,15 +90,15 @@ pub struct Server {
     next_connection: u32,
     /// The number of connections that have not ended.
     open: usize,
-    /// The connections that have ended, oldest first, and when they ended. Until they are removed, their
-    /// clients are told why.
+    /// The connections that have ended, each with the time when it ended. The connection that ended first
+    /// comes first. Until an ended connection is removed, its client is told why the connection ended.
     ended: VecDeque<(Duration, ConnectionId)>,
-    /// How long ended connections are kept.
+    /// The time for which ended connections are kept.
     keep_ended: Duration,
-    /// The number of connections that were removed.
+    /// The number of connections that were removed so far.
     removed: u64,
     secret: Secret,
-    /// The latest time that was passed in.
+    /// The latest time that the user has passed to the server.
     now: Duration,
     /// The connection whose packets are being polled.
     transmitting: ConnectionId,

@@ -38,7 +38,7 @@ impl Server {
 
     /// Adds a connection for a client that has proved its address to an endpoint with this secret. If `waits`
     /// is set, the connection begins only when the client has shown that it has received the welcome. Ended
-    /// connections are kept for at least `keep`.
+    /// connections are kept for at least the time `keep`.
     pub(crate) fn connect_from_endpoint(
         &mut self,
         now: Duration,
@@ -82,26 +82,27 @@ impl Server {
         id
     }
 
-    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns its closing packet. The
-    /// connection is removed a timeout later. Until then the client is told again as often as it shows that
-    /// it does not know. [`DisconnectReason`] lists what both sides report.
+    /// Ends a connection with a client. The next [`poll_transmit`](Self::poll_transmit) returns the packet
+    /// that tells the client that the connection ends. The connection is removed one timeout after its end.
+    /// Until the connection is removed, the client is told again each time when it shows that it does not
+    /// know of the end. [`DisconnectReason`] lists the reasons that both sides report.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
     }
 
-    /// Ends a connection like [`disconnect`](Self::disconnect), and tells the client why:
-    /// [`DisconnectReason::ClosedWith`]. A text longer than 255 bytes, or than the packet limit less 8, is
-    /// cut.
+    /// Ends a connection in the same way as [`disconnect`](Self::disconnect), and tells the client the
+    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
+    /// bytes, or longer than the packet limit minus 8.
     pub fn disconnect_with(&mut self, connection: ConnectionId, text: &str) {
         self.close(connection, DisconnectReason::ClosedWith(shortened(text)));
     }
 
-    /// Accepts the login of a client: the handshake goes on. The client reads the answer with
+    /// Accepts the login of a client, so that the handshake continues. The client reads the answer with
     /// [`Client::login_answer`](crate::Client::login_answer). Returns `false` and does nothing if no login of
     /// this connection waits for an answer.
     ///
     /// # Panics
-    /// If the answer has more than 512 bytes, or more than [`ServerConfig::mtu_bytes`] less 64.
+    /// Panics if the answer has more than 512 bytes, or more than [`ServerConfig::mtu_bytes`] minus 64.
     #[track_caller]
     pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
         let most = max_login_bytes(self.config.mtu_bytes);
@@ -117,9 +118,10 @@ impl Server {
         true
     }
 
-    /// Refuses the login of a client, and tells the client why: [`DisconnectReason::Refused`]. A text longer
-    /// than 255 bytes, or than the packet limit less 8, is cut. Returns `false` and does nothing if no login
-    /// of this connection waits for an answer.
+    /// Refuses the login of a client, and tells the client the reason, which it reports as
+    /// [`DisconnectReason::Refused`]. A reason is cut if it is longer than 255 bytes, or longer than the
+    /// packet limit minus 8. Returns `false` and does nothing if no login of this connection waits for an
+    /// answer.
     pub fn refuse(&mut self, connection: ConnectionId, text: &str) -> bool {
         let awaits_login =
             self.connections.get(&connection).is_some_and(|peer| peer.handshake.awaits_login());
@@ -137,14 +139,15 @@ impl Server {
         }
     }
 
-    /// Removes the connections that ended long ago.
+    /// Removes the connections that ended so long ago that they need not be kept any more.
     pub(super) fn remove_ended(&mut self, now: Duration) {
         while self.ended.front().is_some_and(|(at, _)| now.saturating_sub(*at) >= self.keep_ended) {
             self.remove_oldest_ended();
         }
     }
 
-    /// Removes the connection that ended first. Its client is no longer told why.
+    /// Removes the connection that ended first. The client of a removed connection is no longer told why the
+    /// connection ended.
     fn remove_oldest_ended(&mut self) {
         if let Some((_, id)) = self.ended.pop_front() {
             self.connections.remove(&id);
@@ -152,24 +155,24 @@ impl Server {
         }
     }
 
-    /// Removes the oldest of the ended connections, until at most `most` are left.
+    /// Removes the oldest of the ended connections, until at most `most` ended connections are left.
     pub(crate) fn limit_ended(&mut self, most: usize) {
         while self.ended.len() > most {
             self.remove_oldest_ended();
         }
     }
 
-    /// The number of connections that have not ended.
+    /// Returns the number of connections that have not ended.
     pub(crate) fn open(&self) -> usize {
         self.open
     }
 
-    /// The number of connections that were removed.
+    /// Returns the number of connections that were removed so far.
     pub(crate) fn removed(&self) -> u64 {
         self.removed
     }
 
-    /// The handshake of a connection that was not removed.
+    /// Returns the handshake of a connection that was not removed.
     pub(crate) fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
         self.connections.get(&id).map(|peer| &peer.handshake)
     }
@@ -179,8 +182,8 @@ impl Server {
         self.handshake(id)?.closing(self.config.mtu_bytes)
     }
 
-    /// Notes that a client has a new address. What the server knows about the capacity of the link belongs to
-    /// the old one.
+    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
+    /// belongs to the old address.
     pub(crate) fn moved(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         if let Some(congestion) = &mut peer.connection.outbox.congestion {

@@ -42,7 +42,8 @@ impl Server {
         self.poll_transmit(connection).map(|bytes| Transmit { connection, bytes })
     }
 
-    /// Returns the connection to which the next packet belongs, of the connections that `is_meant` names.
+    /// Returns the connection to which the next packet belongs, among the connections for which `is_meant`
+    /// returns true.
     pub(crate) fn next_transmitting(
         &mut self,
         is_meant: impl Fn(ConnectionId) -> bool,

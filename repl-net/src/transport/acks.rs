@@ -183,7 +183,7 @@ impl Received {
     }
 
     /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
-    /// that have all not arrived. `run_below` returns the first of the consecutive packets. The result of
+    /// that have all not arrived. Returns the first packet of these consecutive packets. The result of
     /// `run_below` is never before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;

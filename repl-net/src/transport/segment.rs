@@ -259,8 +259,8 @@ impl SegmentWriter {
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Begins a run of openings in `objects` slots from `first` on. The caller then appends the values of
-    /// each object of the run in turn.
+    /// Begins a run of openings for `objects` objects in consecutive slots from `first` on. The caller then
+    /// appends the values of each object of the run in turn.
     pub(crate) fn run(&mut self, first: u32, objects: u32, run_head: &RunHead<'_>, writer: &mut BitWriter) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);

@@ -1,6 +1,7 @@
 //! Divides what may be sent in a pass between messages and state.
 //!
-//! *Invariant:* if messages do not use their share of a pass, state may use the rest, and the other way round.
+//! *Invariant:* if messages do not use their share of a pass, state may use the rest, and the other way
+//! round.
 
 /// The greatest number of bytes by which messages or state may be behind their share. The larger this limit,
 /// the longer messages or state may wait until the balance is even again.
@@ -10,8 +11,8 @@ const MOST_BEHIND_BYTES: i64 = 8_192;
 #[derive(Debug)]
 pub(super) struct Shares {
     message_percent: usize,
-    /// The number of bytes by which messages are behind their share. The number is negative if state is behind
-    /// its share.
+    /// The number of bytes by which messages are behind their share. The number is negative if state is
+    /// behind its share.
     behind_bytes: i64,
 }
 
@@ -26,9 +27,10 @@ impl Shares {
         share.saturating_add_signed(isize::try_from(self.behind_bytes).unwrap_or(0))
     }
 
-    /// Ends a pass that has sent `messages` bytes of messages, and `both` bytes of messages and state together.
-    /// `is_contended` says whether the limits have held back state. If state was held back, messages were also
-    /// held back, or there were no more messages, because messages are sent again after state.
+    /// Ends a pass that has sent `messages` bytes of messages, and `both` bytes of messages and state
+    /// together. `is_contended` says whether the limits have held back state. If state was held back,
+    /// messages were also held back, or there were no more messages, because messages are sent again after
+    /// state.
     pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
         if !is_contended {
             self.behind_bytes = 0;
