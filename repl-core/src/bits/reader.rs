@@ -132,7 +132,7 @@ impl<'a> BitReader<'a> {
         let base = 1_u64.wrapping_shl(order);
         match 1_u64.checked_shl(width) {
             Some(high) => Ok((high | low).wrapping_sub(base)),
-            // The number is 2^64 + `low` - `base`. The number fits into 64 bits only if `low` is below
+            // The number is 2^64 + `low` - `base`. This number fits into 64 bits only if `low` is below
             // `base`.
             None if low < base => Ok(low.wrapping_sub(base)),
             None => Err(ReadError::OutOfRange),

@@ -81,7 +81,7 @@ pub(crate) type Growing = (HandleSet, fn() -> Nested);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
     /// The index of the first new element. The element at this index and all later elements are sent whole
-    /// until they are acked (R2). The value is `u32::MAX` if no element is new.
+    /// until they are acked (R2). `tail` is `u32::MAX` if no element is new.
     pub(crate) tail: u32,
     /// The handles of changed elements before `tail` (S20), counted from zero.
     pub(crate) edits: Ranges,
@@ -178,9 +178,9 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Returns whether both changelists may change the same property. The result is usually false if the two
-    /// contain changes of different items of one collection, or of different entries of one map. Costs
-    /// O(properties).
+    /// Returns whether both changelists may change the same property. `may_meet` usually returns false if the
+    /// two changelists contain changes of different items of one collection, or of different entries of one
+    /// map. Costs O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));

@@ -177,8 +177,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Returns whether both changes may contain the same element. The result is usually false for two parts
-    /// of one long list of changes.
+    /// Returns whether both changes may contain the same element. `may_meet` usually returns false for two
+    /// parts of one long list of changes.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.added.is_all() || other.added.is_all();

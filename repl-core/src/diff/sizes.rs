@@ -12,7 +12,7 @@ use crate::schema::program::{Command, CommandKind, Program};
 /// What is known about the sizes of all objects of a class.
 #[derive(Debug)]
 pub(crate) struct Sizes {
-    /// The greatest number of bits of an object. The value is `u64::MAX` if the class has a type that
+    /// The greatest number of bits of an object. `most_bits` is `u64::MAX` if the class has a type that
     /// serialises itself and may take any number of bits.
     pub(crate) most_bits: u64,
     /// The number of bits of everything in an object except the properties in `varying`.

@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` , stored as sorted ranges. The set is stored as a queue, so the cost of removing members at
-/// its start depends only on their number.
+/// A set of `u32` , stored as sorted ranges. The ranges of a set are stored as a queue, so the cost of
+/// removing members at its start depends only on their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 

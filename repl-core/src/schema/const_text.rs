@@ -4,7 +4,7 @@
 //! *Invariant:* this module makes only error texts. No table and no wire form depends on the texts of this
 //! module.
 
-/// The greatest length of a text, in bytes. If a text is longer, the rest is dropped.
+/// The greatest length of a text, in bytes. The rest of a text above this length is dropped.
 const CAPACITY: usize = 1024;
 
 /// The greatest length, in bytes, of a name that is compared with similar names.

@@ -68,8 +68,8 @@ pub(crate) trait Collection<I: Identity>: Any {
         self.is_same(other, is_same)
     }
 
-    /// Returns whether this shadow has all changes of `live`. The result is always false for maps, because
-    /// maps do not record changes. Costs O(1).
+    /// Returns whether this shadow has all changes of `live`. `is_up_to_date` is always false for maps,
+    /// because maps do not record changes. Costs O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
         false
     }

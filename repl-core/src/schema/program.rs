@@ -32,7 +32,7 @@ pub struct Program {
 pub(crate) struct Command {
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle of the command at its level, counted from one. The handle is zero for a return command.
+    /// The handle of the command at its level, counted from one. A return command has the handle zero.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }

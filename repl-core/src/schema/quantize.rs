@@ -247,8 +247,8 @@ fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     packed << 2 | largest as u64
 }
 
-/// Returns the absolute value of the lattice point nearest to a component. The result may be greater than the
-/// greatest point of the lattice.
+/// Returns the absolute value of the lattice point nearest to a component. `unclamped_size` may return a
+/// number that is greater than the greatest point of the lattice.
 fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }

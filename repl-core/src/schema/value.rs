@@ -126,7 +126,7 @@ pub trait With<T>: 'static {
     const WIRE_VERSION: u32;
 
     /// A checksum of everything that is written around the module's values, if the field contains several of
-    /// them. The checksum is zero if the field is a single value of the module.
+    /// them. `AROUND` is zero if the field is a single value of the module.
     const AROUND: u64 = 0;
 
     /// Writes a value in the same way as [`NetSerialize::write`].

@@ -133,7 +133,7 @@ mod serde_forms {
         }
     }
 
-    /// Deserialises an id from its [number](ItemId::number). The number zero is an error.
+    /// Deserialises an id from its [number](ItemId::number). The number zero is not an id and is an error.
     impl<'de> Deserialize<'de> for ItemId {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             let number = u32::deserialize(deserializer)?;

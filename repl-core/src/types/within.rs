@@ -42,8 +42,8 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// A checksum of everything that is written around the module's values. The checksum is zero if nothing
-    /// is written around the values.
+    /// A checksum of everything that is written around the module's values. `AROUND` is zero if nothing is
+    /// written around the values.
     const AROUND: u64;
 
     /// Writes the field with the function of the `with` module.

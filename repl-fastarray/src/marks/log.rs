@@ -45,12 +45,12 @@ pub(crate) struct Log {
     /// The last revision from which a shadow was updated. The next change of the array drops all entries up
     /// to the followed revision.
     followed: AtomicU64,
-    /// The first of the new ids, if the items get new ids when the array is renumbered. The value is zero if
+    /// The first of the new ids, if the items get new ids when the array is renumbered. `first` is zero if
     /// the items keep their ids.
     first: AtomicU32,
     revision: u64,
     entries: Vec<Entry>,
-    /// How far an item may be from the position that is recorded for it in `entries`. The value is `u32::MAX`
+    /// How far an item may be from the position that is recorded for it in `entries`. `drift` is `u32::MAX`
     /// if items may be anywhere.
     drift: u32,
 }

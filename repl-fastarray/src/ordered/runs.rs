@@ -25,8 +25,8 @@ pub(crate) struct Runs {
 struct End {
     /// The key of the item of the run that was inserted last.
     key: Key,
-    /// Whether the last item was inserted before or after the item before it in the run. The value is
-    /// `Neither` for the first item of a run.
+    /// Whether the last item was inserted before or after the item before it in the run. `lean` is `Neither`
+    /// for the first item of a run.
     lean: Lean,
     /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,

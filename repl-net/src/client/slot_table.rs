@@ -15,10 +15,10 @@ use crate::transport::sequence::Sequence;
 /// The table of the slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// For each slot, the stamp of the last update of its object, plus one. The value is zero if there was no
+    /// For each slot, the stamp of the last update of its object, plus one. `stamps` is zero if there was no
     /// update. The stamp of an update is the number of the first packet of its tick.
     stamps: Vec<u64>,
-    /// For each slot, the generation of its object. The value is zero if the slot is empty.
+    /// For each slot, the generation of its object. `generations` is zero if the slot is empty.
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,

@@ -27,7 +27,7 @@ pub struct ClientStats {
     pub packets_lost: u64,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
     /// time that acks wait for this client's tick. The server sends the smoothed round trip in every 32nd
-    /// packet and in each keep-alive. The value is `None` before the first ack.
+    /// packet and in each keep-alive. `round_trip` is `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 

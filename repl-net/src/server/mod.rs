@@ -58,7 +58,7 @@ pub struct ConnectionStats {
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
     /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
-    /// client's next tick. The time is zero before the first ack.
+    /// client's next tick. `round_trip` is zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.

@@ -21,7 +21,8 @@ impl Server {
     }
 
     /// Returns a mutable reference to an object. The returned object is compared at the next tick, even if
-    /// nothing was written to it. `server[object]` does the same, and panics if the object does not exist.
+    /// nothing was written to it. `server[object]` also returns this reference, and panics if the object does
+    /// not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }

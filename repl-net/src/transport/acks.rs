@@ -230,8 +230,8 @@ pub(crate) struct AckRanges<'a> {
     /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
     /// this packet was not sent yet.
     next: Sequence,
-    /// The value is `None` before the first range. After the first range was read, the value contains the
-    /// first packet of the last range, and the oldest packet of the window.
+    /// `above` is `None` before the first range. After the first range was read, the value contains the first
+    /// packet of the last range, and the oldest packet of the window.
     above: Option<(Sequence, Sequence)>,
     /// The first range, until the iterator has returned it.
     newest: Option<AckRange>,

@@ -16,8 +16,8 @@ const FACTOR: usize = 3;
 /// The number of bytes that may still be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// The number of bytes that may still be sent. The value is `None` if the client has shown that it
-    /// receives packets at this address.
+    /// The number of bytes that may still be sent. `left` is `None` if the client has shown that it receives
+    /// packets at this address.
     left: Option<usize>,
 }
 

@@ -407,7 +407,7 @@ impl Congestion {
         self.rates.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the shortest round trip that was measured recently. The time is zero before the first
+    /// Returns the shortest round trip that was measured recently. `shortest` returns zero before the first
     /// measurement.
     fn shortest(&self) -> Duration {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)

@@ -32,8 +32,8 @@ pub(crate) struct LinkHealth {
     pub(crate) last_sent: Duration,
     /// The number of packets that have counted as lost so far.
     pub(crate) packets_lost: u64,
-    /// The time when the memory for unacknowledged data began to exceed its limit. The value is `None` if the
-    /// memory is within its limit.
+    /// The time when the memory for unacknowledged data began to exceed its limit. `over_memory_since` is
+    /// `None` if the memory is within its limit.
     over_memory_since: Option<Duration>,
 }
 

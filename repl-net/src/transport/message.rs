@@ -101,8 +101,8 @@ pub(crate) struct ReceivedMessage<'a> {
     pub(crate) channel: u16,
     /// The low 16 bits of the number of the message in its channel.
     pub(crate) number: u16,
-    /// How the message is cut into parts, and the index of this part. The value is `None` if the message came
-    /// in one piece.
+    /// How the message is cut into parts, and the index of this part. `part` is `None` if the message came in
+    /// one piece.
     pub(crate) part: Option<(Cut, usize)>,
     /// The content of the message or part.
     pub(crate) content: BitSlice<'a>,

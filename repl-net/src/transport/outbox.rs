@@ -72,7 +72,7 @@ pub(crate) struct Outbox {
     pub(crate) received: Received,
     /// Whether all acks that are due fitted into the packets of this pass.
     has_acked_all: bool,
-    /// Decides which status of the server the packets contain. The value is `None` on a client.
+    /// Decides which status of the server the packets contain. `status` is `None` on a client.
     status: Option<StatusSource>,
     /// The part of the checksum's salt that makes packets of state valid only for this session and this
     /// client (R25, R26).
@@ -81,7 +81,7 @@ pub(crate) struct Outbox {
     seed: LastSeed,
     /// Whether the limits have refused something.
     has_refused: bool,
-    /// The congestion control. The value is `None` if the user's transport has its own congestion control.
+    /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
 

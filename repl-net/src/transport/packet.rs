@@ -98,7 +98,7 @@ pub(crate) struct Header {
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// the floor.
     pub(crate) floor: Option<Sequence>,
-    /// The status that the server reports. The value is `None` in packets of a client.
+    /// The status that the server reports. `status` is `None` in packets of a client.
     pub(crate) status: Option<Status>,
 }
 

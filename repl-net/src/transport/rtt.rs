@@ -27,7 +27,7 @@ const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 /// and 1/4.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// The smoothed round trip and its mean deviation. The value is `None` before the first measured round
+    /// The smoothed round trip and its mean deviation. `estimate` is `None` before the first measured round
     /// trip.
     estimate: Option<(Duration, Duration)>,
 }

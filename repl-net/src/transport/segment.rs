@@ -294,8 +294,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes the set of properties of an object whose values follow. The set takes one bit if it equals the
-    /// set of the previous object of the class.
+    /// Writes the set of properties of an object whose values follow. The set of properties takes one bit if
+    /// it equals the set of the previous object of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);

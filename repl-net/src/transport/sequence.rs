@@ -62,9 +62,9 @@ impl Sequence {
         self.0 / WIRE_SPAN
     }
 
-    /// Returns the number nearest to `near` that has these low 16 bits. The result is correct for all packets
-    /// that are at most 32,767 packets before or after `near`. If the nearest packet number is outside the
-    /// range of 64 bits, returns the second nearest number.
+    /// Returns the number nearest to `near` that has these low 16 bits. `from_wire` is correct for all
+    /// packets that are at most 32,767 packets before or after `near`. If the nearest packet number is
+    /// outside the range of 64 bits, returns the second nearest number.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
         // Both numbers are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;

@@ -86,8 +86,8 @@ impl RateSample {
 /// The trials of one connection, and the rate that is enough according to these trials.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// The lowest rate, in bytes a second, for which trials found that higher rates do not deliver more. The
-    /// value is `None` if no trial has found such a rate.
+    /// The lowest rate, in bytes a second, for which trials found that higher rates do not deliver more.
+    /// `enough` is `None` if no trial has found such a rate.
     enough: Option<u64>,
     stage: Stage,
     /// The two rates of this trial, in bytes a second.

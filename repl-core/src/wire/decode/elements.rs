@@ -236,7 +236,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: &'i [u32],
-    /// The handles of the changed properties. The value is `None` if the element is sent whole.
+    /// The handles of the changed properties. `handles` is `None` if the element is sent whole.
     handles: Option<&'i HandleSet>,
 }
 

@@ -203,7 +203,8 @@ impl Connection {
         }
     }
 
-    /// Sends one entry of a shared segment. The result is `false` if a packet has no room for the entry.
+    /// Sends one entry of a shared segment. `send_shared_entry` returns `false` if a packet has no room for
+    /// the entry.
     fn send_shared_entry(
         &mut self,
         entry: &SegmentEntry,
@@ -271,8 +272,8 @@ impl Connection {
         }
     }
 
-    /// Writes a close, which makes the client remove an object. The result is `false` if a packet has no room
-    /// for the close.
+    /// Writes a close, which makes the client remove an object. `write_close` returns `false` if a packet has
+    /// no room for the close.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
         let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
         if has_room {

@@ -11,7 +11,7 @@ const MOST_BEHIND_BYTES: i64 = 8_192;
 #[derive(Debug)]
 pub(super) struct Shares {
     message_percent: usize,
-    /// The number of bytes by which messages are behind their share. The number is negative if state is
+    /// The number of bytes by which messages are behind their share. `behind_bytes` is negative if state is
     /// behind its share.
     behind_bytes: i64,
 }

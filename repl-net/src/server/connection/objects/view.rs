@@ -78,8 +78,8 @@ impl View {
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
-    /// clients at all. The result is false for a client that sees most objects in another way than most
-    /// clients.
+    /// clients at all. `shares_openings` returns false for a client that sees most objects in another way
+    /// than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
