@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Loss, Network, PeerId};
-use repl::{Channel, DisconnectReason, SendError};
+use repl::{Channel, DisconnectReason, MessageOptions, SendError};
 
 use support::{Room, TICK, size};
 
@@ -31,6 +31,8 @@ struct Player {
 }
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
+/// For messages that fill their channel.
+const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
 /// An effect.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
@@ -48,7 +50,9 @@ fn register(client: &mut Client) {
     client.register::<Player>();
     client.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
     client.register_message::<File>(Channel::Unordered);
-    client.register_message::<Chat>(Channel::Ordered).register_message::<Score>(Channel::Unordered);
+    client
+        .register_message::<Chat>(Channel::Ordered)
+        .register_message_with::<Score>(Channel::Unordered, MANY);
     client.register_message::<Input>(INPUTS).register_message::<Aim>(Channel::Ordered);
 }
 
@@ -58,7 +62,9 @@ fn register_on_server(server: &mut Server) {
     server.register_message::<File>(Channel::Unordered);
     // In another order than on the clients.
     server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
-    server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
+    server
+        .register_message_with::<Score>(Channel::Unordered, MANY)
+        .register_message::<Chat>(Channel::Ordered);
 }
 
 fn room(config: ServerConfig) -> Room {
@@ -259,6 +265,61 @@ fn w14_a_sender_that_is_too_fast_is_told_and_nothing_is_lost() {
     assert!((100..130).contains(&sent), "{sent} of about 1,000 bytes");
     room.settle();
     assert_eq!(polled(|| room.guests[0].client.poll_message::<Chat>()).len(), sent);
+}
+
+#[test]
+fn a_client_that_sends_too_many_messages_of_a_type_is_told_and_stays_connected() {
+    let mut room = room(ServerConfig::default());
+    let id = room.guests[0].id;
+    let send = |room: &mut Room| {
+        let mut sent = 0;
+        loop {
+            match room.guests[0].client.send(&Aim(ObjectRef::NULL)) {
+                Ok(()) => sent += 1,
+                Err(error) => return (sent, error),
+            }
+        }
+    };
+    assert_eq!(send(&mut room), (1_000, SendError::TooFast { per_second: 1_000 }));
+    room.guests[0].client.send(&chat(1)).unwrap();
+    // A server has no such limit.
+    (0..1_010).for_each(|_| room.server.send(id, &Aim(ObjectRef::NULL)).unwrap());
+    let mut sent = 0;
+    for _ in 0..100 {
+        room.step();
+        sent += send(&mut room).0;
+        assert!(room.closed(0).is_none());
+        while room.server.poll_message::<Aim>().is_some() {}
+    }
+    assert!((1_550..1_620).contains(&sent), "{sent} in 1.6 s");
+}
+
+#[test]
+fn honest_clients_are_not_disconnected_after_an_outage_of_almost_a_timeout() {
+    for seed in 0..3 {
+        let mut session = Session::new(seed, bad_link());
+        let links: Vec<_> = session.network.links().map(|(link, ..)| link).collect();
+        let (mut sent, mut heard) = (0, 0);
+        for tick in 0..2_500 {
+            if tick % 1_000 == 300 {
+                let until = session.now + Duration::from_secs(9);
+                links.iter().for_each(|&link| session.network.blackout(link, until));
+            }
+            // As fast as the client may.
+            while session.client.send(&Aim(ObjectRef::NULL)).is_ok() {
+                sent += 1;
+            }
+            _ = session.client.send(&Spark(tick, vec![1; 3_000]));
+            session.step();
+            heard += polled(|| session.server.poll_message::<Aim>()).len();
+            while session.server.poll_message::<Spark>().is_some() {}
+            assert!(session.client.is_connected(), "seed {seed}, tick {tick}");
+            let ended = std::iter::from_fn(|| session.server.poll_event())
+                .find(|event| matches!(event, ServerEvent::Disconnected(..)));
+            assert!(ended.is_none(), "seed {seed}, tick {tick}: {ended:?}");
+        }
+        assert!(sent > 5_000 && heard > sent - 1_100, "seed {seed}: {heard} of {sent}");
+    }
 }
 
 #[test]

@@ -54,8 +54,16 @@ impl Forger {
         forger
     }
 
-    /// Sends a packet with these messages.
+    /// Sends a packet with these messages. Then the server ticks.
     fn send(&mut self, write: impl FnOnce(&mut BitWriter)) {
+        self.burst(write);
+        self.server.tick(self.now);
+        collect(&mut self.server, self.id);
+        self.now += TICK;
+    }
+
+    /// Sends a packet with these messages.
+    fn burst(&mut self, write: impl FnOnce(&mut BitWriter)) {
         let mut writer = BitWriter::new();
         writer.write_flag(false);
         writer.write_bits(self.sequence.into(), 16);
@@ -65,9 +73,6 @@ impl Forger {
         write(&mut writer);
         let packet = forge::seal(&writer.into_bytes(), self.key);
         self.server.receive(self.id, self.now, &packet);
-        self.server.tick(self.now);
-        collect(&mut self.server, self.id);
-        self.now += TICK;
     }
 
     /// Sends a part of a message that claims so many bits.
@@ -186,4 +191,57 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
     for (at, change) in refused.into_iter().enumerate() {
         assert!(matches!(part(change), Some(DisconnectReason::Protocol(_))), "{at}");
     }
+}
+
+#[test]
+fn r20_a_client_that_sends_too_many_messages_is_disconnected_within_a_second() {
+    // A hundred times as many as allowed.
+    let mut forger = Forger::new();
+    let mut text = BitWriter::new();
+    Unordered(String::new()).write(&mut text).expect("an empty text");
+    let (begun, mut number) = (forger.now, 0_u64);
+    let reason = loop {
+        let count = 100_000 * 16 / 1_000;
+        for _ in 0..count / 100 {
+            forger.burst(|writer| {
+                for at in 0..100 {
+                    writer.write_flag(true);
+                    if at > 0 {
+                        writer.write_flag(true);
+                    } else {
+                        writer.write_below(UNORDERED, 2);
+                        writer.write_bits(number & 0xffff, 16);
+                    }
+                    writer.write_exp_golomb(text.bit_len() as u64, 6);
+                    writer.append(text.as_slice());
+                    number += 1;
+                }
+            });
+        }
+        while forger.server.poll_message::<Unordered>().is_some() {}
+        forger.now += TICK;
+        if let Some(reason) = forger.closed() {
+            break reason;
+        }
+    };
+    assert_eq!(reason, DisconnectReason::TooFast("message Unordered".to_owned()));
+    assert!(forger.now - begun < Duration::from_millis(200), "{:?}", forger.now - begun);
+    assert!((12_000..14_000).contains(&number), "{number} messages: what an outage can have held back");
+}
+
+#[test]
+fn r20_a_client_that_sends_too_many_packets_is_disconnected_within_a_second() {
+    let mut forger = Forger::new();
+    let (begun, mut count) = (forger.now, 0);
+    let reason = loop {
+        (0..3_200).for_each(|_| forger.burst(|_| {}));
+        count += 3_200;
+        forger.now += TICK;
+        if let Some(reason) = forger.closed() {
+            break reason;
+        }
+    };
+    assert_eq!(reason, DisconnectReason::TooFast("packets".to_owned()));
+    assert!(forger.now - begun < Duration::from_millis(200), "{:?}", forger.now - begun);
+    assert!(count > 20_000, "{count} packets: what an outage can have held back");
 }

@@ -51,6 +51,7 @@ impl From<SendError> for CallError {
         match error {
             SendError::NotConnected => Self::NotConnected,
             SendError::Full => Self::Full,
+            SendError::TooFast { per_second } => Self::TooFast { per_second },
             SendError::TooLarge { bits, max_bits } => Self::TooLarge { bits, max_bits },
             SendError::Refused(error) => Self::Refused(error),
         }

@@ -38,8 +38,9 @@ use crate::transport::acks::{Arrival, Received};
 use crate::transport::congestion::Congestion;
 use crate::transport::link::LinkHealth;
 use crate::transport::message::{is_at_end, read_messages};
-use crate::transport::outbox::{Limits, Outbox};
+use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
+use crate::transport::rate_limit::RateLimit;
 use crate::transport::sequence::{Sequence, WINDOW};
 use crate::transport::status::StatusSink;
 use body::BodyError;
@@ -87,6 +88,7 @@ pub struct Client {
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
     last_sent: Duration,
+    last_tick: Duration,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
@@ -123,6 +125,7 @@ impl Client {
         };
         let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
         outbox.congestion = Some(Congestion::new(config.mtu_bytes));
+        outbox.packet_limit = Some(RateLimit::sending(PACKETS_PER_SECOND));
         Self {
             handshake: ClientHandshake::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
@@ -134,6 +137,7 @@ impl Client {
             received: Received::default(),
             ack_pace: AckPace::default(),
             last_sent: Duration::ZERO,
+            last_tick: Duration::ZERO,
             events: ClientEvents::default(),
             last_departed: None,
             status: StatusSink::default(),
@@ -220,7 +224,7 @@ impl Client {
             }
             HandshakeOutcome::Connected => {
                 self.welcomed(now);
-                self.exchange.begin(&self.mailbox);
+                self.exchange.begin(&self.mailbox, self.config.timeout);
                 self.events.push(ClientEvent::Connected);
             }
             HandshakeOutcome::Welcome => self.welcomed(now),
@@ -286,7 +290,10 @@ impl Client {
         self.acked(acks, now);
         let objects = self.replicas.objects();
         let delivered = self.exchange.deliver(&messages, (), &mut self.mailbox, objects, now);
-        delivered.map_err(BodyError::Malformed)?;
+        delivered.map_err(|reason| match reason {
+            DisconnectReason::Protocol(why) => BodyError::Malformed(why),
+            other => BodyError::Malformed(other.to_string()),
+        })?;
         self.packets_received = self.packets_received.saturating_add(1);
         self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
@@ -339,6 +346,7 @@ impl Client {
     /// `tick` in every frame, because without it the client neither connects nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        self.last_tick = now;
         self.clock.advance(now);
         let runners = std::mem::take(&mut self.call_runners);
         runners.iter().for_each(|run| run(self, now));
@@ -361,7 +369,8 @@ impl Client {
         }
         let longest_silence = self.handshake.longest_silence(self.config.timeout);
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
-        let owes_ack = self.ack_pace.is_due();
+        // An ack that the rate limit holds back remains due.
+        let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
         let must_send_token = self.handshake.must_send_token(now);
         let packets_before = self.outbox.queue.packets_sent;
         let has_acked_all = self.send_messages(owes_ack, now);

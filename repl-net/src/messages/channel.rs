@@ -94,11 +94,16 @@ pub struct MessageOptions {
     /// weights: 1 to 255. What a type does not use is left to the others. Each side has its own weights.
     /// Default 16.
     pub weight: u8,
+    /// How many messages of this type a client may send in a second, and as many at the same time after a
+    /// pause: at least 1. The client keeps this limit itself ([`SendError::TooFast`]), and the server ends the
+    /// connection of a client that exceeds it ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a
+    /// server have no such limit. Both sides must register the same number. Default 1,000.
+    pub per_second: u32,
 }
 
 impl Default for MessageOptions {
     fn default() -> Self {
-        Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16 }
+        Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16, per_second: 1_000 }
     }
 }
 
@@ -112,8 +117,12 @@ impl MessageOptions {
     /// If a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
-        let Self { max_bytes, weight } = *self;
+        let Self { max_bytes, weight, per_second } = *self;
         assert!(weight > 0, "`weight` is at least 1, but 0 was asked for: nothing could ever be sent");
+        assert!(
+            per_second > 0,
+            "`per_second` is at least 1, but 0 was asked for: nothing could ever be sent"
+        );
         assert!(
             (1..=LARGEST_MESSAGE_BYTES).contains(&max_bytes),
             "`max_bytes` is from 1 to {LARGEST_MESSAGE_BYTES}, but {max_bytes} was asked for"
@@ -128,16 +137,20 @@ pub(crate) struct ChannelConfig {
     pub(crate) options: MessageOptions,
 }
 
+/// The channel of the calls of a class. A call may be made 10,000 times a second at most.
 impl From<Channel> for ChannelConfig {
     fn from(channel: Channel) -> Self {
-        Self { channel, options: MessageOptions::default() }
+        Self { channel, options: MessageOptions { per_second: 10_000, ..MessageOptions::default() } }
     }
 }
 
 impl ChannelConfig {
     /// Adds to a checksum what both sides must agree on.
     pub(crate) const fn checksum(&self, checksum: Checksum) -> Checksum {
-        checksum.number(self.channel.tag()).number(self.options.max_bytes as u64)
+        checksum
+            .number(self.channel.tag())
+            .number(self.options.max_bytes as u64)
+            .number(self.options.per_second as u64)
     }
 }
 
@@ -155,6 +168,13 @@ pub enum SendError {
     /// more waits to be sent, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]
     Full,
+    /// This client has sent more messages of this type in the last second than
+    /// [`per_second`](MessageOptions::per_second) allows. Send the message again in a later tick.
+    #[error("too many messages: the type allows {per_second} a second")]
+    TooFast {
+        /// How many messages of the type a client may send in a second.
+        per_second: u32,
+    },
     /// The message is larger than its [limit](MessageOptions::max_bytes).
     #[error("the message takes {bits} bits, and its type may take {max_bits}")]
     TooLarge {

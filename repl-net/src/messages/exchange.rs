@@ -4,14 +4,16 @@
 
 use std::time::Duration;
 
-use repl_core::{Objects, ReadError};
+use repl_core::{BitWriter, Objects, ReadError};
 
+use super::channel::{ChannelConfig, MAX_MESSAGES, SendError};
 use super::incoming::Incoming;
 use super::mailbox::Mailbox;
 use super::outgoing::Outgoing;
 use super::sender::Sender;
 use crate::session::disconnect::DisconnectReason;
 use crate::transport::message::ReceivedMessage;
+use crate::transport::rate_limit::RateLimit;
 
 /// A reliable message makes progress when a part of it arrives, or, if it waits for an earlier message, when
 /// that one makes progress. Without progress for this long the connection ends: at least 30 s, three timeouts
@@ -26,11 +28,20 @@ const STALL_ROUND_TRIPS: u32 = 40;
 pub(crate) struct Exchange {
     pub(crate) outgoing: Outgoing,
     incoming: Incoming,
+    /// How many messages of each type a client may send: on the client the limit that it keeps, on the server
+    /// the limit that it allows.
+    limits: Vec<RateLimit>,
 }
 
 impl Exchange {
-    /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped.
-    pub(crate) fn begin<F: Sender>(&mut self, mailbox: &Mailbox<F>) {
+    /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped. `timeout`
+    /// is the longest silence of the other side.
+    pub(crate) fn begin<F: Sender>(&mut self, mailbox: &Mailbox<F>, timeout: Duration) {
+        let limit = |config: ChannelConfig| match config.options.per_second {
+            per_second if F::IS_CLIENT => RateLimit::receiving(per_second, MAX_MESSAGES as u32, timeout),
+            per_second => RateLimit::sending(per_second),
+        };
+        self.limits = mailbox.channels().map(limit).collect();
         self.outgoing.begin(mailbox.channels());
         self.incoming.begin(mailbox.channels());
     }
@@ -63,8 +74,8 @@ impl Exchange {
     /// Delivers the messages of a packet that was checked, as far as their turn has come.
     ///
     /// # Errors
-    /// If too many messages wait to be polled, or if a message that came in parts cannot be read. The text
-    /// says of which type.
+    /// If a client has sent too many messages, if too many wait to be polled, or if a message that came in
+    /// parts cannot be read. The reason says of which type.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         messages: &[ReceivedMessage<'_>],
@@ -72,20 +83,42 @@ impl Exchange {
         mailbox: &mut Mailbox<F>,
         objects: &dyn Objects,
         now: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), DisconnectReason> {
         let mut result = Ok(());
         for message in messages {
+            let mut limit = self.limits.get_mut(message.channel as usize).filter(|_| F::IS_CLIENT);
             self.incoming.take(message, now, |content, came_in_parts| {
-                if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
-                    result = Err(error.to_string());
+                if result.is_err() {
                     return;
                 }
-                if let Err(name) = mailbox.deliver(message.channel, from, content, objects) {
-                    result = Err(format!("too much waits to be polled of `{name}`"));
+                if limit.as_mut().is_some_and(|limit| !limit.take(now)) {
+                    result = Err(DisconnectReason::TooFast(mailbox.name(message.channel).to_owned()));
+                } else if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
+                    result = Err(DisconnectReason::Protocol(error.to_string()));
+                } else if let Err(name) = mailbox.deliver(message.channel, from, content, objects) {
+                    let why = format!("too much waits to be polled of `{name}`");
+                    result = Err(DisconnectReason::Protocol(why));
                 }
             });
         }
         result
+    }
+
+    /// Adds a message of a client, unless the client has sent too many. `max_bits` is the room of a packet.
+    pub(crate) fn add_limited(
+        &mut self,
+        channel: u16,
+        writer: &mut BitWriter,
+        max_bits: usize,
+        now: Duration,
+    ) -> Result<(), SendError> {
+        let limit = self.limits.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
+        if !limit.allows(now) {
+            return Err(SendError::TooFast { per_second: self.outgoing.per_second(channel) });
+        }
+        self.outgoing.add(channel, writer, max_bits)?;
+        limit.take(now);
+        Ok(())
     }
 
     /// Drops unreliable messages whose other parts do not arrive.

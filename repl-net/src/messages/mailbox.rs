@@ -244,6 +244,11 @@ impl<F: Sender> Mailbox<F> {
         self.types.iter().map(|known| known.config)
     }
 
+    /// Returns what a type is, and its name.
+    pub(crate) fn name(&self, channel: u16) -> &str {
+        self.types.get(channel as usize).map_or("", |known| &known.name)
+    }
+
     pub(crate) fn len(&self) -> u16 {
         self.types.len() as u16
     }

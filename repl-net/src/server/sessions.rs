@@ -203,7 +203,8 @@ impl Server {
     /// Handles the start of a connection's session.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        peer.connection.begin(peer.handshake.binding(), &self.mailbox, &mut self.world);
+        let timeout = self.config.timeout;
+        peer.connection.begin(peer.handshake.binding(), &self.mailbox, timeout, &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }
 
@@ -251,7 +252,7 @@ impl Server {
         match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}
-            Err(why) => self.close(id, DisconnectReason::Protocol(why)),
+            Err(reason) => self.close(id, reason),
         }
     }
 }

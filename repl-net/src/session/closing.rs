@@ -48,6 +48,8 @@ pub(crate) enum Closing {
     Stalled,
     /// The server has rejected the parameters of a call.
     Rejected,
+    /// The client has sent too many packets, or too many messages of the type with this name.
+    TooFast(String),
 }
 
 impl Closing {
@@ -70,6 +72,7 @@ impl Closing {
             DisconnectReason::LoginTimeout => Self::LoginTimeout,
             DisconnectReason::Stalled => Self::Stalled,
             DisconnectReason::Rejected(_) => Self::Rejected,
+            DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
         })
     }
 
@@ -88,6 +91,7 @@ impl Closing {
             Self::LoginTimeout => DisconnectReason::LoginTimeout,
             Self::Stalled => DisconnectReason::Stalled,
             Self::Rejected => DisconnectReason::Protocol(REJECTED.to_owned()),
+            Self::TooFast(what) => DisconnectReason::TooFast(what),
         }
     }
 
@@ -110,6 +114,7 @@ impl Closing {
             Self::LoginTimeout => (9, None),
             Self::Stalled => (10, None),
             Self::Rejected => (11, None),
+            Self::TooFast(text) => (12, Some(text)),
         };
         writer.write_bits(code, 4);
         if let Some(text) = text {
@@ -131,6 +136,7 @@ impl Closing {
             9 => Self::LoginTimeout,
             10 => Self::Stalled,
             11 => Self::Rejected,
+            12 => Self::TooFast(read_text(reader)?),
             _ => return Err(ReadError::UnknownVariant),
         })
     }
@@ -163,6 +169,7 @@ mod tests {
             DisconnectReason::Protocol(NOT_READ.to_owned()),
             DisconnectReason::LoginTimeout,
             DisconnectReason::Stalled,
+            DisconnectReason::TooFast("packets".to_owned()),
         ]
     }
 
@@ -204,6 +211,6 @@ mod tests {
         };
         assert!(matches!(read(|writer| writer.write_bits(0xff1, 12)), Err(ReadError::TooLong { .. })));
         assert_eq!(read(|writer| writer.write_bits(0xff_011, 20)), Err(ReadError::InvalidUtf8));
-        assert_eq!(read(|writer| writer.write_bits(12, 4)), Err(ReadError::UnknownVariant));
+        assert_eq!(read(|writer| writer.write_bits(13, 4)), Err(ReadError::UnknownVariant));
     }
 }

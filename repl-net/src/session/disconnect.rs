@@ -22,6 +22,7 @@ use super::mismatch::LayoutMismatch;
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
 /// | a message is begun and not finished | `Stalled` | `Stalled` |
+/// | the client sends more in a second than it may | `TooFast` | `TooFast` |
 /// | the validator of a call rejects its parameters | `Rejected` | `Protocol` |
 /// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
 /// | the application refuses the login | `Refused` | `Refused` |
@@ -66,6 +67,12 @@ pub enum DisconnectReason {
     /// changes, hide objects from the client or raise the limit.
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
+    /// The client sent more packets than 2,000 a second, or more messages of a type than
+    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second), and more than an outage of a whole
+    /// timeout can have held back. Clients of this library keep these limits themselves. The text says
+    /// of what there was too much.
+    #[error("too many a second: {0}")]
+    TooFast(String),
     /// The other side began a reliable message and did not finish it: for 30 s, three timeouts and 40 round
     /// trips no part of it arrived, or no earlier message for which it waits.
     #[error("a message was not finished for too long")]

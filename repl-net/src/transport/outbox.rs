@@ -16,6 +16,7 @@ use super::in_flight::{Delivery, InFlight, Record, Sent};
 use super::message::{MESSAGE_HEAD_BITS, MessageWriter, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::parts::Cut;
+use super::rate_limit::RateLimit;
 use super::rtt::SendTimes;
 use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use super::send_queue::SendQueue;
@@ -42,6 +43,9 @@ const PROBES: usize = 4;
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
 /// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
+
+/// How many packets a client may send in a second, and as many at the same time after a pause.
+pub(crate) const PACKETS_PER_SECOND: u32 = 2_000;
 
 /// Fills, numbers and queues the packets of a connection.
 #[derive(Debug, Default)]
@@ -81,6 +85,10 @@ pub(crate) struct Outbox {
     seed: LastSeed,
     /// Whether the limits have refused something.
     has_refused: bool,
+    /// How many packets may be sent. The value is `None` on a server, which keeps no such limit.
+    pub(crate) packet_limit: Option<RateLimit>,
+    /// Whether `packet_limit` allows no more packets now.
+    is_limited_by_packets: bool,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
@@ -141,6 +149,12 @@ impl Outbox {
         }
     }
 
+    /// Returns whether the limit on packets in a second allows one more.
+    pub(crate) fn allows_packet(&mut self, now: Duration) -> bool {
+        self.is_limited_by_packets = self.packet_limit.as_mut().is_some_and(|limit| !limit.allows(now));
+        !self.is_limited_by_packets
+    }
+
     /// Updates the send rate for this pass. The argument `timeouts` is the number of timeouts in a row
     /// without an ack.
     pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
@@ -171,7 +185,7 @@ impl Outbox {
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
             return false;
         }
-        if !self.congestion.as_ref().is_none_or(Congestion::has_room) {
+        if self.is_limited_by_packets || !self.congestion.as_ref().is_none_or(Congestion::has_room) {
             return false;
         }
         let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
@@ -487,6 +501,10 @@ impl Outbox {
             if let Some(congestion) = &mut self.congestion {
                 congestion.sent(self.next, bytes.len(), now);
             }
+        }
+        if let Some(limit) = &mut self.packet_limit {
+            limit.take(now);
+            self.is_limited_by_packets = !limit.allows(now);
         }
         self.in_flight.push(record);
         self.next = self.next.next();

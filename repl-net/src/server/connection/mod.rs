@@ -28,6 +28,7 @@ use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
 use crate::session::time_budget::TimeBudget;
 use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::{Arrival, Received};
@@ -35,8 +36,9 @@ use crate::transport::blob::Blobs;
 use crate::transport::late::LateAcks;
 use crate::transport::link::LinkHealth;
 use crate::transport::message::{ReceivedMessage, read_messages};
-use crate::transport::outbox::{Limits, Outbox};
+use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
+use crate::transport::rate_limit::RateLimit;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
@@ -57,6 +59,8 @@ pub(crate) struct Connection {
     /// The content of packets that count as lost but may still be acked, without the values of updates.
     late: LateAcks,
     pub(crate) exchange: Exchange,
+    /// How many packets the client may send.
+    packet_limit: RateLimit,
     /// The shares of messages and state in each pass.
     shares: Shares,
     held_calls: HeldCalls,
@@ -88,6 +92,7 @@ impl Connection {
             blobs: Blobs::default(),
             late: LateAcks::default(),
             exchange: Exchange::default(),
+            packet_limit: RateLimit::receiving(PACKETS_PER_SECOND, 0, Duration::ZERO),
             shares: Shares::new(message_percent),
             held_calls: HeldCalls::default(),
             ignored_calls: 0,
@@ -101,11 +106,18 @@ impl Connection {
         self.objects.view()
     }
 
-    /// Begins the session of the connection. The checksums of the session's packets of state cover the value
-    /// `binding`. From now on, the client receives all objects that are not hidden from it.
-    pub(crate) fn begin(&mut self, binding: u64, mailbox: &Mailbox<ConnectionId>, world: &mut World) {
+    /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
+    /// From now on, the client receives all objects that are not hidden from it.
+    pub(crate) fn begin(
+        &mut self,
+        binding: u64,
+        mailbox: &Mailbox<ConnectionId>,
+        timeout: Duration,
+        world: &mut World,
+    ) {
         self.is_live = true;
-        self.exchange.begin(mailbox);
+        self.exchange.begin(mailbox, timeout);
+        self.packet_limit = RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout);
         self.outbox.binding = binding;
         self.outbox.enable_status();
         let alive = std::mem::take(&mut world.alive);
@@ -292,14 +304,17 @@ impl Connection {
         sequence: Sequence,
         reader: &mut BitReader<'_>,
         now: Duration,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, DisconnectReason> {
         // A packet that is too old must have no effect, so its age is checked before its acks are read.
         if self.heard.check(sequence) != Arrival::New {
             return Ok(false);
         }
-        let (_, acks) =
-            Header::read(reader, sequence, self.outbox.next(), false).map_err(|error| error.to_string())?;
-        let messages = self.read_messages(mailbox, reader).map_err(|error| error.to_string())?;
+        if !self.packet_limit.take(now) {
+            return Err(DisconnectReason::TooFast("packets".to_owned()));
+        }
+        let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
+        let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false).map_err(protocol)?;
+        let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.heard.insert(sequence);
         self.ack_pace.arrived(sequence);
         if !messages.is_empty() {
