@@ -161,3 +161,54 @@ fn names_on_the_wire_are_those_that_the_attributes_give() {
     assert_eq!(renamed::FighterCall::WIRE_CHECKSUM, renamed::HeroCall::WIRE_CHECKSUM);
     assert_ne!(renamed::FighterCall::WIRE_CHECKSUM, PlayerCall::WIRE_CHECKSUM);
 }
+
+/// A class with every form of call and parameter.
+mod table {
+    use repl::prelude::*;
+
+    #[derive(Replicated, Default)]
+    pub(super) struct Tank {
+        #[replicated]
+        pub(super) ammo: u16,
+    }
+
+    #[derive(NetSerialize, Clone)]
+    pub(super) struct Crew {
+        pub(super) names: Vec<String>,
+    }
+
+    #[rpcs]
+    impl Tank {
+        #[rpc(server, reliable, validate = may_fire, per_second = 10)]
+        fn fire(
+            &mut self,
+            direction: u16,
+            #[replicated(quantize(step = 0.01, range = -100.0..=100.0))] at: [f32; 3],
+        ) {
+            self.ammo -= u16::from(direction < 360 && at[0] > 0.0);
+        }
+
+        fn may_fire(&self, _: ConnectionId, _: &u16, _: &[f32; 3]) -> bool {
+            self.ammo > 0
+        }
+
+        #[rpc(client, reliable, waits)]
+        fn hit(by: ObjectRef<Tank>, #[replicated(range = 0..=99)] damage: u16);
+
+        #[rpc(multicast, unreliable)]
+        fn explode();
+
+        #[rpc(server, unreliable, name = "crew")]
+        fn set_crew(crew: Crew, #[replicated(max_len = 24)] title: String, leader: Option<u8>);
+
+        #[rpc(multicast, reliable)]
+        fn move_by(&mut self, steps: Vec<(i8, i8)>, #[replicated(quantize(unit_vector = 12))] aim: [f32; 3]) {
+            self.ammo += u16::from(steps.is_empty() && aim[0] > 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_table_of_calls_prints_as_a_reviewer_reads_it() {
+    insta::assert_snapshot!(table::Tank::CALLS);
+}

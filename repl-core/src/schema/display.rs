@@ -60,13 +60,13 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
             }
         }
         Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => {
-            let Some((element, max_len)) = property.elements().filter(|_| travels(property)) else { return };
+            let Some((element, _)) = property.elements().filter(|_| travels(property)) else { return };
             let (mut inner, brackets) = (Vec::new(), brackets(property));
             entries(element, "", 0, &mut inner);
             into.push(Entry {
                 path: path.to_owned(),
                 type_name: type_name(property),
-                bits: if brackets == "?" { "0..1".to_owned() } else { format!("≤ {max_len}") },
+                bits: most_elements(property),
                 offset,
                 size: property.shape.size,
                 inner: Some(inner),
@@ -189,6 +189,44 @@ fn remarks(field: &Field) -> String {
         words.push("push");
     }
     words.join(", ")
+}
+
+impl Field {
+    /// Returns the type of the field with its wire form, as the printed tables show it.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        type_name(self.formatted())
+    }
+
+    /// Returns how many bits the whole field takes, as the printed tables show it.
+    #[must_use]
+    pub fn bits_text(&self) -> String {
+        let property = self.formatted();
+        match (width_bits(property), property.kind()) {
+            (Some(bits), _) => bits.to_string(),
+            (None, Kind::Leaf(codec)) => bits(&codec),
+            (None, Kind::Struct(_) | Kind::FixedArray { .. }) => "–".to_owned(),
+            (None, Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => most_elements(property),
+        }
+    }
+}
+
+/// Returns how many bits a property takes, if this number is the same for all values.
+fn width_bits(property: Formatted) -> Option<usize> {
+    match property.kind() {
+        Kind::Leaf(codec) => codec.width_bits().map(|bits| bits as usize),
+        Kind::Struct(fields) => fields.iter().map(|field| width_bits(property.field(field))).sum(),
+        Kind::FixedArray { element, len } => Some(len * width_bits(property.element(element))?),
+        Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => None,
+    }
+}
+
+/// Returns how many elements an array, an option, a collection or a map can have.
+fn most_elements(property: Formatted) -> String {
+    match property.elements() {
+        Some((_, max_len)) if brackets(property) != "?" => format!("≤ {max_len}"),
+        _ => "0..1".to_owned(),
+    }
 }
 
 struct Row {

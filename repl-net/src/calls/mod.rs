@@ -11,6 +11,7 @@
 pub(crate) mod call;
 pub(crate) mod caller;
 mod channels;
+mod display;
 mod inbox;
 pub(crate) mod invocation;
 mod on_client;

@@ -18,7 +18,7 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
             Self::Client => "client",
