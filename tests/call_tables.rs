@@ -70,7 +70,7 @@ mod renamed {
     #[rpcs]
     impl Fighter {
         #[rpc(server, reliable, name = "attack")]
-        fn strike(&mut self, target: ObjectRef<Fighter>) {
+        fn strike(&mut self, target: ObjectRef<Self>) {
             self.health -= u16::from(target.is_null());
         }
     }
@@ -85,7 +85,7 @@ mod renamed {
     #[rpcs]
     impl Hero {
         #[rpc(server, reliable)]
-        fn attack(&mut self, target: ObjectRef<Hero>) {
+        fn attack(&mut self, target: ObjectRef<Self>) {
             self.health -= u16::from(target.is_null());
         }
     }
@@ -193,7 +193,7 @@ mod table {
         }
 
         #[rpc(client, reliable, waits)]
-        fn hit(by: ObjectRef<Tank>, #[replicated(range = 0..=99)] damage: u16);
+        fn hit(by: ObjectRef<Self>, #[replicated(range = 0..=99)] damage: u16);
 
         #[rpc(multicast, unreliable)]
         fn explode();
