@@ -21,7 +21,7 @@ use super::trial::{Link as TriedLink, Trial};
 /// measured, at least this number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
 /// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
-/// arrive, so [`BAD_GAIN`] times as many packets as usual may be in flight. If the link can carry the usual
+/// arrive, so the minimum window is [`BAD_GAIN`] times as large as usual. If the link can carry the usual
 /// minimum, it counts as bad only for a short time, because at four times the minimum it then delivers a
 /// quarter.
 const BAD_SHARE: u64 = 250;

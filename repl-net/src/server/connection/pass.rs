@@ -94,9 +94,9 @@ impl Connection {
 
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
-        // If not everything can be sent in this tick, changes that wait since earlier ticks are sent before
-        // new objects, or after them. The order of waiting changes and new objects alternates, so that
-        // neither of the two waits forever.
+        // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
+        // segments. The order of pending spawns and other private changes alternates, so that neither of the
+        // two waits forever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);
