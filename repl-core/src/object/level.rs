@@ -141,8 +141,9 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Returns what [`slot_of`](Self::slot_of) returns, for all commands except leaves. `slot_with_elements`
-    /// is a separate function, so that the code for leaves, which are the common case, stays short.
+    /// Does the same as [`slot_of`](Self::slot_of), for all commands except those of leaves.
+    /// `slot_with_elements` is a separate function, so that the code for leaves, which are the common case,
+    /// stays short.
     ///
     /// # Safety
     /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.

@@ -23,8 +23,8 @@ pub trait Keyed: Property {
     /// The type of the items.
     type Item: Property;
 
-    /// Whether the items have callbacks. If items have no callbacks and their field has no notify, the library
-    /// does not find out which properties of an item changed.
+    /// Whether the items have callbacks. If items have no callbacks and their field has no notify, the
+    /// library does not find out which properties of an item changed.
     const HAS_CALLBACKS: bool;
 
     /// Whether items have an order, which is sent as labels (R13).

@@ -230,7 +230,7 @@ impl Program {
         self.table(0, self.handles())
     }
 
-    /// Returns the handle table of the level that begins at `start` and has this many handles.
+    /// Returns the handle table that begins at `start`, of a level with `handles` handles.
     #[inline]
     pub(crate) fn table(&self, start: u32, handles: u32) -> &[u32] {
         self.tables.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()

@@ -59,9 +59,9 @@ pub(crate) struct Quantizer {
 
 impl Quantizer {
     /// Returns a quantizer for numbers from `min` to `max` in steps of `step`. A number that is at most half
-    /// a step outside the range is encoded as the nearest bound. A number farther outside is encoded as the
-    /// nearest bound if `saturate` is set, and is refused otherwise. If the length of the range is not a
-    /// whole number of steps, the greatest decoded number is the step nearest to `max`.
+    /// a step outside the range is encoded as the nearest bound. A number that is farther outside the range
+    /// is encoded as the nearest bound if `saturate` is set, and is refused otherwise. If the length of the
+    /// range is not a whole number of steps, the greatest decoded number is the step nearest to `max`.
     ///
     /// # Panics
     /// Panics if an argument or the range is not finite, `min` is not below `max`, `step` is not above zero
@@ -132,7 +132,7 @@ impl Quantizer {
     /// Returns the number that is `step` steps above the least number of the range.
     ///
     /// # Errors
-    /// Returns [`ReadError::OutOfRange`] if the range has fewer steps.
+    /// Returns [`ReadError::OutOfRange`] if the range has fewer than `step` steps.
     #[inline]
     pub(crate) fn decode(&self, step: u64) -> Result<f64, ReadError> {
         if step > self.steps {

@@ -13,7 +13,7 @@ use super::index::{Index, MAX_DRIFT, near};
 use crate::ids::IdCounter;
 use crate::marks::Log;
 
-/// Up to this many ids, a linear search is as fast as the index.
+/// If a list has at most this many ids, a linear search is as fast as the index.
 const LINEAR_SEARCH_IDS: usize = 32;
 
 /// A shadow removes its tombstones from the storage when it has this many, or when they are a quarter of all

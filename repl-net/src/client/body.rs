@@ -2,7 +2,7 @@
 //! and is passed to a visitor.
 //!
 //! *Invariant:* a body is read twice, first by a visitor that validates it and then by a visitor that applies
-//! it. Both visitors read the same entries in the same order.
+//! it. The validating and the applying visitor read the same entries in the same order.
 
 use std::num::NonZeroU32;
 

@@ -33,10 +33,10 @@ pub(crate) trait Column: Any + Send + Sync {
     /// prefetched before its heap memory.
     fn preload_values(&self, row: u32);
     /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
-    /// contain a fast array that was written to. [`Class::touched`] describes this in detail.
+    /// contain a fast array that was written to. [`Class::touched`] has the details of this function.
     fn touched(&self, row: u32) -> HandleSet;
     /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
-    /// returns them as refusals. [`Class::keep_within`] describes this in detail.
+    /// returns them as refusals. [`Class::keep_within`] has the details of this function.
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
@@ -46,7 +46,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
-    /// object in a row. [`Class::items_of`] describes this in detail.
+    /// object in a row. [`Class::items_of`] has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
     /// are those of the archetype that has the values of `Default`. [`Class::begin_sums`] describes the

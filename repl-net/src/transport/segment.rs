@@ -57,8 +57,8 @@ pub(crate) struct Segment {
     bit_len: usize,
     pub(crate) entries: Vec<SegmentEntry>,
     /// Whether this segment contains the next part of an object's changes, of which the previous segment
-    /// contains the part before. Segments with parts of the same object's changes must not be in the same
-    /// packet.
+    /// contains the part before. Two segments with parts of the changes of the same object must not be in the
+    /// same packet.
     pub(crate) continues: bool,
     /// Whether the segment contains new array elements. If a segment contains new elements, each connection
     /// must track the object until the new elements have arrived (R2).
