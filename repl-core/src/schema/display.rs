@@ -198,7 +198,7 @@ impl Field {
         type_name(self.formatted())
     }
 
-    /// Returns how many bits the whole field takes, as the printed tables show it.
+    /// Returns how many bits the whole field takes, in the form in which printed tables show it.
     #[must_use]
     pub fn bits_text(&self) -> String {
         let property = self.formatted();

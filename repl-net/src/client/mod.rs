@@ -369,7 +369,7 @@ impl Client {
         }
         let longest_silence = self.handshake.longest_silence(self.config.timeout);
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
-        // An ack that the rate limit holds back remains due.
+        // An ack that the limit on packets in a second holds back remains due.
         let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
         let must_send_token = self.handshake.must_send_token(now);
         let packets_before = self.outbox.queue.packets_sent;

@@ -44,7 +44,8 @@ const PROBES: usize = 4;
 /// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
 
-/// How many packets a client may send in a second, and as many at the same time after a pause.
+/// The number of packets that a client may send in a second. After a pause, it may send the same number at
+/// the same time.
 pub(crate) const PACKETS_PER_SECOND: u32 = 2_000;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -85,7 +86,8 @@ pub(crate) struct Outbox {
     seed: LastSeed,
     /// Whether the limits have refused something.
     has_refused: bool,
-    /// How many packets may be sent. The value is `None` on a server, which keeps no such limit.
+    /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
+    /// which has no limit of this kind.
     pub(crate) packet_limit: Option<RateLimit>,
     /// Whether `packet_limit` allows no more packets now.
     is_limited_by_packets: bool,
@@ -149,7 +151,7 @@ impl Outbox {
         }
     }
 
-    /// Returns whether the limit on packets in a second allows one more.
+    /// Returns whether the limit on packets in a second allows one more packet.
     pub(crate) fn allows_packet(&mut self, now: Duration) -> bool {
         self.is_limited_by_packets = self.packet_limit.as_mut().is_some_and(|limit| !limit.allows(now));
         !self.is_limited_by_packets

@@ -1,35 +1,38 @@
-//! Rate limits: how many times in a second something may happen. A limit is a token bucket.
+//! Rate limits: a rate limit says how many times in a second an event may happen, for example the sending of
+//! a packet. A rate limit is a token bucket.
 //!
-//! *Invariant:* whoever keeps the limit of [`RateLimit::sending`] never exceeds the limit of
+//! *Invariant:* if a sender keeps the limit of [`RateLimit::sending`], it never exceeds the limit of
 //! [`RateLimit::receiving`] on the other side, whatever the link does before the connection times out.
 
 use std::time::Duration;
 
 const NANOS: u128 = 1_000_000_000;
 
-/// How often something may happen.
+/// A token bucket that limits how many times in a second an event may happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateLimit {
-    /// How many billionths of a time are added in a nanosecond: the rate in a second.
+    /// The number of events that are allowed in a second. In each nanosecond, this number of billionths of an
+    /// event is added to `left`.
     rate: u128,
-    /// How many billionths of a time may be left at most, and are left.
+    /// The greatest value of `left`, in billionths of an event. `left` is the number of events that are still
+    /// allowed, also in billionths.
     most: u128,
     left: u128,
-    /// When `left` was computed.
+    /// The time at which `left` was computed.
     since: Duration,
 }
 
 impl RateLimit {
-    /// Returns the limit that a sender keeps: so many times in a second, and as many at the same time after a
-    /// pause.
+    /// Returns the limit that a sender keeps: `per_second` events in a second. After a pause, the same number
+    /// of events may happen at the same time.
     pub(crate) fn sending(per_second: u32) -> Self {
         let most = u128::from(per_second).saturating_mul(NANOS);
         Self { rate: per_second.into(), most, left: most, since: Duration::ZERO }
     }
 
-    /// Returns the limit that a receiver allows: what the sender keeps, `stored` times that the sender may
-    /// have stored while the link was too narrow, and as many as an outage of a whole `timeout` can have held
-    /// back in the link. The clocks of the two sides may differ by 3 %.
+    /// Returns the limit that a receiver allows. It consists of the limit of the sender, of `stored` events
+    /// that the sender may have stored while the link was too narrow, and of the events that an outage of a
+    /// whole `timeout` can have held back in the link. The clocks of the two sides may differ by 3 %.
     pub(crate) fn receiving(per_second: u32, stored: u32, timeout: Duration) -> Self {
         let rate = u128::from(per_second).saturating_add(u128::from(per_second / 32)).saturating_add(1);
         let at_once = u128::from(per_second).saturating_add(stored.into()).saturating_mul(NANOS);
@@ -37,7 +40,7 @@ impl RateLimit {
         Self { rate, most, left: most, since: Duration::ZERO }
     }
 
-    /// Returns whether it may happen now.
+    /// Returns whether one more event may happen at the time `now`.
     pub(crate) fn allows(&mut self, now: Duration) -> bool {
         let more = self.rate.saturating_mul(now.saturating_sub(self.since).as_nanos());
         self.left = self.left.saturating_add(more).min(self.most);
@@ -45,7 +48,7 @@ impl RateLimit {
         self.left >= NANOS
     }
 
-    /// Counts that it happens now. Returns whether the limit allows it.
+    /// Counts an event that happens at the time `now`. Returns whether the limit allows the event.
     pub(crate) fn take(&mut self, now: Duration) -> bool {
         let allows = self.allows(now);
         if allows {
@@ -91,7 +94,7 @@ mod tests {
 
     proptest! {
         /// A sender that keeps its limit, over a link whose delay jumps by less than the timeout. The sender
-        /// stores what it may not send for as long as it likes.
+        /// stores events that it may not send yet, for any length of time.
         #[test]
         fn an_honest_sender_never_exceeds_the_limit_of_the_receiver(
             per_second in 1_u32..2_000,

@@ -59,7 +59,7 @@ pub(crate) struct Connection {
     /// The content of packets that count as lost but may still be acked, without the values of updates.
     late: LateAcks,
     pub(crate) exchange: Exchange,
-    /// How many packets the client may send.
+    /// The limit on the number of packets that the client may send in a second.
     packet_limit: RateLimit,
     /// The shares of messages and state in each pass.
     shares: Shares,
