@@ -88,7 +88,7 @@ pub use transport::role::Role;
 pub mod __private {
     pub use crate::calls::caller::CallSender;
     pub use crate::calls::invocation::Invocation;
-    pub use crate::calls::table::{CallEntry, Parameter};
+    pub use crate::calls::table::{CallEntry, Parameter, checked_per_second};
     pub use crate::{
         CallError, CallKind, CallTable, ClientCall, ConnectionId, MulticastCall, Rpcs, ServerCall,
     };

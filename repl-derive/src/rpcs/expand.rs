@@ -10,7 +10,7 @@ use super::block::Call;
 use super::context::Context;
 use super::{fit, run, validator, values};
 use crate::ast::{Variant, without_self};
-use crate::attr::Kind;
+use crate::attr::{Kind, Number};
 use crate::expand::enclosure::enclosed;
 use crate::expand::field::generated_span;
 use crate::expand::{field, net_serialize, stub};
@@ -181,10 +181,7 @@ fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: 
         Kind::Multicast => quote!(Multicast),
     };
     let per_second = match &attrs.per_second {
-        Some(number) => {
-            let own = context.own();
-            without_self(field::whole(&number.value, "u32", true), &quote!(<#own>))
-        }
+        Some(number) => per_second(context, &number.value),
         None => quote!(#DEFAULT_PER_SECOND),
     };
     let (name, is_reliable, is_validated) =
@@ -201,6 +198,17 @@ fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: 
             is_polled: #is_polled,
             parameters: &[#parameters],
         }
+    }
+}
+
+/// Returns the value of `per_second`. A constant of the user is checked when the compiler evaluates it.
+fn per_second(context: &Context<'_>, number: &Number) -> TokenStream {
+    let (value, own) = (field::whole(number, "u32", true), context.own());
+    let span = generated_span(number.0.span());
+    let (private, value) = (field::private_at(context.container, span), without_self(value, &quote!(<#own>)));
+    match number.whole() {
+        Some(_) => value,
+        None => quote_spanned!(span=> #private::checked_per_second(#value)),
     }
 }
 

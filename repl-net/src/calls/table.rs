@@ -52,6 +52,17 @@ pub struct Parameter {
     pub field: &'static Field,
 }
 
+/// Checks a limit of calls a second that is a constant of the user. `#[rpcs]` checks only literals.
+///
+/// # Panics
+/// If the limit is wrong. This is an error when the program is compiled.
+#[must_use]
+#[track_caller]
+pub const fn checked_per_second(per_second: u32) -> u32 {
+    assert!(per_second >= 1 && per_second <= 10_000, "`per_second` must be a whole number from 1 to 10000");
+    per_second
+}
+
 /// The calls of a class, in the order of their declaration. `T::CALLS` is the table of the class `T`.
 pub struct CallTable {
     class: &'static str,
