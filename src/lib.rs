@@ -176,7 +176,7 @@
 //! ```
 //!
 //! **Call.** A remote call is a function of an object that one side calls and the other side runs.
-//! [`rpcs`](attr@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers them
+//! [`rpcs`](macro@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers them
 //! on both sides, and `call` makes them:
 //!
 //! ```
