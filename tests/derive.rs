@@ -1,4 +1,4 @@
-//! The input that the derive macros accept, and the errors that they report.
+//! The input that the macros accept, and the errors that they report.
 //!
 //! Each file in `derive/fail` contains one mistake. The `.stderr` file beside it contains the compiler's
 //! messages. After a change to a message, run `TRYBUILD=overwrite cargo test --test derive` and read the

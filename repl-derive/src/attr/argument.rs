@@ -1,5 +1,5 @@
-//! Arguments of `#[replicated(…)]` and `#[rpc(…)]`: splits the list into the names of attributes and their values. Later,
-//! `check` checks whether the attributes may be combined.
+//! Arguments of `#[replicated(…)]` and `#[rpc(…)]`: splits the list into the names of attributes and their
+//! values. Later, `check` checks whether the attributes may be combined.
 //!
 //! *Invariant:* each argument has the name of an attribute that is allowed at its place. Mistakes are
 //! reported at the smallest span.

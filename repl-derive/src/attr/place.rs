@@ -129,8 +129,8 @@ impl Place {
         }
     }
 
-    /// Whether an attribute belongs to this place. Its path may be complete, such as `repl::rpc`, if it is the
-    /// name of a macro.
+    /// Whether an attribute belongs to this place. The name of a macro may be a complete path, such as
+    /// `repl::rpc`.
     pub(super) fn reads(&self, attribute: &Attribute) -> bool {
         let path = attribute.path();
         path.is_ident(self.attribute)

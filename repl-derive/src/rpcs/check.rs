@@ -13,7 +13,7 @@ use crate::attr::Kind;
 use crate::check::within;
 use crate::error::Errors;
 
-/// The most calls of one type. Its purpose is that the number of a call takes at most one byte.
+/// The most calls of one type. With this limit, the number of a call takes at most one byte.
 pub(crate) const MAX_CALLS: usize = 256;
 
 /// The most calls a second that `per_second` may allow.
@@ -164,7 +164,7 @@ fn always_there(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// The types of the parameters are sent to nobody, so they cannot differ from call to call.
+/// The types of parameters are not sent, so they cannot differ from call to call.
 fn no_generics(call: &Call, errors: &mut Errors) {
     let generics = &call.signature.generics;
     if generics.params.is_empty() {

@@ -117,7 +117,10 @@ fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &Toke
     });
     quote! {
         #(#docs)*
-        #visibility fn #ident(&mut self, #(#parameters),*) -> ::core::result::Result<(), #private::CallError> {
+        #visibility fn #ident(
+            &mut self,
+            #(#parameters),*
+        ) -> ::core::result::Result<(), #private::CallError> {
             #send
         }
     }

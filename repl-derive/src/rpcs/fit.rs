@@ -1,7 +1,8 @@
 //! Functions of the user that generated code calls. They must have a certain signature.
 //!
 //! *Invariant:* the compiler's error for a function that does not fit is at the span that we choose, and says
-//! what to write. The attribute with this text is in the standard prelude, so generated calls need the prelude.
+//! what to write. The attribute with this text is in the standard prelude, so generated code for calls needs
+//! the prelude.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
