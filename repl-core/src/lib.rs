@@ -72,6 +72,7 @@ pub use changes::portions::Portions;
 pub use class::{Class, DecodeError};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
+pub use ids::epoch::Epoch;
 pub use ids::handles::HandleSet;
 pub use ids::item_id::ItemId;
 #[doc(inline)]

@@ -25,13 +25,15 @@ pub struct BitWriter {
     pending: u64,
     /// The number of pending bits, 0 to 63.
     pending_bits: u32,
+    /// The number that is subtracted from the generations of guids.
+    epoch: u32,
 }
 
 impl BitWriter {
     /// Returns an empty writer that has allocated nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { bytes: Vec::new(), settled: 0, pending: 0, pending_bits: 0 }
+        Self { bytes: Vec::new(), settled: 0, pending: 0, pending_bits: 0, epoch: 0 }
     }
 
     /// Returns an empty writer with room for `bytes` bytes.
@@ -46,6 +48,16 @@ impl BitWriter {
     pub fn clear(&mut self) {
         self.bytes.clear();
         (self.settled, self.pending, self.pending_bits) = (0, 0, 0);
+    }
+
+    /// Sets the [epoch](crate::Epoch) of the references that are written: the number that is subtracted from
+    /// the generations of guids. Zero at first. [`clear`](Self::clear) does not change it.
+    pub const fn set_epoch(&mut self, offset: u32) {
+        self.epoch = offset;
+    }
+
+    pub(crate) const fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// Returns how many bits have been written.

@@ -4,6 +4,7 @@
 //! that the client has.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use super::epoch::Epoch;
 use crate::bits::{BitReader, BitWriter, ReadError};
 use std::fmt;
 use std::marker::PhantomData;
@@ -149,6 +150,11 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
 pub trait Objects {
     /// Returns whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
+
+    /// Returns the epoch of the references that are read. Guids on the wire are those of the first epoch.
+    fn epoch(&self) -> Epoch {
+        Epoch::default()
+    }
 }
 
 /// Resolves references while a value is read, and collects the guids to which the value refers.
@@ -168,7 +174,8 @@ impl<'a> ReferenceMap<'a> {
     /// that is being read refers to `guid`.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
-        if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
+        let known = self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid));
+        known.map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
     pub(crate) fn objects(&self) -> &'a dyn Objects {
@@ -202,8 +209,10 @@ impl Objects for NoObjects {
 }
 
 /// Writes a guid or null. The form of a guid is one bit, then the slot and the generation of the guid in
-/// codes that are short for small numbers.
+/// codes that are short for small numbers. A guid from before the [epoch](BitWriter::set_epoch) of the writer
+/// is written as null.
 pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
+    let guid = guid.and_then(|guid| Epoch::after(writer.epoch()).to_wire(guid));
     writer.write_bits(guid.is_some().into(), 1);
     if let Some(guid) = guid {
         writer.write_exp_golomb(guid.slot().into(), 6);

@@ -148,6 +148,8 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
 struct Content<T: Rpcs> {
     object: Guid,
     call: T::Call,
+    /// The object as this side knows it.
+    known: ObjectRef<T>,
     /// Whether some object that a parameter refers to does not exist here.
     lacks_objects: bool,
 }
@@ -157,13 +159,14 @@ impl<T: Rpcs> Content<T> {
     fn read(content: BitSlice<'_>, objects: &dyn Objects) -> Result<Self, ReadError> {
         let mut reader = content.reader();
         let object = read_guid(&mut reader)?.ok_or(ReadError::OutOfRange)?;
+        let known = objects.epoch().from_wire(object).map_or(ObjectRef::NULL, ObjectRef::new);
         let mut references = ReferenceMap::new(objects);
         let call = T::Call::read(&mut reader, &mut references)?;
         if reader.remaining() > 0 {
             return Err(ReadError::OutOfRange);
         }
         let lacks_objects = references.take_mentioned().any(|guid| !objects.contains(guid));
-        Ok(Self { object, call, lacks_objects })
+        Ok(Self { object, call, known, lacks_objects })
     }
 
     fn entry(&self) -> Option<&'static CallEntry> {
@@ -171,7 +174,7 @@ impl<T: Rpcs> Content<T> {
     }
 
     fn received(self, caller: Option<crate::session::connection_id::ConnectionId>) -> Received<T> {
-        ReceivedCall { object: ObjectRef::new(self.object), caller, call: self.call }
+        ReceivedCall { object: self.known, caller, call: self.call }
     }
 }
 

@@ -10,15 +10,17 @@ mod view;
 use std::any::TypeId;
 use std::collections::HashMap;
 
-use repl_core::{Checked, Guid, ObjectRef, Objects, Replicated};
+use repl_core::{Checked, Epoch, Guid, ObjectRef, Objects, Replicated};
 
 use super::change_feed::ChangeFeed;
 use super::departed::Departed;
+use super::events::ClientEvents;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
+use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
 use crate::transport::reassembly::Reassembly;
 use crate::transport::segment::PreviousLists;
@@ -109,7 +111,7 @@ impl Replicas {
     }
 
     fn class_and_row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
-        let guid = object.guid()?;
+        let guid = self.slots.epoch().to_wire(object.guid()?)?;
         self.slots.contains(guid).then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
@@ -137,16 +139,36 @@ impl Replicas {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;
         let guid = Guid::new(slot, generation);
-        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, guid) {
+        let known = self.slots.known(guid);
+        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, known) {
             self.slots.set_row(moved, row);
         }
         self.slots.set(slot, 0, 0, 0);
         self.mentions.remove_object(slot);
-        self.departed.insert(guid, class);
+        self.departed.insert(known, class);
         if let Some(feed) = self.feeds.get_mut(&class) {
             feed.forget(slot);
         }
         Some(guid)
+    }
+
+    /// Removes all objects, because a new session has begun: the server sends those that the client may still
+    /// see. If the server is another one, references to the removed objects never become valid again.
+    pub(crate) fn begin_session(&mut self, is_other_server: bool, events: &mut ClientEvents) {
+        let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
+        for slot in 0..self.slots.len() as u32 {
+            let known = self.reference::<()>(slot);
+            if let (Some(_), Some(object)) = (self.close(slot), known) {
+                events.push(ClientEvent::Despawned(object, reason));
+            }
+        }
+        self.reassembly = Reassembly::default();
+        self.slots.begin_session(is_other_server);
+    }
+
+    /// Returns the epoch of the references that the user has.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.slots.epoch
     }
 
     fn wire_class(&self, slot: u32) -> Option<u32> {

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use repl_core::{Guid, Objects};
+use repl_core::{Epoch, Guid, Objects};
 
 use super::outcome::Outcome;
 use crate::transport::role::Proxy;
@@ -27,6 +27,10 @@ pub(super) struct SlotTable {
     /// The objects that the current packet creates and removes. While a packet is applied, references resolve
     /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
+    /// The epoch of the references that the user has.
+    pub(super) epoch: Epoch,
+    /// The greatest generation of an object that the user has known, in any epoch.
+    newest_generation: u32,
 }
 
 impl SlotTable {
@@ -38,6 +42,8 @@ impl SlotTable {
             rows: vec![0; slots],
             proxies: vec![Proxy::default(); slots],
             outcome: Outcome::new(slots),
+            epoch: Epoch::default(),
+            newest_generation: 0,
         }
     }
 
@@ -68,6 +74,8 @@ impl SlotTable {
     }
 
     pub(super) fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
+        let known = generation.saturating_add(self.epoch.offset());
+        self.newest_generation = self.newest_generation.max(known);
         let at = slot as usize;
         if let (Some(g), Some(c), Some(r)) =
             (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
@@ -90,7 +98,28 @@ impl SlotTable {
     }
 }
 
+impl SlotTable {
+    /// Forgets when objects were last updated, because the packets of a new session are numbered anew. If the
+    /// server is another one, also begins an epoch.
+    pub(super) fn begin_session(&mut self, is_other_server: bool) {
+        self.stamps.fill(0);
+        if is_other_server {
+            self.epoch = Epoch::after(self.newest_generation);
+        }
+    }
+
+    /// Returns the guid by which the user knows an object, from its guid on the wire.
+    pub(super) fn known(&self, guid: Guid) -> Guid {
+        // A generation that is too great for the epoch was refused when the object was opened.
+        self.epoch.from_wire(guid).unwrap_or(guid)
+    }
+}
+
 impl Objects for SlotTable {
+    fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
     fn contains(&self, guid: Guid) -> bool {
         match self.generation(guid.slot()) {
             Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),

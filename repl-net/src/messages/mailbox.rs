@@ -7,7 +7,7 @@ use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
 
 use repl_core::{
-    BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
+    BitSlice, BitWriter, Checksum, Epoch, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
 };
 
 use super::channel::{Channel, ChannelConfig, MessageOptions, SendError};
@@ -261,6 +261,11 @@ impl<F: Sender> Mailbox<F> {
     pub(crate) fn write<M: NetSerialize>(&mut self, message: &M) -> Result<(u16, &mut BitWriter), SendError> {
         let channel = self.channel_of::<M>();
         Ok((channel, self.write_bits(|writer| message.write(writer))?))
+    }
+
+    /// Sets the epoch of the references in messages that are written from now on.
+    pub(crate) fn set_epoch(&mut self, epoch: Epoch) {
+        self.writer.set_epoch(epoch.offset());
     }
 
     /// Writes a message by `write`, and returns its bits.

@@ -122,11 +122,11 @@ impl Visitor for Applier<'_> {
             self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
             let guid = Guid::new(head.slot, head.generation);
             self.replicas.created_or_removed.push(guid);
-            self.events.push(ClientEvent::Spawned(ObjectRef::new(guid)));
+            self.events.push(ClientEvent::Spawned(ObjectRef::new(self.replicas.slots.known(guid))));
         }
         if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
             let guid = Guid::new(head.slot, head.generation);
-            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(guid)));
+            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(self.replicas.slots.known(guid))));
         }
         self.values(head.slot, is_new, list, reader)
     }
@@ -135,7 +135,8 @@ impl Visitor for Applier<'_> {
         self.replicas.slots.stamp(slot, self.stamp);
         if let Some(guid) = self.replicas.close(slot) {
             self.replicas.created_or_removed.push(guid);
-            self.events.push(ClientEvent::Despawned(ObjectRef::new(guid), reason));
+            let known = ObjectRef::new(self.replicas.slots.known(guid));
+            self.events.push(ClientEvent::Despawned(known, reason));
         }
         Ok(())
     }

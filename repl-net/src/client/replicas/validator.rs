@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use repl_core::{BitReader, Checked, Guid, Objects, ReferenceMap};
+use repl_core::{BitReader, Checked, Epoch, Guid, Objects, ReferenceMap};
 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
@@ -41,6 +41,10 @@ pub(super) struct ResolvingObjects<'a> {
 }
 
 impl Objects for ResolvingObjects<'_> {
+    fn epoch(&self) -> Epoch {
+        self.slots.epoch()
+    }
+
     fn contains(&self, guid: Guid) -> bool {
         let is_there = self.slots.contains(guid);
         match self.resolution {

@@ -15,7 +15,7 @@ use crate::transport::role::Proxy;
 impl Replicas {
     /// Returns a reference to the object in a slot.
     pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
-        Some(ObjectRef::new(Guid::new(slot, self.slots.generation(slot)?)))
+        Some(ObjectRef::new(self.slots.known(Guid::new(slot, self.slots.generation(slot)?))))
     }
 
     /// Returns whether this client owns an object that exists, and the client's role for it.

@@ -1,0 +1,64 @@
+//! [`Epoch`]: how a client tells the objects of a restarted server from those of the server before.
+//!
+//! *Invariant:* a guid of an epoch is never a guid of an earlier epoch.
+
+use std::num::NonZeroU32;
+
+use super::reference::Guid;
+
+/// The difference between the generations in a client's references and the generations on the wire.
+///
+/// A restarted server counts generations from one again. So a client adds to them the greatest generation
+/// that it has known before. Then no reference from before the restart names an object of the restarted
+/// server. The difference is zero on servers, and on clients that have known only one server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Epoch(u32);
+
+impl Epoch {
+    /// Returns the epoch that begins after `generation`, in which no guid has such a generation or a lower
+    /// one. The generation zero begins the first epoch.
+    #[must_use]
+    pub const fn after(generation: u32) -> Self {
+        Self(generation)
+    }
+
+    /// Returns the guid by which this side knows the object that is called `guid` on the wire. Returns `None`
+    /// if its generation is too great for an honest server.
+    #[must_use]
+    pub fn from_wire(self, guid: Guid) -> Option<Guid> {
+        Some(Guid::new(guid.slot(), guid.generation().checked_add(self.0)?))
+    }
+
+    /// Returns the guid on the wire of an object that this side knows as `guid`. Returns `None` if the object
+    /// is from an earlier epoch.
+    #[must_use]
+    pub fn to_wire(self, guid: Guid) -> Option<Guid> {
+        let generation = NonZeroU32::new(guid.generation().get().checked_sub(self.0)?)?;
+        Some(Guid::new(guid.slot(), generation))
+    }
+
+    /// Returns the difference, for [`BitWriter::set_epoch`](crate::BitWriter::set_epoch).
+    #[must_use]
+    pub const fn offset(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guid(generation: u32) -> Guid {
+        Guid::new(7, NonZeroU32::new(generation).expect("generations count from one"))
+    }
+
+    #[test]
+    fn r18_no_guid_of_an_epoch_is_one_of_an_earlier_epoch() {
+        let epoch = Epoch::after(40);
+        assert_eq!(epoch.from_wire(guid(1)), Some(guid(41)));
+        assert_eq!(epoch.to_wire(guid(41)), Some(guid(1)));
+        assert_eq!((epoch.to_wire(guid(40)), epoch.to_wire(guid(1))), (None, None));
+        assert_eq!(Epoch::default().from_wire(guid(9)), Some(guid(9)));
+        assert_eq!(epoch.from_wire(guid(u32::MAX)), None);
+    }
+}
