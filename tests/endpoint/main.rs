@@ -10,5 +10,6 @@ mod forge;
 mod joining;
 mod limits;
 mod logins;
+mod reconnecting;
 mod strangers;
 mod world;

@@ -3,11 +3,12 @@
 //! *Invariant:* an address is a peer of the network. A packet that is sent to an address reaches the client
 //! that is there when the packet arrives, or nobody.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Network, PeerId};
-use repl::{DisconnectReason, Endpoint, EndpointConfig};
+use repl::{Channel, CloseReason, DisconnectReason, Endpoint, EndpointConfig};
 
 /// One step of a world.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
@@ -22,12 +23,37 @@ pub(crate) struct Ship {
     pub(crate) hull: u64,
 }
 
+/// An object with references in all places.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+pub(crate) struct Fleet {
+    pub(crate) flagship: ObjectRef<Ship>,
+    pub(crate) order: Vec<ObjectRef<Ship>>,
+    pub(crate) captains: HashMap<u8, ObjectRef<Ship>>,
+}
+
+/// A message with a reference.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+pub(crate) struct Hail(pub(crate) u32, pub(crate) ObjectRef<Ship>);
+
+/// A server with a ship.
+fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
+    let mut server = Server::new(config);
+    server.register::<Fleet>().register_message::<Hail>(Channel::Ordered);
+    let ship = server.spawn(Ship { hull: 1 });
+    (server, ship)
+}
+
 /// A client and where it is.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) address: PeerId,
-    /// The reason why the client's connection ended.
+    /// The reason why the client's last session ended.
     pub(crate) end: Option<DisconnectReason>,
+    /// The objects that were removed on the client, and why.
+    pub(crate) departed: Vec<(ObjectRef<()>, CloseReason)>,
+    /// Whether a session that ended was followed by another one.
+    reconnects: bool,
 }
 
 pub(crate) struct World {
@@ -53,8 +79,7 @@ impl World {
         server: ServerConfig,
         endpoint: EndpointConfig,
     ) -> Self {
-        let mut server = Server::new(server);
-        let ship = server.spawn(Ship { hull: 1 });
+        let (server, ship) = serve(server);
         Self {
             server,
             endpoint: Endpoint::new(endpoint, u128::from(seed) << 70 | 0x1234_5678),
@@ -69,15 +94,28 @@ impl World {
 
     /// Adds a client at an address. Returns its number.
     pub(crate) fn enter(&mut self, address: u32, session: u64) -> usize {
-        self.enter_with(address, session, ClientConfig::default())
+        self.enter_with(address, session, ClientConfig { reconnects: false, ..ClientConfig::default() })
     }
 
     pub(crate) fn enter_with(&mut self, address: u32, session: u64, config: ClientConfig) -> usize {
+        let reconnects = config.reconnects;
         let mut client = Client::new(config, session);
-        client.register::<Ship>();
-        self.guests.push(Guest { client, address: PeerId(address), end: None });
+        client.register::<Ship>().register::<Fleet>().register_message::<Hail>(Channel::Ordered);
+        self.guests.push(Guest {
+            client,
+            address: PeerId(address),
+            end: None,
+            departed: Vec::new(),
+            reconnects,
+        });
         self.network.connect(SERVER, PeerId(address), self.conditions);
         self.guests.len() - 1
+    }
+
+    /// Replaces the server by a new one, as a restart of its process does.
+    pub(crate) fn restart(&mut self, secret: u128) {
+        (self.server, self.ship) = serve(ServerConfig::default());
+        self.endpoint = Endpoint::new(EndpointConfig::default(), secret);
     }
 
     /// Gives a client another address.
@@ -129,9 +167,13 @@ impl World {
         self.events.extend(std::iter::from_fn(|| self.server.poll_event()));
         for guest in &mut self.guests {
             while let Some(event) = guest.client.poll_event() {
-                if let ClientEvent::Disconnected(reason) = event {
-                    assert_eq!(guest.end, None, "a session ends once");
-                    guest.end = Some(reason);
+                match event {
+                    ClientEvent::Disconnected(reason) => {
+                        assert!(guest.reconnects || guest.end.is_none(), "a session ends once");
+                        guest.end = Some(reason);
+                    }
+                    ClientEvent::Despawned(object, reason) => guest.departed.push((object, reason)),
+                    _ => {}
                 }
             }
         }
@@ -192,7 +234,7 @@ impl World {
 /// The first packet of a client.
 pub(crate) fn hello(session: u64) -> Vec<u8> {
     let mut client = Client::new(ClientConfig::default(), session);
-    client.register::<Ship>();
+    client.register::<Ship>().register::<Fleet>().register_message::<Hail>(Channel::Ordered);
     client.tick(Duration::ZERO);
     client.poll_transmit().expect("a hello").to_vec()
 }

@@ -7,6 +7,7 @@
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::checksum::Checksum;
+use crate::schema::codec::Codec;
 use crate::schema::const_text::{Text, typos};
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
@@ -173,6 +174,13 @@ impl Layout {
         holds_items(self.shape.native())
     }
 
+    /// Returns whether the keys of a map in an object may refer to objects: they contain a reference, or have
+    /// a serialiser of their own.
+    #[must_use]
+    pub fn keys_may_refer(&self) -> bool {
+        has_referring_keys(self.shape.native())
+    }
+
     /// Returns the number of properties, which are the replicated fields.
     #[must_use]
     pub const fn properties(&self) -> usize {
@@ -228,6 +236,34 @@ const fn holds_items(property: Formatted) -> bool {
         Kind::Array(array) => holds_items(property.element(array.element)),
         Kind::Items(_) => true,
         Kind::Entries(entries) => holds_items(property.element(entries.elements.element)),
+    }
+}
+
+/// Returns whether a property contains a map, at any depth, whose keys may refer to objects.
+fn has_referring_keys(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(_) => false,
+        Kind::Struct(fields) => fields.iter().any(|field| has_referring_keys(property.field(field))),
+        Kind::FixedArray { element, .. } => has_referring_keys(property.element(element)),
+        Kind::Array(array) => has_referring_keys(property.element(array.element)),
+        Kind::Items(items) => has_referring_keys(property.element(items.element)),
+        Kind::Entries(map) => {
+            may_refer(map.key.native()) || has_referring_keys(property.element(map.elements.element))
+        }
+    }
+}
+
+/// Returns whether a value may refer to an object.
+fn may_refer(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(codec) => matches!(codec, Codec::Reference | Codec::Opaque(_)),
+        Kind::Struct(fields) => fields.iter().any(|field| may_refer(property.field(field))),
+        Kind::FixedArray { element, .. } => may_refer(property.element(element)),
+        Kind::Array(array) => may_refer(property.element(array.element)),
+        Kind::Items(items) => may_refer(property.element(items.element)),
+        Kind::Entries(map) => {
+            may_refer(map.key.native()) || may_refer(property.element(map.elements.element))
+        }
     }
 }
 

@@ -139,6 +139,10 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         true
     }
 
+    fn begin_session(&mut self) {
+        self.waiting.clear();
+    }
+
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }

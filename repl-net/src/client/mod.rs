@@ -15,6 +15,7 @@ mod messages;
 mod outcome;
 mod replica;
 mod replicas;
+mod sessions;
 mod slot_table;
 mod view;
 
@@ -46,6 +47,7 @@ use crate::transport::status::StatusSink;
 use body::BodyError;
 use events::ClientEvents;
 use replicas::Replicas;
+use sessions::Sessions;
 
 pub use change_feed::Change;
 pub use clock::ServerClock;
@@ -76,6 +78,7 @@ pub enum ReceiveError {
 pub struct Client {
     config: ClientConfig,
     handshake: ClientHandshake,
+    sessions: Sessions,
     pub(crate) replicas: Replicas,
     pub(crate) outbox: Outbox,
     /// What the client knows about the link from the acks of the server.
@@ -116,20 +119,11 @@ impl Client {
     #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
         config.assert_valid();
-        let limits = Limits {
-            mtu_bytes: config.mtu_bytes,
-            packets_in_flight: WINDOW as usize,
-            bytes_in_flight: usize::MAX,
-            bytes_per_pass: usize::MAX,
-            memory_bytes: usize::MAX,
-        };
-        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
-        outbox.congestion = Some(Congestion::new(config.mtu_bytes));
-        outbox.packet_limit = Some(RateLimit::sending(PACKETS_PER_SECOND));
         Self {
             handshake: ClientHandshake::new(session),
+            sessions: Sessions::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
-            outbox,
+            outbox: Self::new_outbox(&config),
             link: LinkHealth::default(),
             mailbox: Mailbox::default(),
             call_runners: Vec::new(),
@@ -149,6 +143,20 @@ impl Client {
             tick_watch: TickWatch::default(),
             config,
         }
+    }
+
+    fn new_outbox(config: &ClientConfig) -> Outbox {
+        let limits = Limits {
+            mtu_bytes: config.mtu_bytes,
+            packets_in_flight: WINDOW as usize,
+            bytes_in_flight: usize::MAX,
+            bytes_per_pass: usize::MAX,
+            memory_bytes: usize::MAX,
+        };
+        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
+        outbox.congestion = Some(Congestion::new(config.mtu_bytes));
+        outbox.packet_limit = Some(RateLimit::sending(PACKETS_PER_SECOND));
+        outbox
     }
 
     /// Registers the class of an object type. Register the same classes as on the server, in any order.
@@ -224,13 +232,11 @@ impl Client {
             }
             HandshakeOutcome::Connected => {
                 self.welcomed(now);
-                self.exchange.begin(&self.mailbox, self.config.timeout);
-                self.events.push(ClientEvent::Connected);
+                self.session_began();
             }
             HandshakeOutcome::Welcome => self.welcomed(now),
             HandshakeOutcome::Ended(reason) => {
-                self.exchange.end();
-                self.events.push(ClientEvent::Disconnected(reason.clone()));
+                self.session_ended(reason.clone(), Some(now));
                 if let DisconnectReason::Protocol(why) = reason
                     && self.handshake.has_ended_itself()
                 {
@@ -320,17 +326,17 @@ impl Client {
         if let HandshakeOutcome::Ended(reason) =
             self.handshake.end(reason, &self.config, &mut self.outbox.queue)
         {
-            self.exchange.end();
-            self.events.push(ClientEvent::Disconnected(reason));
+            self.session_ended(reason, None);
         }
     }
 
     /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
     /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
-    /// the client. This packet may be lost. The client sends it again when it [receives](Self::receive) a
+    /// the client, and the client does not connect again. This packet may be lost. The client sends it again when it [receives](Self::receive) a
     /// packet that shows that the server does not know of the end. To end a connection reliably, continue to
     /// receive and poll packets for about a second.
     pub fn disconnect(&mut self) {
+        self.sessions.stop();
         self.end(DisconnectReason::Closed);
     }
 
@@ -338,6 +344,7 @@ impl Client {
     /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
     /// bytes, or longer than the packet limit minus 8.
     pub fn disconnect_with(&mut self, text: &str) {
+        self.sessions.stop();
         self.end(DisconnectReason::ClosedWith(shortened(text)));
     }
 
@@ -347,17 +354,17 @@ impl Client {
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.last_tick = now;
+        self.reconnect(now);
         self.clock.advance(now);
         let runners = std::mem::take(&mut self.call_runners);
         runners.iter().for_each(|run| run(self, now));
         self.call_runners = runners;
-        if self.handshake.is_idle() {
+        if self.handshake.is_idle() && self.sessions.is_first() {
             self.replicas.number_classes(self.mailbox.forms());
         }
         let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
         if let Some(reason) = self.handshake.tick(now, context, &mut self.outbox.queue) {
-            self.exchange.end();
-            self.events.push(ClientEvent::Disconnected(reason));
+            self.session_ended(reason, Some(now));
         }
         if !self.handshake.is_connected() {
             return;

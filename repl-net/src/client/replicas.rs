@@ -163,7 +163,9 @@ impl Replicas {
             }
         }
         self.reassembly = Reassembly::default();
-        self.slots.begin_session(is_other_server);
+        // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
+        let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
+        self.slots.begin_session(is_other_server && has_epochs);
     }
 
     /// Returns the epoch of the references that the user has.

@@ -172,6 +172,11 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
         }
         match known {
             Some(id) => self.receive_from_elsewhere(server, now, from, id, hello, bytes),
+            // Only a client that was welcomed has a token, so the server has forgotten its session.
+            None if hello.proof.as_ref().is_some_and(|proof| proof.token != 0) => {
+                let forgotten = Control::Closing(Closing::Forgotten).to_packet(session);
+                self.answer(from, forgotten, bytes.len());
+            }
             None => self.admit(server, now, from, session, bytes),
         }
     }

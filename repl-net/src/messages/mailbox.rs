@@ -48,6 +48,9 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// them, or returns `false` if the channel is reliable. Drops a message that cannot be read because an object in it does not exist.
     fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool;
 
+    /// Drops what waits in the form of an earlier session.
+    fn begin_session(&mut self) {}
+
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -263,9 +266,11 @@ impl<F: Sender> Mailbox<F> {
         Ok((channel, self.write_bits(|writer| message.write(writer))?))
     }
 
-    /// Sets the epoch of the references in messages that are written from now on.
-    pub(crate) fn set_epoch(&mut self, epoch: Epoch) {
+    /// Begins a session that is not the first one. `epoch` is the epoch of the references in messages that are
+    /// written from now on.
+    pub(crate) fn begin_session(&mut self, epoch: Epoch) {
         self.writer.set_epoch(epoch.offset());
+        self.types.iter_mut().for_each(|known| known.inbox.begin_session());
     }
 
     /// Writes a message by `write`, and returns its bits.

@@ -50,6 +50,8 @@ pub(crate) enum Closing {
     Rejected,
     /// The client has sent too many packets, or too many messages of the type with this name.
     TooFast(String),
+    /// The server does not know the session.
+    Forgotten,
 }
 
 impl Closing {
@@ -73,6 +75,7 @@ impl Closing {
             DisconnectReason::Stalled => Self::Stalled,
             DisconnectReason::Rejected(_) => Self::Rejected,
             DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
+            DisconnectReason::Forgotten => Self::Forgotten,
         })
     }
 
@@ -92,6 +95,7 @@ impl Closing {
             Self::Stalled => DisconnectReason::Stalled,
             Self::Rejected => DisconnectReason::Protocol(REJECTED.to_owned()),
             Self::TooFast(what) => DisconnectReason::TooFast(what),
+            Self::Forgotten => DisconnectReason::Forgotten,
         }
     }
 
@@ -115,6 +119,7 @@ impl Closing {
             Self::Stalled => (10, None),
             Self::Rejected => (11, None),
             Self::TooFast(text) => (12, Some(text)),
+            Self::Forgotten => (13, None),
         };
         writer.write_bits(code, 4);
         if let Some(text) = text {
@@ -137,6 +142,7 @@ impl Closing {
             10 => Self::Stalled,
             11 => Self::Rejected,
             12 => Self::TooFast(read_text(reader)?),
+            13 => Self::Forgotten,
             _ => return Err(ReadError::UnknownVariant),
         })
     }

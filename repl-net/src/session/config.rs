@@ -187,6 +187,23 @@ pub struct ClientConfig {
     /// client sends it only after the server has answered from its address. A server whose
     /// [`Login`] is `Open` ignores it. Default empty.
     pub login: Vec<u8>,
+    /// Whether the client begins a new session by itself when a session ends in one of these ways:
+    /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
+    /// [`Timeout`](crate::DisconnectReason::Timeout),
+    /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
+    /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so at once, otherwise after 0.5 s,
+    /// and after twice the time with each failure, up to 8 s. It tries until
+    /// [`Client::disconnect`](crate::Client::disconnect).
+    ///
+    /// The objects keep their last state until the new session begins. Then they are removed, and those that
+    /// the client may see are sent again. References stay valid if the server is still the same. After a
+    /// restart of the server, references to its old objects are dead: they never name a new object, unless a
+    /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls that
+    /// were not acknowledged are lost.
+    ///
+    /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
+    /// a new session. Default `true`.
+    pub reconnects: bool,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
@@ -202,6 +219,7 @@ impl Default for ClientConfig {
             max_objects: 65_536,
             max_object_bytes: 256 << 10,
             login: Vec::new(),
+            reconnects: true,
             measure: false,
             first_sequence: 0,
         }

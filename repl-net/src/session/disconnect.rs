@@ -30,6 +30,7 @@ use super::mismatch::LayoutMismatch;
 /// | the endpoint has no room for one more connection | nothing, there is no connection | `Full` |
 /// | too many handshakes are unfinished, and this is the oldest | `Full` | `Full` |
 /// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
+/// | the server was restarted, or gave up a client that does not know it yet | nothing, or an earlier reason | `Forgotten` |
 /// | without an endpoint: the connection belongs to another session | nothing, the other session goes on | `Taken` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -56,6 +57,10 @@ pub enum DisconnectReason {
     /// again.
     #[error("a newer session of the same address has replaced this one")]
     Replaced,
+    /// The server does not know the session of the client any more: it was restarted, or it has given the
+    /// client up in the meantime.
+    #[error("the server does not know the session any more")]
+    Forgotten,
     /// One side received nothing from the other for longer than the configured time.
     #[error("timed out")]
     Timeout,

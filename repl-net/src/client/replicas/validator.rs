@@ -150,9 +150,13 @@ impl Visitor for Validator<'_> {
         if !column.has_archetype(head.archetype) {
             return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
         }
+        let guid = Guid::new(head.slot, head.generation);
+        if self.replicas.slots.epoch().from_wire(guid).is_none() {
+            return Err(BodyError::malformed("a generation that is too great"));
+        }
         let subject = match self.replicas.slots.generation(head.slot) {
             None => {
-                self.outcome.open(Guid::new(head.slot, head.generation));
+                self.outcome.open(guid);
                 Subject::Archetype(head.archetype)
             }
             Some(generation) => match self.replicas.slots.class_and_row(head.slot) {

@@ -1,0 +1,188 @@
+//! The sessions of a client: when a new one begins, and what the client forgets then.
+//!
+//! *Invariant:* no two sessions of a client have the same number, and nothing of a session is used in a later
+//! one but the registered types, unread messages and the references that the user has.
+
+use std::time::Duration;
+
+use super::Client;
+use crate::session::client_handshake::ClientHandshake;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::events::ClientEvent;
+
+/// How long a client waits before it connects again, if the last attempt failed too: at first, and at most.
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const LONGEST_DELAY: Duration = Duration::from_secs(8);
+
+/// The sessions of a client.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    /// The number of the current session.
+    number: u64,
+    is_first: bool,
+    /// The number of the server of the last session that began.
+    server: Option<u64>,
+    /// When the next session begins. `None` while there is a session, and after an end for good.
+    next: Option<Duration>,
+    /// How long the client waits if the current attempt fails.
+    delay: Duration,
+}
+
+impl Sessions {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, is_first: true, server: None, next: None, delay: FIRST_DELAY }
+    }
+
+    /// Whether no session has ended yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Handles the end of a session. After some ends a client connects again: it waits longer after each
+    /// failure, but connects at once to a server that was restarted.
+    fn ended(&mut self, reason: &DisconnectReason, now: Duration) {
+        let delay = match reason {
+            DisconnectReason::Forgotten => Duration::ZERO,
+            DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
+                self.delay
+            }
+            _ => return,
+        };
+        self.next = Some(now.saturating_add(delay));
+        self.delay = self.delay.saturating_mul(2).min(LONGEST_DELAY);
+    }
+
+    /// Ends the attempts to connect again.
+    pub(super) fn stop(&mut self) {
+        self.next = None;
+    }
+
+    /// Handles the welcome of a server. Returns whether the session is the first one, one with the server of
+    /// the last session, or one with another server.
+    fn began(&mut self, server: Option<u64>) -> Beginning {
+        self.delay = FIRST_DELAY;
+        match std::mem::replace(&mut self.server, server) {
+            None => Beginning::First,
+            last if last == server => Beginning::SameServer,
+            _ => Beginning::OtherServer,
+        }
+    }
+
+    /// Returns the number of the session that begins now, if one is due.
+    fn take_due(&mut self, now: Duration) -> Option<u64> {
+        self.next = match self.next {
+            Some(next) if next <= now => None,
+            waiting => return waiting.and(None),
+        };
+        self.number = scatter(self.number);
+        self.is_first = false;
+        Some(self.number)
+    }
+}
+
+/// What the begin of a session is to the objects that the client has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    First,
+    SameServer,
+    OtherServer,
+}
+
+/// Returns another number for each number: one step of the generator SplitMix64 (Steele, Lea and Flood 2014).
+const fn scatter(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+impl Client {
+    /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
+    /// those that the client may still see.
+    pub(super) fn session_began(&mut self) {
+        let beginning = self.sessions.began(self.handshake.instance);
+        if beginning != Beginning::First {
+            let is_other_server = beginning == Beginning::OtherServer;
+            self.replicas.begin_session(is_other_server, &mut self.events);
+            self.mailbox.begin_session(self.replicas.epoch());
+        }
+        self.exchange.begin(&self.mailbox, self.config.timeout);
+        self.events.push(ClientEvent::Connected);
+    }
+
+    /// Handles the end of a session.
+    pub(super) fn session_ended(&mut self, reason: DisconnectReason, now: Option<Duration>) {
+        self.exchange.end();
+        if let Some(now) = now.filter(|_| self.config.reconnects) {
+            self.sessions.ended(&reason, now);
+        }
+        self.events.push(ClientEvent::Disconnected(reason));
+    }
+
+    /// Begins the next session, if it is due.
+    pub(super) fn reconnect(&mut self, now: Duration) {
+        let Some(number) = self.sessions.take_due(now) else { return };
+        self.handshake = ClientHandshake::new(number);
+        let (bytes_sent, packets_sent) = (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent);
+        self.outbox = Self::new_outbox(&self.config);
+        (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
+        self.link = Default::default();
+        self.received = Default::default();
+        self.ack_pace = Default::default();
+        self.status = Default::default();
+        self.clock = Default::default();
+        self.is_synchronized = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_client_waits_longer_after_each_failure_and_no_number_comes_again() {
+        let mut sessions = Sessions::new(7);
+        let (mut now, mut numbers, mut waits) = (SECOND, vec![7], Vec::new());
+        for _ in 0..8 {
+            sessions.ended(&DisconnectReason::Timeout, now);
+            let start = now;
+            let number = loop {
+                match sessions.take_due(now) {
+                    Some(number) => break number,
+                    None => now += Duration::from_millis(100),
+                }
+            };
+            assert!(!numbers.contains(&number), "{number}");
+            numbers.push(number);
+            waits.push((now - start).as_millis());
+            assert_eq!(sessions.take_due(now), None, "it begins once");
+        }
+        assert_eq!(waits, [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000]);
+        sessions.began(Some(3));
+        sessions.ended(&DisconnectReason::Full, now);
+        assert!(sessions.take_due(now + FIRST_DELAY).is_some());
+    }
+
+    #[test]
+    fn only_some_ends_lead_to_another_session() {
+        for reason in [DisconnectReason::Closed, DisconnectReason::Taken, DisconnectReason::Replaced] {
+            let mut sessions = Sessions::new(7);
+            sessions.ended(&reason, SECOND);
+            assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason}");
+        }
+        let mut sessions = Sessions::new(7);
+        sessions.ended(&DisconnectReason::Forgotten, SECOND);
+        assert!(sessions.take_due(SECOND).is_some(), "a restarted server is there already");
+    }
+
+    #[test]
+    fn another_server_is_told_from_the_same_one() {
+        let mut sessions = Sessions::new(7);
+        assert_eq!(sessions.began(Some(1)), Beginning::First);
+        assert_eq!(sessions.began(Some(1)), Beginning::SameServer);
+        assert_eq!(sessions.began(Some(2)), Beginning::OtherServer);
+        assert_eq!(sessions.began(Some(1)), Beginning::OtherServer);
+    }
+}
