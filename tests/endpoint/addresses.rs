@@ -161,6 +161,7 @@ fn r25_who_knows_a_session_but_not_its_token_cannot_take_it_away() {
     world.run(Duration::from_secs(3));
     assert_eq!(world.endpoint.address(id), Some(PeerId(1)));
     assert!(world.is_current(0) && !world.guests[1].client.is_connected());
+    assert_eq!(world.guests[1].end, Some(DisconnectReason::Taken));
 }
 
 #[test]

@@ -107,7 +107,7 @@ pub struct Client {
 impl Client {
     /// Returns a client on which no classes are registered yet.
     ///
-    /// `session` distinguishes this session from all other sessions of the same address. Every packet belongs
+    /// `session` distinguishes this session from all other sessions of the same server. Every packet belongs
     /// to one session, and packets of other sessions count as damaged (R25). Use a new number for each
     /// session. On the open internet use 64 random bits, because somebody who guesses the number can end the
     /// session.

@@ -88,16 +88,13 @@ impl<A: Copy + Ord> Directory<A> {
         }
     }
 
-    /// Removes the connections that `is_known` does not know.
-    pub(super) fn retain(&mut self, is_known: impl Fn(ConnectionId) -> bool) {
-        let gone: Vec<ConnectionId> = self.entries.keys().copied().filter(|&id| !is_known(id)).collect();
-        for id in gone {
-            self.leave(id);
-            if let Some(entry) = self.entries.remove(&id)
-                && self.sessions.get(&entry.session) == Some(&id)
-            {
-                self.sessions.remove(&entry.session);
-            }
+    /// Removes a connection.
+    pub(super) fn remove(&mut self, id: ConnectionId) {
+        self.leave(id);
+        if let Some(entry) = self.entries.remove(&id)
+            && self.sessions.get(&entry.session) == Some(&id)
+        {
+            self.sessions.remove(&entry.session);
         }
     }
 
@@ -113,5 +110,80 @@ impl<A: Copy + Ord> Directory<A> {
         if *residents == Residents::default() {
             self.addresses.remove(&address);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: ConnectionId = ConnectionId(1);
+    const TWO: ConnectionId = ConnectionId(2);
+
+    fn places(directory: &Directory<u8>, address: u8) -> (Option<ConnectionId>, Option<ConnectionId>) {
+        let Residents { settled, newcomer } = directory.residents(address);
+        (settled, newcomer)
+    }
+
+    #[test]
+    fn a_newcomer_that_settles_takes_the_place_of_the_other_which_still_sends() {
+        let mut directory = Directory::new();
+        directory.insert(ONE, 10, 7, false);
+        directory.insert(TWO, 20, 7, true);
+        assert_eq!(places(&directory, 7), (Some(ONE), Some(TWO)));
+        assert_eq!(directory.settle_newcomer(7), Some(ONE));
+        assert_eq!(places(&directory, 7), (Some(TWO), None));
+        assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(7), Some(7)));
+        directory.remove(ONE);
+        assert_eq!(places(&directory, 7), (Some(TWO), None), "the end of the other changes nothing");
+        assert_eq!((directory.connection_of(10), directory.connection_of(20)), (None, Some(TWO)));
+    }
+
+    #[test]
+    fn who_moves_to_an_address_takes_it_from_the_other_which_has_none_then() {
+        let mut directory = Directory::new();
+        directory.insert(ONE, 10, 7, false);
+        directory.insert(TWO, 20, 8, false);
+        directory.relocate(ONE, 8);
+        assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), None));
+        assert_eq!((places(&directory, 7), places(&directory, 8)), ((None, None), (Some(ONE), None)));
+        directory.relocate(TWO, 7);
+        assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), Some(7)));
+    }
+
+    #[test]
+    fn whatever_happens_nothing_is_left_of_removed_connections() {
+        let mut random = 1_u64;
+        let mut below = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        let mut directory = Directory::new();
+        let mut ids = Vec::new();
+        for number in 0..20_000 {
+            let address = below(6) as u8;
+            match below(4) {
+                0 => {
+                    let id = ConnectionId(number);
+                    directory.insert(id, below(30), address, below(2) == 0);
+                    ids.push(id);
+                }
+                1 => _ = directory.settle_newcomer(address),
+                2 if !ids.is_empty() => directory.relocate(ids[below(ids.len() as u64) as usize], address),
+                _ if !ids.is_empty() => {
+                    directory.remove(ids.swap_remove(below(ids.len() as u64) as usize));
+                }
+                _ => {}
+            }
+            for (address, residents) in &directory.addresses {
+                for id in residents.settled.into_iter().chain(residents.newcomer) {
+                    assert_eq!(directory.address_of(id), Some(*address));
+                }
+            }
+            assert!(directory.sessions.values().all(|id| directory.contains(*id)));
+        }
+        ids.into_iter().for_each(|id| directory.remove(id));
+        assert!(directory.entries.is_empty() && directory.sessions.is_empty());
+        assert!(directory.addresses.is_empty());
     }
 }

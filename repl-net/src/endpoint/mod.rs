@@ -72,8 +72,6 @@ pub struct Endpoint<A = SocketAddr> {
     answers: VecDeque<(A, Vec<u8>)>,
     /// The answer that was last returned.
     lent: Vec<u8>,
-    /// How many connections the server had removed when the directory was last compared with it.
-    removed: u64,
 }
 
 impl<A: Copy + Ord + Hash> Endpoint<A> {
@@ -95,7 +93,6 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
             half_open: BTreeSet::new(),
             answers: VecDeque::new(),
             lent: Vec::new(),
-            removed: 0,
         }
     }
 
@@ -195,11 +192,14 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
             return self.answer(from, closing, bytes.len());
         }
         let token = hello.proof.as_ref().map_or(0, |proof| proof.token);
-        if server.handshake(id).is_some_and(|handshake| handshake.knows(token)) {
-            self.directory.relocate(id, from);
-            server.moved(id);
-            server.receive(id, now, bytes);
+        if !server.handshake(id).is_some_and(|handshake| handshake.knows(token)) {
+            // Somebody else chose the same number of the session.
+            let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
+            return self.answer(from, taken, bytes.len());
         }
+        self.directory.relocate(id, from);
+        server.moved(id);
+        server.receive(id, now, bytes);
     }
 
     /// Makes a connection for a session whose client has proved its address.
@@ -235,10 +235,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
     }
 
     /// Forgets the connections that the server has removed.
-    fn forget_removed(&mut self, server: &Server) {
-        if self.removed != server.removed() {
-            self.removed = server.removed();
-            self.directory.retain(|id| server.handshake(id).is_some());
-        }
+    fn forget_removed(&mut self, server: &mut Server) {
+        server.take_removed().into_iter().for_each(|id| self.directory.remove(id));
     }
 }

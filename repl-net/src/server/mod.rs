@@ -95,8 +95,8 @@ pub struct Server {
     ended: VecDeque<(Duration, ConnectionId)>,
     /// The time for which ended connections are kept.
     keep_ended: Duration,
-    /// The number of connections that were removed so far.
-    removed: u64,
+    /// The connections of an endpoint that were removed. The endpoint takes them in its next call.
+    removed: Vec<ConnectionId>,
     secret: Secret,
     /// The latest time that the user has passed to the server.
     now: Duration,
@@ -125,7 +125,7 @@ impl Server {
             open: 0,
             ended: VecDeque::new(),
             keep_ended: config.timeout,
-            removed: 0,
+            removed: Vec::new(),
             secret: Secret::from(config.secret),
             now: Duration::ZERO,
             config,

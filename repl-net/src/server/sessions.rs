@@ -149,9 +149,11 @@ impl Server {
     /// Removes the connection that ended first. The client of a removed connection is no longer told why the
     /// connection ended.
     fn remove_oldest_ended(&mut self) {
-        if let Some((_, id)) = self.ended.pop_front() {
-            self.connections.remove(&id);
-            self.removed += 1;
+        if let Some((_, id)) = self.ended.pop_front()
+            && let Some(peer) = self.connections.remove(&id)
+            && peer.handshake.is_of_endpoint()
+        {
+            self.removed.push(id);
         }
     }
 
@@ -167,9 +169,9 @@ impl Server {
         self.open
     }
 
-    /// Returns the number of connections that were removed so far.
-    pub(crate) fn removed(&self) -> u64 {
-        self.removed
+    /// Returns the connections of the endpoint that were removed since the last call.
+    pub(crate) fn take_removed(&mut self) -> Vec<ConnectionId> {
+        std::mem::take(&mut self.removed)
     }
 
     /// Returns the handshake of a connection that was not removed.

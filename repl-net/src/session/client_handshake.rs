@@ -8,6 +8,7 @@ use std::time::Duration;
 use repl_core::BitReader;
 
 use super::classes::ClassList;
+use super::closing::Closing;
 use super::config::ClientConfig;
 use super::control::{Control, Hello, Proof, Welcome};
 use super::disconnect::DisconnectReason;
@@ -201,6 +202,8 @@ impl ClientHandshake {
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
                 self.ended(DisconnectReason::Limits(mismatch))
             }
+            // The answer to a late hello: the server has accepted this client since.
+            (Control::Closing(Closing::Taken), Stage::Connected) => HandshakeOutcome::Nothing,
             (Control::Closing(closing), Stage::Handshake { .. } | Stage::Connected) => {
                 self.ended(closing.into_reason())
             }
@@ -354,7 +357,6 @@ impl ClientHandshake {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::closing::Closing;
     use crate::session::limits::{Limit, LimitMismatch};
     use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
 
@@ -473,7 +475,8 @@ mod tests {
         let mut pair = Pair::alike();
         (0..10).for_each(|_| pair.step());
         pair.client_reports.clear();
-        for control in [Control::Wait, Control::Retry(3), Control::Differs(Question::Classes)] {
+        let taken = Control::Closing(Closing::Taken);
+        for control in [taken, Control::Wait, Control::Retry(3), Control::Differs(Question::Classes)] {
             pair.client_receives(&control.to_packet(SESSION));
         }
         assert_eq!(pair.client_reports, []);

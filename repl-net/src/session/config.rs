@@ -107,8 +107,9 @@ pub struct ServerConfig {
     /// Whether the server sends a client at most three times the bytes that it received from the client's
     /// address, until the client has shown that it receives the packets sent to this address (R26). The
     /// client proves this within one round trip. Without this limit an attacker can make the server flood any
-    /// address. Switch it off only if the transport has already validated the address, as QUIC does. Default
-    /// `true`.
+    /// address. Switch it off only if the transport has already validated the address, as QUIC does. For the
+    /// connections of an [`Endpoint`](crate::Endpoint) this field makes no difference: their clients have
+    /// proved their addresses with cookies. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
     /// address. On the open internet use 64 random bits that are new in each run of the server: anyone who

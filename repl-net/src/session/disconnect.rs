@@ -31,6 +31,7 @@ use super::mismatch::LayoutMismatch;
 /// | too many handshakes are unfinished, and this is the oldest | `Full` | `Full` |
 /// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
 /// | the server was restarted, or gave up a client that does not know it yet | nothing, or an earlier reason | `Forgotten` |
+/// | with an endpoint: a client at another address has the same session number | nothing, that client stays | `Taken` |
 /// | without an endpoint: the connection belongs to another session | nothing, the other session goes on | `Taken` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -88,10 +89,11 @@ pub enum DisconnectReason {
     /// The client's limits are below the server's, so the server could send more than the client can hold.
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
-    /// Only clients report this reason. The server's connection for this address belongs to another session,
-    /// usually an earlier session of the same address. The server frees the connection after its
-    /// [`timeout`](crate::ServerConfig::timeout). After the timeout a new client may connect from this
-    /// address. From another address a new client may connect immediately.
+    /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
+    /// session number: use a random number. Without an endpoint, the server's connection for this address
+    /// belongs to another session, usually an earlier session of the same address. The server frees the
+    /// connection after its [`timeout`](crate::ServerConfig::timeout). After the timeout a new client may
+    /// connect from this address. From another address a new client may connect immediately.
     #[error(
         "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
          another address"

@@ -149,6 +149,11 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
+    /// Whether an endpoint has made the connection.
+    pub(crate) fn is_of_endpoint(&self) -> bool {
+        matches!(self.trust, Trust::Cookie { .. })
+    }
+
     /// Returns whether the client has shown that it has received the welcome, or the session is over.
     pub(crate) fn is_through(&self) -> bool {
         self.has_token || self.is_ended()
@@ -164,7 +169,7 @@ impl ServerHandshake {
     /// the handshake or the answer to the login takes too long.
     pub(crate) fn overdue(&self, config: &ServerConfig, now: Duration) -> Option<DisconnectReason> {
         let (silent, waiting) = (now.saturating_sub(self.last_received), now.saturating_sub(self.since));
-        let is_half_open = matches!(self.trust, Trust::Cookie { .. }) && !self.has_token;
+        let is_half_open = self.is_of_endpoint() && !self.has_token;
         match self.stage {
             Stage::Ended(_) => None,
             Stage::Login if waiting >= config.login_timeout => Some(DisconnectReason::LoginTimeout),
@@ -301,7 +306,7 @@ impl ServerHandshake {
     /// session.
     fn may_be_replaced(&self, checksum: u64, limits: ClientLimits, context: HandshakeContext<'_>) -> bool {
         let agrees = checksum == context.classes.checksum() && context.config.login == Login::Open;
-        !matches!(self.trust, Trust::Cookie { .. })
+        !self.is_of_endpoint()
             && limits.first_mismatch(context.config).is_none()
             && match self.stage {
                 Stage::Handshake => true,
@@ -383,7 +388,7 @@ impl ServerHandshake {
             // Clients send their logins only together with a cookie. An endpoint has compared the cookie
             // already.
             let cookie = self.secret.connection_cookie(self.connection, session);
-            let has_cookie = |sent: u64| matches!(self.trust, Trust::Cookie { .. }) || sent ^ cookie == 0;
+            let has_cookie = |sent: u64| self.is_of_endpoint() || sent ^ cookie == 0;
             let Some(proof) = proof.filter(|proof| has_cookie(proof.cookie)) else {
                 self.send_control(&Control::Retry(cookie), queue);
                 return HandshakeOutcome::Nothing;

@@ -378,3 +378,94 @@ fn the_time_of_each_client_begins_with_its_own_hello() {
         assert_eq!((pair.server.binding(), pair.server.last_received()), (session, pair.now));
     }
 }
+
+/// Returns a pair whose client has proved its address to an endpoint.
+fn of_endpoint(waits: bool) -> Pair {
+    let mut pair = Pair::alike();
+    let (secret, trust) = (Secret::from(77_u64), Trust::Cookie { waits });
+    pair.server = ServerHandshake::new(ConnectionId(3), secret, trust, pair.now);
+    pair.to_client.allowance.lift();
+    pair
+}
+
+#[test]
+fn r26_a_client_with_a_cookie_is_connected_at_once_unless_another_has_its_address() {
+    for waits in [false, true] {
+        let mut pair = of_endpoint(waits);
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+        assert_eq!(pair.server.is_connected(), !waits);
+        assert!(!pair.server.is_through());
+        (0..4).for_each(|_| pair.step());
+        assert!(pair.server.is_connected() && pair.server.is_through());
+        assert_eq!(pair.server_reports[0], Reported::Connected);
+    }
+}
+
+#[test]
+fn r26_a_client_with_a_cookie_has_five_seconds_to_show_the_token() {
+    for waits in [false, true] {
+        let mut pair = of_endpoint(waits);
+        let (start, hello) = (pair.now, pair.client_sends().remove(0));
+        pair.server_receives(&hello);
+        let overdue =
+            |pair: &Pair, ms| pair.server.overdue(&pair.server_config, start + Duration::from_millis(ms));
+        assert_eq!(overdue(&pair, 4_999), None);
+        assert_eq!(overdue(&pair, 5_000), Some(DisconnectReason::Timeout));
+        pair.server_receives(&proof(SESSION));
+        assert_eq!(overdue(&pair, 9_999), None);
+        assert_eq!(overdue(&pair, 10_000), Some(DisconnectReason::Timeout), "the client is silent");
+    }
+}
+
+#[test]
+fn r25_a_client_with_a_cookie_is_replaced_by_no_other() {
+    let other = {
+        let mut other = Pair::alike();
+        other.client = ClientHandshake::new(SESSION + 1);
+        other.client_sends().remove(0)
+    };
+    for waits in [false, true] {
+        let mut pair = of_endpoint(waits);
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+        drain(&mut pair.to_client);
+        pair.server_receives(&other);
+        assert_eq!(pair.server.binding(), SESSION);
+        assert_eq!(drain(&mut pair.to_client), [Control::Closing(Closing::Taken).to_packet(SESSION + 1)]);
+    }
+}
+
+#[test]
+fn r25_a_session_whose_login_waits_is_replaced_by_no_other() {
+    let mut pair = Pair::alike();
+    pair.server_config.login = Login::Ask;
+    pair.client_config.login = b"Ada".to_vec();
+    (0..4).for_each(|_| pair.step());
+    assert_eq!(pair.server_reports, [Reported::Login(b"Ada".to_vec())]);
+    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
+    pair.client_config.login = b"Eve".to_vec();
+    (0..4).for_each(|_| pair.step());
+    assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Taken)]);
+    assert_eq!(pair.server_reports.len(), 1, "no second login is reported for the connection");
+    pair.client = own;
+    let accepted = pair.server.accept(b"4", pair.now, &pair.server_config, &mut pair.to_client);
+    assert!(matches!(accepted, HandshakeOutcome::Nothing), "the address is not proved yet");
+    (0..30).for_each(|_| pair.step());
+    assert!(pair.server.is_connected() && pair.server.binding() == SESSION);
+    assert_eq!(pair.client.login_answer, b"4");
+}
+
+#[test]
+fn r21_a_login_is_decided_once_under_loss_and_reordering() {
+    for seed in 0..300 {
+        let mut pair = Pair::alike();
+        pair.server_config.login = Login::Ask;
+        pair.client_config.login = vec![7; 512];
+        pair.run(seed, 60);
+        assert_eq!(pair.server_reports, [Reported::Login(vec![7; 512])], "with the seed {seed}");
+        assert!(pair.client_reports.is_empty() && !pair.server.is_connected());
+        pair.server.accept(&[], pair.now, &pair.server_config, &mut pair.to_client);
+        pair.run(seed, 60);
+        assert!(pair.server.is_connected(), "with the seed {seed}");
+        assert_eq!(pair.client_reports[0], Reported::Connected);
+    }
+}
