@@ -147,7 +147,12 @@ fn r25_an_old_hello_of_a_session_does_not_move_it() {
     // Its cookie is still right for the old address.
     world.endpoint.receive(&mut world.server, world.now, PeerId(1), &old);
     assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
-    assert!(world.endpoint.poll_transmit(&mut world.server).is_none_or(|(to, _)| to != PeerId(1)));
+    // The answer is that the session is taken. A client that is connected ignores it.
+    let (to, answer) = world.endpoint.poll_transmit(&mut world.server).expect("an answer");
+    assert_eq!((to, answer.len()), (PeerId(1), 5));
+    let client = &mut world.guests[0].client;
+    assert_eq!(client.receive(world.now, answer), Ok(()));
+    assert!(client.is_connected() && client.poll_event().is_none());
 }
 
 #[test]
