@@ -176,6 +176,7 @@ mod tests {
             DisconnectReason::LoginTimeout,
             DisconnectReason::Stalled,
             DisconnectReason::TooFast("packets".to_owned()),
+            DisconnectReason::Forgotten,
         ]
     }
 
@@ -217,6 +218,6 @@ mod tests {
         };
         assert!(matches!(read(|writer| writer.write_bits(0xff1, 12)), Err(ReadError::TooLong { .. })));
         assert_eq!(read(|writer| writer.write_bits(0xff_011, 20)), Err(ReadError::InvalidUtf8));
-        assert_eq!(read(|writer| writer.write_bits(13, 4)), Err(ReadError::UnknownVariant));
+        assert_eq!(read(|writer| writer.write_bits(14, 4)), Err(ReadError::UnknownVariant));
     }
 }
