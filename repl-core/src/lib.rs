@@ -73,12 +73,13 @@ pub use class::{Class, DecodeError};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
 pub use ids::epoch::Epoch;
+pub use ids::guid::Guid;
 pub use ids::handles::HandleSet;
 pub use ids::item_id::ItemId;
 #[doc(inline)]
 pub use ids::label;
 pub use ids::property_index::PropertyIndex;
-pub use ids::reference::{Guid, NoObjects, ObjectRef, Objects, ReferenceMap};
+pub use ids::reference::{NoObjects, ObjectRef, Objects, ReferenceMap};
 pub use schema::callbacks::Callbacks;
 pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};

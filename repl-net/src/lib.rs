@@ -66,7 +66,7 @@ pub mod sim;
 mod transport;
 
 pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, ServerCall};
-pub use calls::caller::CallError;
+pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
@@ -86,8 +86,8 @@ pub use transport::role::Role;
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::calls::caller::CallSender;
     pub use crate::calls::invocation::Invocation;
+    pub use crate::calls::rpcs::CallSender;
     pub use crate::calls::table::{CallEntry, Parameter, checked_per_second};
     pub use crate::{
         CallError, CallKind, CallTable, ClientCall, ConnectionId, MulticastCall, Rpcs, ServerCall,

@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use super::reference::Guid;
+use super::guid::Guid;
 
 /// The difference between the generations in a client's references and the generations on the wire.
 ///

@@ -8,8 +8,8 @@ use std::borrow::Borrow;
 use std::fmt::Debug;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::guid::Guid;
 use crate::ids::key::KeyBits;
-use crate::ids::reference::Guid;
 
 /// A value that identifies an element of a collection: the id of an item of a fast array, or the bits of the
 /// key of an entry of a map.

@@ -11,10 +11,10 @@
 use std::borrow::Borrow;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::guid::Guid;
 use crate::ids::identity::{Identity, KeyPass, ReadIds, WriteIds};
 use crate::ids::item_id::ItemId;
 use crate::ids::ranges::Ranges;
-use crate::ids::reference::Guid;
 
 /// The order of the Exp-Golomb code for the first id. The order 7 suits arrays with some hundreds of items,
 /// which are the most common.

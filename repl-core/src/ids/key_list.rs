@@ -6,10 +6,10 @@
 use std::borrow::Borrow;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError, count};
+use crate::ids::guid::Guid;
 use crate::ids::identity::{Identity, KeyPass, ReadIds, ReadKey, WriteIds};
 use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
-use crate::ids::reference::Guid;
 
 /// Writes a list of keys of a map. A list of keys has one of two forms: either it begins with the number of
 /// keys, or each key follows a set bit and a zero bit ends the list.

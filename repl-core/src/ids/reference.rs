@@ -5,44 +5,11 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::epoch::Epoch;
+use super::guid::Guid;
 use crate::bits::{BitReader, BitWriter, ReadError};
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
-
-/// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
-/// guid is never used again (R18).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Guid {
-    slot: u32,
-    generation: NonZeroU32,
-}
-
-impl Guid {
-    /// Returns the guid of the object in `slot` with this `generation`. Generations are counted from one.
-    #[must_use]
-    pub const fn new(slot: u32, generation: NonZeroU32) -> Self {
-        Self { slot, generation }
-    }
-
-    /// Returns the slot of the object. Updates name the object by its slot.
-    #[must_use]
-    pub const fn slot(self) -> u32 {
-        self.slot
-    }
-
-    /// Returns the generation: the number of objects that have used the slot up to this object.
-    #[must_use]
-    pub const fn generation(self) -> NonZeroU32 {
-        self.generation
-    }
-}
-
-impl fmt::Debug for Guid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}v{}", self.slot, self.generation)
-    }
-}
 
 /// A reference to a replicated object of type `T`, or null. Spawning an object returns a reference to it.
 /// Fields can hold references, and servers and clients are indexed with references.
@@ -70,7 +37,7 @@ impl<T: ?Sized> ObjectRef<T> {
     /// object is a `T`.
     #[must_use]
     pub const fn new(guid: Guid) -> Self {
-        Self { raw: (guid.generation.get() as u64) << 32 | guid.slot as u64, object: PhantomData }
+        Self { raw: (guid.generation().get() as u64) << 32 | guid.slot() as u64, object: PhantomData }
     }
 
     /// Returns the guid of the object. Returns `None` if the reference is null.

@@ -10,13 +10,14 @@ use std::any::{Any, type_name};
 use std::ptr;
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::guid::Guid;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::item_list::ItemForm;
 use crate::ids::key::KeyBits;
 use crate::ids::key_list::KeyForm;
 use crate::ids::label::Label;
-use crate::ids::reference::{Guid, Objects, ReferenceMap};
+use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::whole;
 use crate::schema::erased::{Collection, Named, RawStep};
 use crate::schema::keyed::{Keyed, KeyedReplica, KeyedShadow, Preload};

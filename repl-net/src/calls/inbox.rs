@@ -15,7 +15,7 @@ use repl_core::{
 use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
-use crate::messages::mailbox::{Inbox, MAX_UNREAD};
+use crate::messages::mailbox::{Arrival, Inbox, MAX_UNREAD, Refusal};
 use crate::messages::sender::Sender;
 
 /// How long a call waits for the objects of its references. After that it runs with null references.
@@ -119,11 +119,17 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         }
     }
 
-    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
-        let Ok(read) = Content::<T>::read(content, objects) else { return true };
+    fn rates(&self) -> Vec<u32> {
+        T::CALLS.calls().iter().map(|call| call.per_second).collect()
+    }
+
+    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
+        let Ok(read) = Content::<T>::read(arrival.content, arrival.objects) else { return Ok(()) };
+        arrival.count(T::number(&read.call))?;
+        let Arrival { from, content, .. } = arrival;
         let count = self.counts.entry(from).or_default();
         if *count >= MAX_UNREAD || self.waiting.len() >= MAX_UNREAD {
-            return !self.is_reliable;
+            return if self.is_reliable { Err(Refusal::Full) } else { Ok(()) };
         }
         let must_wait = read.lacks_objects && read.entry().is_some_and(|entry| entry.waits);
         if must_wait || self.waiting.iter().any(|waiting| waiting.object == read.object) {
@@ -136,7 +142,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
             *count = count.saturating_add(1);
             self.calls.push_back((Some(from), read.received(from.connection())));
         }
-        true
+        Ok(())
     }
 
     fn begin_session(&mut self) {

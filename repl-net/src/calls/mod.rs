@@ -2,16 +2,16 @@
 //!
 //! `#[rpcs]` implements [`Rpcs`](rpcs::Rpcs) for a class: an enum of its calls, a [`CallTable`](table::CallTable)
 //! and the code that runs them. On the wire a call is a message: the object and a value of that enum. Each
-//! class has two channels, one for its reliable calls and one for the others. [`caller`] queues a call,
+//! class has two channels, one for its reliable calls and one for the others. [`rpcs`] queues a call,
 //! [`inbox`] stores what arrived, and [`on_server`] and [`on_client`] run it.
 //!
 //! *Invariant:* a call runs only while its object exists, and on a server only if its caller owns the object.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod call;
-pub(crate) mod caller;
 mod channels;
 mod display;
+pub(crate) mod error;
 mod inbox;
 pub(crate) mod invocation;
 mod on_client;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use repl_core::ObjectRef;
 
 use super::call::{CallSide, ReceivedCall};
-use super::caller::{CallError, CallSender};
 use super::channels;
+use super::error::CallError;
 use super::inbox::{self, CallInbox};
 use super::invocation::Invocation;
-use super::rpcs::Rpcs;
+use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
 use crate::client::Client;
 
@@ -63,9 +63,9 @@ impl Client {
         }
         let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
-        let max_bits = self.outbox.capacity();
+        let (max_bits, now) = (self.outbox.capacity(), self.last_tick);
         let writer = self.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
-        Ok(self.exchange.outgoing.add(channel, writer, max_bits)?)
+        Ok(self.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
     }
 
     fn call_inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut CallInbox<(), T>> {

@@ -8,11 +8,11 @@ use std::time::Duration;
 use repl_core::ObjectRef;
 
 use super::call::{CallSide, ReceivedCall};
-use super::caller::{CallError, CallSender};
 use super::channels;
+use super::error::CallError;
 use super::inbox::{self, CallInbox, Received};
 use super::invocation::Invocation;
-use super::rpcs::Rpcs;
+use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
 use crate::messages::channel::SendError;
 use crate::server::Server;

@@ -1,10 +1,11 @@
-//! [`Rpcs`]: the trait of classes with calls.
+//! [`Rpcs`]: the trait of classes with calls, and what sends these calls.
 //!
 //! *Invariant:* `#[rpcs]` is the only implementation, so the numbers of calls agree with their table.
 
-use repl_core::{NetSerialize, Replicated};
+use repl_core::{NetSerialize, ObjectRef, Replicated};
 
-use super::caller::CallSender;
+use super::call::CallSide;
+use super::error::CallError;
 use super::invocation::Invocation;
 use super::table::CallTable;
 use crate::session::connection_id::ConnectionId;
@@ -36,4 +37,27 @@ pub trait Rpcs: Replicated {
     /// Runs a call.
     #[doc(hidden)]
     fn run(invocation: Invocation<'_, Self>, call: Self::Call);
+}
+
+/// Sends the calls of one object. Only generated code uses it.
+pub struct CallSender<'a, T> {
+    side: CallSide<'a>,
+    object: ObjectRef<T>,
+}
+
+impl<'a, T: Rpcs> CallSender<'a, T> {
+    pub(super) fn new(side: CallSide<'a>, object: ObjectRef<T>) -> Self {
+        Self { side, object }
+    }
+
+    /// Queues a call for the side or sides that run it.
+    ///
+    /// # Errors
+    /// If the call cannot be queued. Nothing has changed then.
+    pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
+        match &mut self.side {
+            CallSide::Server(server) => server.send_call(self.object, call),
+            CallSide::Client(client) => client.send_call(self.object, call),
+        }
+    }
 }

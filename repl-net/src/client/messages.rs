@@ -61,7 +61,7 @@ impl Client {
         if !self.handshake.is_connected() {
             return Err(SendError::NotConnected);
         }
-        self.exchange.add_limited(channel, writer, max_bits, self.last_tick)
+        self.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns

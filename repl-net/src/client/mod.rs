@@ -13,6 +13,7 @@ mod interpolated;
 mod mentions;
 mod messages;
 mod outcome;
+mod reconnecting;
 mod replica;
 mod replicas;
 mod sessions;
@@ -91,7 +92,7 @@ pub struct Client {
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
     last_sent: Duration,
-    last_tick: Duration,
+    pub(crate) last_tick: Duration,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
     last_departed: Option<ObjectRef<()>>,

@@ -1,14 +1,11 @@
-//! The sessions of a client: when a new one begins, and what the client forgets then.
+//! The sessions of a client: when a new one begins, with which number, and whether the server is still the
+//! same.
 //!
-//! *Invariant:* no two sessions of a client have the same number, and nothing of a session is used in a later
-//! one but the registered types, unread messages and the references that the user has.
+//! *Invariant:* no two sessions of a client have the same number.
 
 use std::time::Duration;
 
-use super::Client;
-use crate::session::client_handshake::ClientHandshake;
 use crate::session::disconnect::DisconnectReason;
-use crate::session::events::ClientEvent;
 
 /// How long a client waits before it connects again, if the last attempt failed too: at first, and at most.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -40,7 +37,7 @@ impl Sessions {
 
     /// Handles the end of a session. After some ends a client connects again: it waits longer after each
     /// failure, but connects at once to a server that was restarted.
-    fn ended(&mut self, reason: &DisconnectReason, now: Duration) {
+    pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration) {
         let delay = match reason {
             DisconnectReason::Forgotten => Duration::ZERO,
             DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
@@ -59,7 +56,7 @@ impl Sessions {
 
     /// Handles the welcome of a server. Returns whether the session is the first one, one with the server of
     /// the last session, or one with another server.
-    fn began(&mut self, server: Option<u64>) -> Beginning {
+    pub(super) fn began(&mut self, server: Option<u64>) -> Beginning {
         self.delay = FIRST_DELAY;
         match std::mem::replace(&mut self.server, server) {
             None => Beginning::First,
@@ -69,7 +66,7 @@ impl Sessions {
     }
 
     /// Returns the number of the session that begins now, if one is due.
-    fn take_due(&mut self, now: Duration) -> Option<u64> {
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<u64> {
         self.next = match self.next {
             Some(next) if next <= now => None,
             waiting => return waiting.and(None),
@@ -82,7 +79,7 @@ impl Sessions {
 
 /// What the begin of a session is to the objects that the client has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beginning {
+pub(super) enum Beginning {
     First,
     SameServer,
     OtherServer,
@@ -94,45 +91,6 @@ const fn scatter(number: u64) -> u64 {
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ mixed >> 31
-}
-
-impl Client {
-    /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
-    /// those that the client may still see.
-    pub(super) fn session_began(&mut self) {
-        let beginning = self.sessions.began(self.handshake.instance);
-        if beginning != Beginning::First {
-            let is_other_server = beginning == Beginning::OtherServer;
-            self.replicas.begin_session(is_other_server, &mut self.events);
-            self.mailbox.begin_session(self.replicas.epoch());
-        }
-        self.exchange.begin(&self.mailbox, self.config.timeout);
-        self.events.push(ClientEvent::Connected);
-    }
-
-    /// Handles the end of a session.
-    pub(super) fn session_ended(&mut self, reason: DisconnectReason, now: Option<Duration>) {
-        self.exchange.end();
-        if let Some(now) = now.filter(|_| self.config.reconnects) {
-            self.sessions.ended(&reason, now);
-        }
-        self.events.push(ClientEvent::Disconnected(reason));
-    }
-
-    /// Begins the next session, if it is due.
-    pub(super) fn reconnect(&mut self, now: Duration) {
-        let Some(number) = self.sessions.take_due(now) else { return };
-        self.handshake = ClientHandshake::new(number);
-        let (bytes_sent, packets_sent) = (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent);
-        self.outbox = Self::new_outbox(&self.config);
-        (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
-        self.link = Default::default();
-        self.received = Default::default();
-        self.ack_pace = Default::default();
-        self.status = Default::default();
-        self.clock = Default::default();
-        self.is_synchronized = false;
-    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use repl_core::{BitWriter, Objects, ReadError};
 
-use super::channel::{ChannelConfig, MAX_MESSAGES, SendError};
+use super::channel::{MAX_MESSAGES, SendError};
 use super::incoming::Incoming;
-use super::mailbox::Mailbox;
+use super::mailbox::{Arrival, Mailbox};
 use super::outgoing::Outgoing;
 use super::sender::Sender;
 use crate::session::disconnect::DisconnectReason;
@@ -28,20 +28,20 @@ const STALL_ROUND_TRIPS: u32 = 40;
 pub(crate) struct Exchange {
     pub(crate) outgoing: Outgoing,
     incoming: Incoming,
-    /// How many messages of each type a client may send: on the client the limit that it keeps, on the server
-    /// the limit that it allows.
-    limits: Vec<RateLimit>,
+    /// For each channel, how many messages of each kind a client may send: on the client the limits that it
+    /// keeps, on the server the limits that it allows.
+    limits: Vec<Vec<RateLimit>>,
 }
 
 impl Exchange {
     /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped. `timeout`
     /// is the longest silence of the other side.
     pub(crate) fn begin<F: Sender>(&mut self, mailbox: &Mailbox<F>, timeout: Duration) {
-        let limit = |config: ChannelConfig| match config.options.per_second {
-            per_second if F::IS_CLIENT => RateLimit::receiving(per_second, MAX_MESSAGES as u32, timeout),
-            per_second => RateLimit::sending(per_second),
+        let limit = |per_second| match F::IS_CLIENT {
+            true => RateLimit::receiving(per_second, MAX_MESSAGES as u32, timeout),
+            false => RateLimit::sending(per_second),
         };
-        self.limits = mailbox.channels().map(limit).collect();
+        self.limits = mailbox.rates().map(|rates| rates.into_iter().map(limit).collect()).collect();
         self.outgoing.begin(mailbox.channels());
         self.incoming.begin(mailbox.channels());
     }
@@ -86,35 +86,35 @@ impl Exchange {
     ) -> Result<(), DisconnectReason> {
         let mut result = Ok(());
         for message in messages {
-            let mut limit = self.limits.get_mut(message.channel as usize).filter(|_| F::IS_CLIENT);
+            let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
             self.incoming.take(message, now, |content, came_in_parts| {
                 if result.is_err() {
                     return;
                 }
-                if limit.as_mut().is_some_and(|limit| !limit.take(now)) {
-                    result = Err(DisconnectReason::TooFast(mailbox.name(message.channel).to_owned()));
-                } else if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
-                    result = Err(DisconnectReason::Protocol(error.to_string()));
-                } else if let Err(name) = mailbox.deliver(message.channel, from, content, objects) {
-                    let why = format!("too much waits to be polled of `{name}`");
-                    result = Err(DisconnectReason::Protocol(why));
-                }
+                result = if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
+                    Err(DisconnectReason::Protocol(error.to_string()))
+                } else {
+                    let arrival = Arrival { from, content, objects, limits: &mut *limits, now };
+                    mailbox.deliver(message.channel, arrival)
+                };
             });
         }
         result
     }
 
-    /// Adds a message of a client, unless the client has sent too many. `max_bits` is the room of a packet.
+    /// Adds a message of a client, unless the client has sent too many of this kind. `max_bits` is the room of
+    /// a packet.
     pub(crate) fn add_limited(
         &mut self,
-        channel: u16,
+        (channel, kind): (u16, usize),
         writer: &mut BitWriter,
         max_bits: usize,
         now: Duration,
     ) -> Result<(), SendError> {
-        let limit = self.limits.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
+        let limits = self.limits.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
+        let limit = limits.get_mut(kind).ok_or(SendError::NotConnected)?;
         if !limit.allows(now) {
-            return Err(SendError::TooFast { per_second: self.outgoing.per_second(channel) });
+            return Err(SendError::TooFast { per_second: limit.per_second() });
         }
         self.outgoing.add(channel, writer, max_bits)?;
         limit.take(now);

@@ -5,6 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use repl_core::{
     BitSlice, BitWriter, Checksum, Epoch, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
@@ -13,6 +14,8 @@ use repl_core::{
 use super::channel::{Channel, ChannelConfig, MessageOptions, SendError};
 use super::sender::Sender;
 use crate::session::classes::MessageForm;
+use crate::session::disconnect::DisconnectReason;
+use crate::transport::rate_limit::RateLimit;
 
 /// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
 /// on the wire.
@@ -44,14 +47,51 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// Checks that a message can be read, whatever objects exist.
     fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
 
-    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
-    /// them, or returns `false` if the channel is reliable. Drops a message that cannot be read because an object in it does not exist.
-    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool;
+    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of them,
+    /// or returns an error if the channel is reliable. Drops a message that cannot be read because an object
+    /// in it does not exist.
+    fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), Refusal>;
+
+    /// Returns how many messages of each kind a client may send in a second. Returns nothing if the channel
+    /// has one kind, with the number of its options.
+    fn rates(&self) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// Drops what waits in the form of an earlier session.
     fn begin_session(&mut self) {}
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A message that has arrived.
+pub(crate) struct Arrival<'a, F> {
+    pub(crate) from: F,
+    pub(crate) content: BitSlice<'a>,
+    /// Tells which objects exist.
+    pub(crate) objects: &'a dyn Objects,
+    /// For each kind of messages of the channel, how many the sender may still send, if it is a client.
+    pub(crate) limits: &'a mut [RateLimit],
+    pub(crate) now: Duration,
+}
+
+impl<F: Sender> Arrival<'_, F> {
+    /// Counts the message as one of a kind. Returns an error if its sender is a client that has sent too many
+    /// of them.
+    pub(crate) fn count(&mut self, kind: usize) -> Result<(), Refusal> {
+        let limit = self.limits.get_mut(kind).filter(|_| F::IS_CLIENT);
+        let is_allowed = limit.is_none_or(|limit| limit.take(self.now));
+        if is_allowed { Ok(()) } else { Err(Refusal::TooFast) }
+    }
+}
+
+/// Why a message was not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The client has sent too many messages of this kind.
+    TooFast,
+    /// Too many messages of the sender are unread.
+    Full,
 }
 
 struct TypedInbox<F, M> {
@@ -90,13 +130,15 @@ where
         read::<M>(content, &Anything).map(drop)
     }
 
-    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
-        let Ok(message) = read::<M>(content, objects) else { return true };
+    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
+        arrival.count(0)?;
+        let Arrival { from, content, objects, .. } = arrival;
+        let Ok(message) = read::<M>(content, objects) else { return Ok(()) };
         let bytes = content.len().div_ceil(8);
         let unread = self.unread.entry(from).or_insert_with(Unread::new);
         while unread.is_full(bytes) {
             if self.is_reliable {
-                return false;
+                return Err(Refusal::Full);
             }
             unread.drop_oldest();
             self.dropped = self.dropped.saturating_add(1);
@@ -104,7 +146,7 @@ where
         unread.push(message, bytes);
         self.order.push_back(from);
         self.forget_dropped();
-        true
+        Ok(())
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
@@ -247,9 +289,12 @@ impl<F: Sender> Mailbox<F> {
         self.types.iter().map(|known| known.config)
     }
 
-    /// Returns what a type is, and its name.
-    pub(crate) fn name(&self, channel: u16) -> &str {
-        self.types.get(channel as usize).map_or("", |known| &known.name)
+    /// Returns for each channel how many messages of each kind a client may send in a second.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.types.iter().map(|known| match known.inbox.rates() {
+            rates if rates.is_empty() => vec![known.config.options.per_second],
+            rates => rates,
+        })
     }
 
     pub(crate) fn len(&self) -> u16 {
@@ -311,16 +356,18 @@ impl<F: Sender> Mailbox<F> {
         self.types.get(channel as usize).ok_or(ReadError::OutOfRange)?.inbox.check(content)
     }
 
-    /// Stores a message that was checked. Returns the name of its type if too many are unread.
-    pub(crate) fn deliver(
-        &mut self,
-        channel: u16,
-        from: F,
-        content: BitSlice<'_>,
-        objects: &dyn Objects,
-    ) -> Result<(), &str> {
+    /// Stores a message that was checked.
+    ///
+    /// # Errors
+    /// If a client has sent too many messages, or if too many of its messages are unread. The reason says of
+    /// which type.
+    pub(crate) fn deliver(&mut self, channel: u16, arrival: Arrival<'_, F>) -> Result<(), DisconnectReason> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
-        if known.inbox.push(from, content, objects) { Ok(()) } else { Err(&known.name) }
+        let name = &known.name;
+        known.inbox.push(arrival).map_err(|refusal| match refusal {
+            Refusal::TooFast => DisconnectReason::TooFast(name.clone()),
+            Refusal::Full => DisconnectReason::Protocol(format!("too much waits to be polled of `{name}`")),
+        })
     }
 
     /// Returns the next unread message of a type, with its sender.

@@ -30,11 +30,6 @@ impl Outgoing {
         *self = Self { channels: channels.map(SendingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns how many messages of a type a client may send in a second.
-    pub(crate) fn per_second(&self, channel: u16) -> u32 {
-        self.channels.get(channel as usize).map_or(0, SendingChannel::per_second)
-    }
-
     /// Returns about how many bytes of memory the messages take. O(channels).
     pub(crate) fn held_bytes(&self) -> usize {
         self.channels.iter().map(|sending| sending.stored.bytes).sum()

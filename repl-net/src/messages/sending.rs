@@ -126,10 +126,6 @@ impl SendingChannel {
         Self { config, first: 0, messages, stored, cursor: (0, 0), deficit_bits: 0 }
     }
 
-    pub(crate) fn per_second(&self) -> u32 {
-        self.config.options.per_second
-    }
-
     pub(crate) fn is_reliable(&self) -> bool {
         self.config.channel.is_reliable()
     }

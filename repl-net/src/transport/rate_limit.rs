@@ -40,6 +40,11 @@ impl RateLimit {
         Self { rate, most, left: most, since: Duration::ZERO }
     }
 
+    /// Returns how many events a second the limit allows.
+    pub(crate) fn per_second(&self) -> u32 {
+        u32::try_from(self.rate).unwrap_or(u32::MAX)
+    }
+
     /// Returns whether one more event may happen at the time `now`.
     pub(crate) fn allows(&mut self, now: Duration) -> bool {
         let more = self.rate.saturating_mul(now.saturating_sub(self.since).as_nanos());

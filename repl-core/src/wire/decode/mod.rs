@@ -9,8 +9,9 @@
 use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError, count};
+use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
-use crate::ids::reference::{Guid, ReferenceMap};
+use crate::ids::reference::ReferenceMap;
 use crate::schema::codec::Codec;
 use crate::schema::layout::MAX_DEPTH;
 use crate::schema::program::{ArrayCommand, CommandKind, LeafCommand, Program};

@@ -5,11 +5,9 @@
 
 use std::collections::VecDeque;
 
-use repl_core::{BitSlice, BitWriter, Guid, ObjectRef};
+use repl_core::{BitSlice, BitWriter, Guid};
 
-use super::Connection;
 use crate::messages::channel::{SendError, held_bytes};
-use crate::server::world::World;
 
 /// The greatest number of remote calls that wait on a connection.
 const MAX_HELD: usize = 4_096;
@@ -35,7 +33,7 @@ struct HeldCall {
 
 /// What a connection can do with a remote call now.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+pub(super) enum Turn {
     /// The client has the object.
     Send,
     /// The call must wait, because the client does not have the object yet, but will receive it.
@@ -53,7 +51,20 @@ impl HeldCalls {
         *self = Self::default();
     }
 
-    fn push(&mut self, object: Guid, channel: u16, writer: &mut BitWriter) -> Result<(), SendError> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Adds a call that was written in its wire form.
+    ///
+    /// # Errors
+    /// Returns an error if too many calls wait.
+    pub(super) fn push(
+        &mut self,
+        object: Guid,
+        channel: u16,
+        writer: &mut BitWriter,
+    ) -> Result<(), SendError> {
         let bits = writer.bit_len();
         let held = held_bytes(bits.div_ceil(8));
         if self.calls.len() >= MAX_HELD || self.bytes.saturating_add(held) > MAX_HELD_BYTES {
@@ -63,74 +74,35 @@ impl HeldCalls {
         self.calls.push_back(HeldCall { object, channel, bytes: writer.finish().to_vec(), bits });
         Ok(())
     }
-}
 
-impl Connection {
-    /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
-    /// it is called. Does nothing if the client does not receive the object.
-    ///
-    /// # Errors
-    /// Returns an error if the remote call is too large, or if too many remote calls wait.
-    pub(crate) fn send_call(
+    /// Removes the calls that no longer wait. `turn` says what can be done with the calls on an object, and
+    /// `send` sends a call on a channel and returns whether there was room. After a call without room, the
+    /// later calls of its channel wait too.
+    pub(super) fn release(
         &mut self,
-        world: &World,
-        object: Guid,
-        channel: u16,
-        writer: &mut BitWriter,
-    ) -> Result<(), SendError> {
-        let max_bits = self.outbox.capacity();
-        self.exchange.outgoing.check_size(channel, writer.bit_len())?;
-        match self.turn(world, object) {
-            Turn::Send if self.held_calls.calls.is_empty() => {
-                match self.exchange.outgoing.add(channel, writer, max_bits) {
-                    Err(SendError::Full) => self.held_calls.push(object, channel, writer),
-                    result => result,
-                }
-            }
-            Turn::Send | Turn::Wait => self.held_calls.push(object, channel, writer),
-            Turn::Drop => Ok(()),
-        }
-    }
-
-    /// Moves those waiting remote calls whose objects the client has by now to the outgoing messages.
-    pub(super) fn release_calls(&mut self, world: &World) {
-        if self.held_calls.calls.is_empty() {
-            return;
-        }
-        let max_bits = self.outbox.capacity();
-        let mut held = std::mem::take(&mut self.held_calls);
-        let mut full = None;
+        turn: impl Fn(Guid) -> Turn,
+        mut send: impl FnMut(u16, &mut BitWriter) -> bool,
+    ) {
         let mut writer = BitWriter::new();
-        held.calls.retain(|call| {
-            let turn = self.turn(world, call.object);
-            if turn == Turn::Wait || turn == Turn::Send && full == Some(call.channel) {
-                return true;
-            }
-            if turn == Turn::Send {
-                writer.clear();
-                let content = BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default();
-                writer.append(content);
-                if self.exchange.outgoing.add(call.channel, &mut writer, max_bits).is_err() {
-                    full = Some(call.channel);
-                    return true;
+        let mut full = None;
+        let Self { calls, bytes } = self;
+        calls.retain(|call| {
+            let waits = match turn(call.object) {
+                Turn::Wait => true,
+                Turn::Drop => false,
+                Turn::Send if full == Some(call.channel) => true,
+                Turn::Send => {
+                    writer.clear();
+                    writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
+                    let has_room = send(call.channel, &mut writer);
+                    full = full.or((!has_room).then_some(call.channel));
+                    !has_room
                 }
+            };
+            if !waits {
+                *bytes = bytes.saturating_sub(held_bytes(call.bytes.len()));
             }
-            held.bytes = held.bytes.saturating_sub(held_bytes(call.bytes.len()));
-            false
+            waits
         });
-        self.held_calls = held;
-    }
-
-    fn turn(&self, world: &World, object: Guid) -> Turn {
-        if world.slot_of(ObjectRef::<()>::new(object)).is_none() {
-            return Turn::Drop;
-        }
-        if self.objects.has_arrived(object.slot()) {
-            Turn::Send
-        } else if self.objects.is_expected(object.slot()) {
-            Turn::Wait
-        } else {
-            Turn::Drop
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets are
 //! sent only through the outbox.
 
+mod calls;
 mod context;
 mod held_calls;
 mod large;

@@ -1,11 +1,9 @@
-//! Sending calls: which side runs a call, and why a call cannot be made.
+//! [`CallError`]: why a call cannot be made.
 //!
 //! *Invariant:* a call that is not queued changes nothing.
 
-use repl_core::{ObjectRef, WriteError};
+use repl_core::WriteError;
 
-use super::call::CallSide;
-use super::rpcs::Rpcs;
 use crate::messages::channel::SendError;
 
 /// The reason why a call was not made. Nothing has changed then.
@@ -54,29 +52,6 @@ impl From<SendError> for CallError {
             SendError::TooFast { per_second } => Self::TooFast { per_second },
             SendError::TooLarge { bits, max_bits } => Self::TooLarge { bits, max_bits },
             SendError::Refused(error) => Self::Refused(error),
-        }
-    }
-}
-
-/// Sends the calls of one object. Only generated code uses it.
-pub struct CallSender<'a, T> {
-    side: CallSide<'a>,
-    object: ObjectRef<T>,
-}
-
-impl<'a, T: Rpcs> CallSender<'a, T> {
-    pub(super) fn new(side: CallSide<'a>, object: ObjectRef<T>) -> Self {
-        Self { side, object }
-    }
-
-    /// Queues a call for the side or sides that run it.
-    ///
-    /// # Errors
-    /// If the call cannot be queued. Nothing has changed then.
-    pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
-        match &mut self.side {
-            CallSide::Server(server) => server.send_call(self.object, call),
-            CallSide::Client(client) => client.send_call(self.object, call),
         }
     }
 }

@@ -1,0 +1,68 @@
+//! Sends remote calls to a client, each after the client has the object on which it is called (R22).
+//!
+//! *Invariant:* the calls on one object in one channel are sent in the order in which they were made.
+
+use repl_core::{BitWriter, Guid, ObjectRef};
+
+use super::Connection;
+use super::held_calls::Turn;
+use crate::messages::channel::SendError;
+use crate::server::world::World;
+
+impl Connection {
+    /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
+    /// it is called. Does nothing if the client does not receive the object.
+    ///
+    /// # Errors
+    /// Returns an error if the remote call is too large, or if too many remote calls wait.
+    pub(crate) fn send_call(
+        &mut self,
+        world: &World,
+        object: Guid,
+        channel: u16,
+        writer: &mut BitWriter,
+    ) -> Result<(), SendError> {
+        let max_bits = self.outbox.capacity();
+        self.exchange.outgoing.check_size(channel, writer.bit_len())?;
+        match self.turn(world, object) {
+            Turn::Send if self.held_calls.is_empty() => {
+                match self.exchange.outgoing.add(channel, writer, max_bits) {
+                    Err(SendError::Full) => self.held_calls.push(object, channel, writer),
+                    result => result,
+                }
+            }
+            Turn::Send | Turn::Wait => self.held_calls.push(object, channel, writer),
+            Turn::Drop => Ok(()),
+        }
+    }
+
+    /// Moves those waiting remote calls whose objects the client has by now to the outgoing messages.
+    pub(super) fn release_calls(&mut self, world: &World) {
+        if self.held_calls.is_empty() {
+            return;
+        }
+        let max_bits = self.outbox.capacity();
+        let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
+        let mut held = std::mem::take(&mut self.held_calls);
+        held.release(
+            |object| self.turn(world, object),
+            |channel, writer| outgoing.add(channel, writer, max_bits).is_ok(),
+        );
+        self.held_calls = held;
+        self.exchange.outgoing = outgoing;
+    }
+
+    /// Returns what can be done now with the remote calls on an object.
+    fn turn(&self, world: &World, object: Guid) -> Turn {
+        if world.slot_of(ObjectRef::<()>::new(object)).is_none() {
+            return Turn::Drop;
+        }
+        if self.objects.has_arrived(object.slot()) {
+            Turn::Send
+        } else if self.objects.is_expected(object.slot()) {
+            Turn::Wait
+        } else {
+            Turn::Drop
+        }
+    }
+}
