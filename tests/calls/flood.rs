@@ -46,3 +46,23 @@ fn calls_that_run_too_long_wait_and_do_not_delay_the_calls_of_others() {
     let ran = ran_on_server(&room, heroes[0]);
     assert!(ran.len() == 20 && ran.iter().all(|ran| ran == "dig 20"), "none was lost: {}", ran.len());
 }
+
+#[test]
+fn a_client_keeps_the_limit_of_each_function() {
+    let (mut room, heroes) = room_with(ServerConfig::default(), 1);
+    let hero = heroes[0];
+    let start = room.now;
+    let mut made = [0; 2];
+    while room.now - start < Duration::from_secs(3) {
+        let client = &mut room.guests[0].client;
+        made[0] += (0..100).take_while(|_| client.call(hero).wave(1).is_ok()).count();
+        made[1] += (0..100).take_while(|_| client.call(hero).jump(1).is_ok()).count();
+        room.step();
+        while room.server.poll_call::<super::Hero>().is_some() {}
+    }
+    assert!((235..=240).contains(&made[0]), "60 at once and 60 a second: {made:?}");
+    assert!((3_900..=4_000).contains(&made[1]), "{made:?}");
+    let error = room.guests[0].client.call(hero).wave(1);
+    assert_eq!(error, Err(repl::CallError::TooFast { per_second: 60 }));
+    assert_eq!(room.closed(0), None);
+}

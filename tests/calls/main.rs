@@ -62,7 +62,7 @@ impl Hero {
         self.note("wave", kind);
     }
 
-    #[rpc(server, reliable)]
+    #[rpc(server, reliable, per_second = 1_000)]
     fn jump(height: u8);
 
     /// Runs for this many milliseconds.

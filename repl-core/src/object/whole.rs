@@ -65,7 +65,7 @@ pub fn read<T: Property>(
 /// Returns whether the replicated parts of two values are the same.
 pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
-    // Returns whether `with = module` writes the same bits for both values.
+    // SAFETY: both pointers hold a `T`, and the shape is that of `T`.
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 

@@ -197,3 +197,23 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
         assert_eq!(pair.server[doors[0]].ran, 0);
     }
 }
+
+#[test]
+fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within_a_second() {
+    let mut doors = Vec::new();
+    let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
+    pair.server.set_owner(doors[0], Some(pair.id));
+    let start = pair.now;
+    let ended = loop {
+        // 100 calls in each of 60 ticks a second, where 60 calls a second are allowed.
+        (0..100).for_each(|_| pair.forge(doors[0], &DoorCall::Knock { times: 1 }));
+        pair.steps(1);
+        if let Some(reason) = pair.ended() {
+            break reason;
+        }
+    };
+    assert_eq!(ended, DisconnectReason::TooFast("unreliable calls of Door".to_owned()));
+    assert!(pair.now - start < Duration::from_secs(1), "{:?}", pair.now - start);
+    // An outage of a whole timeout, and what the client may store: this much can be honest.
+    assert!(pair.server[doors[0]].ran < 60 * 11 + 1_100, "{}", pair.server[doors[0]].ran);
+}

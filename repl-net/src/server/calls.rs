@@ -34,9 +34,8 @@ impl Server {
 
     /// Returns the connections whose sessions have begun.
     pub(crate) fn live_connections(&self) -> Vec<ConnectionId> {
-        let live =
-            |(id, peer): (&ConnectionId, &Box<super::Peer>)| peer.handshake.is_connected().then_some(*id);
-        self.connections.iter().filter_map(live).collect()
+        let live = self.connections.iter().filter(|(_, peer)| peer.handshake.is_connected());
+        live.map(|(&id, _)| id).collect()
     }
 
     /// Sends the remote call in `writer` to a client, as soon as the client has the object.
