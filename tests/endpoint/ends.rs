@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::LinkConditions;
-use repl::{DisconnectReason, EndpointConfig};
+use repl::sim::{LinkConditions, PeerId};
+use repl::{BitReader, BitWriter, DisconnectReason, EndpointConfig};
 
-use super::world::{Ship, World, hello};
+use super::forge::seal;
+use super::world::{SERVER, Ship, World, hello};
 
 /// A link that loses three of ten packets.
 fn lossy() -> LinkConditions {
@@ -103,7 +104,7 @@ fn a_client_that_is_timed_out_learns_that_when_it_is_back() {
     // The server does not receive the client for longer than its timeout. The client receives the server.
     let id = world.connected()[0];
     let links: Vec<_> = world.network.links().collect();
-    let (up, ..) = links.into_iter().find(|(_, _, to)| *to == super::world::SERVER).expect("a link");
+    let (up, ..) = links.into_iter().find(|(_, _, to)| *to == SERVER).expect("a link");
     world.network.sever(up);
     world.run(Duration::from_secs(11));
     assert_eq!(world.disconnected(), [(id, DisconnectReason::Timeout)]);
@@ -118,7 +119,7 @@ fn a_server_learns_that_a_client_has_timed_out() {
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
     let links: Vec<_> = world.network.links().collect();
-    let (down, ..) = links.into_iter().find(|(_, from, _)| *from == super::world::SERVER).expect("a link");
+    let (down, ..) = links.into_iter().find(|(_, from, _)| *from == SERVER).expect("a link");
     world.network.sever(down);
     world.run(Duration::from_secs(11));
     assert_eq!(world.guests[0].end, Some(DisconnectReason::Timeout));
@@ -169,7 +170,7 @@ fn a_hello_of_an_ended_session_is_answered_with_its_end_and_begins_nothing() {
     world.run(Duration::from_secs(1));
     world.guests.clear();
     let (events, now) = (world.events.len(), world.now);
-    world.endpoint.receive(&mut world.server, now, repl::sim::PeerId(1), &hello(70));
+    world.endpoint.receive(&mut world.server, now, PeerId(1), &hello(70));
     let mut late = Client::new(ClientConfig::default(), 70);
     late.register::<Ship>();
     late.tick(now);
@@ -179,4 +180,80 @@ fn a_hello_of_an_ended_session_is_answered_with_its_end_and_begins_nothing() {
     let reason = DisconnectReason::ClosedWith("enough".to_owned());
     assert_eq!(late.poll_event(), Some(ClientEvent::Disconnected(reason)));
     assert_eq!(world.events.len(), events);
+}
+
+#[test]
+fn a_closing_that_is_lost_comes_again_with_the_next_packet_of_the_other_side() {
+    for by_server in [false, true] {
+        let mut world = World::new(1, LinkConditions::perfect());
+        world.enter(1, 70);
+        world.run_until(|world| world.sees(0));
+        world.run(Duration::from_secs(1));
+        let links: Vec<_> = world.network.links().collect();
+        let from = if by_server { SERVER } else { world.guests[0].address };
+        let (link, ..) = links.into_iter().find(|(_, sender, _)| *sender == from).expect("a link");
+        world.network.lose_next(link, 1);
+        if by_server {
+            world.server.disconnect(world.connected()[0]);
+        } else {
+            world.guests[0].client.disconnect();
+        }
+        let has_ended = |world: &World| world.guests[0].end.is_some() && !world.disconnected().is_empty();
+        let time = world.run_until(has_ended);
+        assert!(time < Duration::from_millis(350), "{time:?}");
+    }
+}
+
+/// Returns a hello without padding, with a cookie if there is one.
+fn short_hello(session: u64, cookie: Option<u64>) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.write_flag(true);
+    writer.write_bits(0, 3);
+    [session, 1].into_iter().for_each(|number| writer.write_bits(number, 64));
+    [(1_200, 16), (65_536, 32), (262_144, 32), (10_000, 32)]
+        .into_iter()
+        .for_each(|(limit, bits)| writer.write_bits(limit, bits));
+    writer.write_flag(cookie.is_some());
+    if let Some(cookie) = cookie {
+        [cookie, 0].into_iter().for_each(|number| writer.write_bits(number, 64));
+        writer.write_bits(0, 10);
+    }
+    seal(&writer.into_bytes(), session)
+}
+
+#[test]
+fn r26_a_long_reason_is_no_answer_to_a_short_hello_from_elsewhere() {
+    let mut world = World::new(1, LinkConditions::perfect());
+    world.enter(1, 70);
+    world.run_until(|world| world.sees(0));
+    let id = world.connected()[0];
+    world.server.disconnect_with(id, &"long ".repeat(50));
+    world.run(Duration::from_secs(1));
+    let (now, elsewhere) = (world.now, PeerId(9));
+    world.endpoint.receive(&mut world.server, now, elsewhere, &short_hello(70, None));
+    let (_, retry) = world.endpoint.poll_transmit(&mut world.server).expect("a retry");
+    let mut bits = BitReader::new(&retry[4..]);
+    assert_eq!(bits.read_bits(5), Ok(0b1_1111), "a control packet with a cookie");
+    let cookie = bits.read_bits(64).expect("the cookie");
+    world.endpoint.receive(&mut world.server, now, elsewhere, &short_hello(70, Some(cookie)));
+    assert_eq!(world.endpoint.poll_transmit(&mut world.server), None);
+}
+
+#[test]
+fn r25_a_client_of_an_ended_session_takes_no_address_from_another() {
+    let mut world = World::new(1, LinkConditions::perfect());
+    world.enter(1, 70);
+    world.enter(2, 71);
+    world.run_until(|world| world.sees(0) && world.sees(1));
+    let ids: Vec<_> = world.server.connections().collect();
+    let id_at = |address| ids.iter().find(|&&id| world.endpoint.address(id) == Some(PeerId(address)));
+    let (one, two) = (*id_at(1).expect("the first"), *id_at(2).expect("the second"));
+    // The first client is at the address of the second when its connection is closed.
+    world.rebind(0, 2);
+    world.server.disconnect_with(one, "enough");
+    while world.guests[0].end.is_none() {
+        world.step();
+        assert_eq!(world.endpoint.address(two), Some(PeerId(2)));
+    }
+    assert_eq!(world.guests[0].end, Some(DisconnectReason::ClosedWith("enough".to_owned())));
 }
