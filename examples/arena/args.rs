@@ -4,8 +4,8 @@ use clap::Parser;
 
 use crate::support::probability;
 
-/// Bots fight in a small arena on a server. Clients watch over a bad network. At the end each client must
-/// have exactly the state that it may see.
+/// Clients fight in a small arena on a server, over a bad network, and bots play the players that are left.
+/// At the end each client must have exactly the state that it may see.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "arena")]
 pub(crate) struct Args {
@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// The seed of the match and of the network.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// The last client cheats. The server must end its connection.
+    #[arg(long)]
+    pub(crate) cheater: bool,
     /// End with one line of JSON instead of the tables.
     #[arg(long)]
     pub(crate) json: bool,

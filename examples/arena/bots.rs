@@ -1,16 +1,17 @@
-//! The bots: they choose where to run, at whom to shoot, and what to pick up.
+//! One tick of a player: it runs, aims, shoots and picks things up. Bots choose for players without a client.
 //!
-//! *Invariant:* a bot changes only its own player; it affects others only through the rules in `game.rs`.
+//! *Invariant:* a player changes only itself; it affects others only through the rules in `game.rs`.
 
 use std::time::Duration;
 
 use repl::prelude::*;
 
+use crate::calls::Input;
 use crate::game::{Arena, TICKS_PER_SECOND};
 use crate::model::*;
-use crate::plane::{Vec2, along, anywhere, degrees, distance, inside, toward};
+use crate::plan::{FIRE_RANGE, goal, nearest};
+use crate::plane::{Vec2, along, degrees, distance, inside, toward};
 
-const FIRE_RANGE: f32 = 18.0;
 const REACH: f32 = 1.5;
 
 impl Arena {
@@ -28,7 +29,9 @@ impl Arena {
     pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
-            self.think(server, me);
+            if server.owner(me).is_none() {
+                self.think(server, me);
+            }
             server[me].use_pack();
         }
         if turn.is_multiple_of(TICKS_PER_SECOND) {
@@ -39,27 +42,30 @@ impl Arena {
         self.take_what_is_near(server, me);
     }
 
-    /// Chooses a target, and where to go.
+    /// Chooses a target, and where to go, for a player without a client.
     fn think(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let (here, team) = (server[me].position, server[me].team);
-        let enemies = self.players.iter().copied().filter(|&other| {
-            let other = &server[other];
-            other.team != team && other.is_alive() && other.mind.cloaked == 0
-        });
-        let away = |point: Vec2| distance(here, point);
-        let target = nearest(enemies.map(|other| (away(server[other].position), other)));
-        let pickup = nearest(self.pickups.iter().map(|&pickup| (away(server[pickup].position), pickup)));
-        let turret = self.turrets.iter().copied().filter(|&turret| server[turret].holder != me);
-        let turret = nearest(turret.map(|turret| (away(server[turret].position), turret)));
-        let goal = match (target, pickup, turret) {
-            (_, Some((far, pickup)), _) if far < 12.0 => server[pickup].position,
-            (_, _, Some((far, turret))) if far < 12.0 => server[turret].position,
-            (Some((far, target)), ..) if far > 8.0 => server[target].position,
-            _ => inside(along(here, toward(here, anywhere(&mut self.rng)), 6.0)),
-        };
+        let here = server[me].position;
+        let foes = self.players.iter().copied().filter(|&other| is_foe(server, me, other));
+        let target = nearest(here, foes.map(|other| (other, server[other].position)));
+        let pickups = self.pickups.iter().map(|&pickup| (pickup, server[pickup].position));
+        let turrets = self.turrets.iter().copied().filter(|&turret| server[turret].holder != me);
+        let turrets = turrets.map(|turret| (turret, server[turret].position));
+        let [pickup, turret] =
+            [nearest(here, pickups).map(|(_, there)| there), nearest(here, turrets).map(|(_, there)| there)];
+        let goal = goal(here, target.map(|(_, there)| there), pickup, turret, &mut self.rng);
         let player = &mut server[me];
         player.mind.goal = goal;
-        player.target = target.map_or(ObjectRef::NULL, |(_, target)| target);
+        player.target = target.map_or(ObjectRef::NULL, |(target, _)| target);
+    }
+
+    /// Handles an input of the client that plays this player. The client may name any point and any player.
+    pub(crate) fn steer(&self, server: &mut Server, me: ObjectRef<Player>, input: &Input) {
+        let is_allowed = input.target.is_null() || is_foe(server, me, input.target);
+        let player = &mut server[me];
+        player.mind.goal = inside(input.goal);
+        if is_allowed && player.is_alive() {
+            player.target = input.target;
+        }
     }
 
     fn run(&mut self, server: &mut Server, me: ObjectRef<Player>) {
@@ -81,7 +87,8 @@ impl Arena {
         }
     }
 
-    /// Turns to the target, and shoots if possible.
+    /// Turns to the target, and shoots if the weapon is ready. A bot shoots at the target. A client calls
+    /// `fire` to say where.
     fn aim(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let player = &mut server[me];
         player.mind.cooldown = player.mind.cooldown.saturating_sub(1);
@@ -95,12 +102,20 @@ impl Arena {
         let there = server.get(target).filter(|other| other.is_alive()).map(|other| other.position);
         let there = there.filter(|&there| distance(here, there) < FIRE_RANGE);
         self.switch_laser(server, me, has_laser && there.is_some());
-        let Some(there) = there else { return };
+        let is_bot = server.owner(me).is_none();
         let player = &mut server[me];
-        player.laser = there;
-        player.heading = degrees(toward(here, there));
-        if player.mind.cooldown == 0 && player.ammo > 0 {
-            self.shoot(server, me, there);
+        if is_bot {
+            player.mind.aims_at = there;
+        }
+        if let Some(there) = there {
+            player.laser = there;
+            player.heading = degrees(toward(here, there));
+        }
+        if player.mind.cooldown == 0
+            && let Some(at) = player.mind.aims_at.take()
+            && player.ammo > 0
+        {
+            self.shoot(server, me, at);
         }
     }
 
@@ -116,16 +131,15 @@ impl Arena {
         let player = &mut server[me];
         let from = player.position;
         let path = Path { from, direction: toward(from, there), since_tick: self.tick };
+        player.mind.cooldown = player.weapon.load_ticks();
         let (archetype, shot) = match &mut player.weapon {
             Weapon::Unarmed => return,
             Weapon::Blaster { heat } => {
                 *heat = (*heat + 2).min(10);
-                player.mind.cooldown = if *heat > 8 { 40 } else { 14 };
                 (self.archetypes.bolt, Projectile { expires_at_tick: self.tick + 60, ..Projectile::bolt() })
             }
             Weapon::Launcher { rockets, lock } => {
                 (*lock, *rockets) = (player.target, *rockets - 1);
-                player.mind.cooldown = 60;
                 let prey = *lock;
                 if *rockets == 0 {
                     player.weapon = Weapon::Blaster { heat: 0 };
@@ -188,7 +202,8 @@ fn age_perks(player: &mut Player) {
     player.mind.cloaked = player.mind.cloaked.saturating_sub(TICKS_PER_SECOND);
 }
 
-/// Returns the candidate with the least distance.
-fn nearest<T>(choices: impl Iterator<Item = (f32, T)>) -> Option<(f32, T)> {
-    choices.min_by(|one, other| one.0.total_cmp(&other.0))
+/// Returns whether a player may aim at another one.
+fn is_foe(server: &Server, me: ObjectRef<Player>, other: ObjectRef<Player>) -> bool {
+    let team = server[me].team;
+    server.get(other).is_some_and(|other| other.team != team && other.is_alive() && other.mind.cloaked == 0)
 }

@@ -3,7 +3,8 @@
 //! The rules read and write objects through the server. The rules send nothing, because the server sends the
 //! changes.
 //!
-//! *Invariant:* the same seed makes the same match. The network does not affect it.
+//! *Invariant:* the same seed and the same inputs and calls in each tick make the same match. What a client
+//! may change is decided here and in `bots.rs`, never by the client.
 
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use repl::Condition;
 use repl::prelude::*;
 use repl::sim::Rng;
 
+use crate::calls::MOST_FIRE_TICKS;
 use crate::model::*;
-use crate::plane::{anywhere, distance, toward};
+use crate::plane::{anywhere, distance, inside, toward};
 use crate::secrets::{Rule, Secrets};
 
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
@@ -73,6 +75,7 @@ impl Arena {
         let player = server.spawn(Player {
             name: if number < 8 { name.to_owned() } else { format!("{name} {}", number / 8 + 1) },
             team: self.teams[number as usize % 2],
+            fire_ticks: MOST_FIRE_TICKS,
             ..Player::default()
         });
         server[player].ticket = self.secrets.draw(player, Rule::OwnerOnly, 0);
@@ -107,6 +110,9 @@ impl Arena {
     pub(crate) fn play(&mut self, server: &mut Server) {
         self.tick += 1;
         self.keep_time(server);
+        for (_, player) in server.objects_mut::<Player>() {
+            player.fire_ticks = (player.fire_ticks + 1).min(MOST_FIRE_TICKS);
+        }
         if !matches!(server[self.game].phase, Phase::Playing { .. }) {
             return;
         }
@@ -166,6 +172,7 @@ impl Arena {
             let audience = if is_playing { Condition::OwnerOnly } else { Condition::None };
             server.set_dynamic_condition(player, Player::TALLY, audience);
             server[player].gait = Gait::Standing;
+            server[player].mind.aims_at = None;
             server[player].emote =
                 if is_playing { None } else { self.rng.pick(&['☺', '☹', '♥']).copied() };
             server.mark_dirty(player, Player::EMOTE);
@@ -219,7 +226,7 @@ impl Arena {
 
     /// One tick of a projectile: it hits, expires, or, if it is a rocket, turns towards its target.
     fn fly(&mut self, server: &mut Server, shot: ObjectRef<Projectile>) {
-        let Projectile { shooter, prey, damage, expires_at_tick, .. } = server[shot];
+        let Projectile { shooter, prey, damage, explodes, expires_at_tick, .. } = server[shot];
         let here = server[shot].position(self.tick);
         let team = server[shooter].team;
         let hit = self.players.iter().copied().find(|&other| {
@@ -228,6 +235,9 @@ impl Arena {
         });
         if let Some(victim) = hit {
             self.hit(server, victim, shooter, damage);
+            if explodes {
+                server.call(self.game).explode(inside(here)).ok();
+            }
         }
         if hit.is_some() || self.tick >= expires_at_tick {
             server.despawn(shot);
@@ -241,7 +251,10 @@ impl Arena {
     }
 
     fn hit(&mut self, server: &mut Server, victim: ObjectRef<Player>, by: ObjectRef<Player>, damage: u8) {
+        // A player without a client has nobody to tell.
+        let is_told = server.call(victim).hit(by).is_ok();
         let player = &mut server[victim];
+        player.hits_told += u32::from(is_told);
         let absorbed = player.shield.as_mut().map_or(0, |shield| {
             let absorbed = shield.strength.min(damage);
             shield.strength -= absorbed;

@@ -1,9 +1,11 @@
-//! Bots fight in a small arena on a server. Clients join over a network that delays, loses and reorders
-//! packets. At the end each client must have exactly the state that it may see.
+//! Clients fight in a small arena on a server, over a network that delays, loses and reorders packets. Bots
+//! play the players without a client. At the end each client must have exactly the state that it may see.
 //!
-//! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how.
-//! `game.rs`, `bots.rs` and `pack.rs` change it, `sight.rs` decides who sees what, and `session.rs` moves the
-//! packets. The other files check and report.
+//! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
+//! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a client.
+//! `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees what,
+//! `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. The other files check and
+//! report.
 //!
 //! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
 //! seed.
@@ -13,14 +15,21 @@ mod support;
 
 mod args;
 mod bots;
+mod calls;
+mod chat;
 mod game;
+mod guest;
 mod model;
 mod pack;
+mod pilot;
+mod plan;
 mod plane;
 mod report;
 mod secrets;
 mod session;
 mod sight;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use std::process::ExitCode;
@@ -32,29 +41,11 @@ use session::Session;
 use support::Progress;
 
 fn main() -> ExitCode {
-    support::exit_code("arena", Ok(play(&Args::parse())))
-}
-
-/// Plays a match. Returns whether every client converged and no secret leaked.
-fn play(args: &Args) -> bool {
-    let mut session = Session::new(args);
+    let args = Args::parse();
     let mut progress = Progress::new(args.ticks.into());
-    for tick in 0..args.ticks {
-        // Clients join one after another during the first quarter.
-        while session.watchers.len() < args.clients as usize
-            && tick >= session.watchers.len() as u32 * (args.ticks / 4) / args.clients
-        {
-            session.connect();
-        }
-        session.play();
-        progress.show(u64::from(tick) + 1, || report::progress(&session, tick + 1));
-    }
-    let mut outcome = Outcome::of_match(&session, args);
-    outcome.converged = session.converge();
-    session.fall_silent();
-    session.encore();
-    outcome.converged &= session.converge();
-    outcome.finish(&session);
+    let (session, outcome) = play(&args, |session, tick| {
+        progress.show(tick.into(), || report::progress(session, tick));
+    });
     if args.json {
         outcome.print_json();
     } else {
@@ -62,5 +53,27 @@ fn play(args: &Args) -> bool {
         report::print_clients(&session);
         outcome.print(&session);
     }
-    outcome.converged && outcome.leaks == 0
+    support::exit_code("arena", Ok(outcome.is_good()))
+}
+
+/// Plays a match. Calls `after_tick` after each tick.
+fn play(args: &Args, mut after_tick: impl FnMut(&Session, u32)) -> (Session, Outcome) {
+    let mut session = Session::new(args);
+    for tick in 0..args.ticks {
+        // Clients join one after another during the first quarter.
+        while session.guests.len() < args.clients as usize
+            && tick >= session.guests.len() as u32 * (args.ticks / 4) / args.clients
+        {
+            session.connect();
+        }
+        session.play();
+        after_tick(&session, tick + 1);
+    }
+    let mut outcome = Outcome::of_match(&session, args);
+    outcome.converged = session.converge();
+    session.fall_silent();
+    session.encore();
+    outcome.converged &= session.converge();
+    outcome.finish(&session);
+    (session, outcome)
 }

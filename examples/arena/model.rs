@@ -2,8 +2,8 @@
 //!
 //! An object is a struct that derives `Replicated`. A field without `#[replicated]` never leaves its side.
 //!
-//! *Invariant:* this file does not depend on the rules of the game. It is the only file that server and
-//! clients share.
+//! *Invariant:* this file does not depend on the rules of the game. Server and clients share only this file
+//! and `calls.rs`.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(crate) struct Team {
     pub(crate) turrets: Vec<ObjectRef<Turret>>,
 }
 
-/// A bot. A client that joins becomes the owner of a player.
+/// A fighter. A client that joins becomes the owner of a player and plays it. A bot plays the others.
 #[derive(Replicated, Default)]
 pub(crate) struct Player {
     #[replicated(condition = InitialOnly, max_len = 24)]
@@ -122,8 +122,17 @@ pub(crate) struct Player {
     #[replicated(condition = InitialOnly)]
     pub(crate) omen: Secret,
 
-    /// On the server: the plan of the bot.
+    /// On the server: what the player is about to do.
     pub(crate) mind: Mind,
+    /// On the server: for how many ticks of play the player has not fired, less `SHOT_TICKS` for each shot
+    /// that its client called.
+    pub(crate) fire_ticks: u32,
+    /// On the server: how many shots the client called.
+    pub(crate) shots_called: u32,
+    /// On the server: how many hits it told the owner. On the owner's client: how many hits it was told.
+    pub(crate) hits_told: u32,
+    /// On the owner's client: who hit the player last.
+    pub(crate) hit_by: ObjectRef<Self>,
     /// On a client: how much health the client saw the player lose.
     pub(crate) damage_seen: u32,
     /// On a client: how many deaths of the player the client saw.
@@ -150,10 +159,12 @@ impl Player {
     }
 }
 
-/// The state that a bot keeps from tick to tick. Times are in ticks.
+/// What a player is about to do. A bot chooses this, or the client that plays the player. Times are in ticks.
 #[derive(Default)]
 pub(crate) struct Mind {
     pub(crate) goal: Vec2,
+    /// Where to shoot as soon as the weapon is ready.
+    pub(crate) aims_at: Option<Vec2>,
     pub(crate) cooldown: u32,
     pub(crate) cloaked: u32,
     pub(crate) laser_on: bool,
@@ -173,6 +184,17 @@ pub(crate) enum Weapon {
         rockets: u8,
         lock: ObjectRef<Player>,
     },
+}
+
+impl Weapon {
+    /// How many ticks pass from a shot with this weapon to the next one.
+    pub(crate) fn load_ticks(&self) -> u32 {
+        match self {
+            Self::Blaster { heat: ..=6 } => 14,
+            Self::Blaster { .. } => 40,
+            Self::Unarmed | Self::Launcher { .. } => 60,
+        }
+    }
 }
 
 /// An element of a list. If one field of one element changes, only that field is sent.
@@ -258,6 +280,8 @@ pub(crate) struct Projectile {
     /// Metres per second.
     #[replicated]
     pub(crate) speed: f32,
+    /// On the server: whether the projectile explodes where it hits.
+    pub(crate) explodes: bool,
     /// On the server: when the projectile expires.
     pub(crate) expires_at_tick: u32,
     /// On a client: whether the muzzle flash was shown.
@@ -270,7 +294,7 @@ impl Projectile {
     }
 
     pub(crate) fn rocket() -> Self {
-        Self { damage: 45, speed: 14.0, ..Self::default() }
+        Self { damage: 45, speed: 14.0, explodes: true, ..Self::default() }
     }
 
     /// The position. Both sides compute the position from the path, so only a new path is sent.

@@ -17,6 +17,8 @@ pub(crate) struct Outcome {
     objects: usize,
     bytes_per_client_per_second: f64,
     packets_lost: u64,
+    /// Whether the server stopped the cheater. `None` if there was none.
+    pub(crate) cheater_stopped: Option<bool>,
 }
 
 impl Outcome {
@@ -31,6 +33,7 @@ impl Outcome {
             objects: session.objects(),
             bytes_per_client_per_second: session.sent().0 as f64 / f64::from(args.clients) / seconds,
             packets_lost: 0,
+            cheater_stopped: None,
         }
     }
 
@@ -38,6 +41,14 @@ impl Outcome {
     pub(crate) fn finish(&mut self, session: &Session) {
         self.leaks = session.leaks;
         self.packets_lost = session.network.total().lost;
+        let cheater = session.guests.iter().find(|guest| guest.pilot.is_cheater);
+        self.cheater_stopped = cheater.map(|cheater| cheater.is_rejected);
+    }
+
+    /// Returns whether every client converged, no secret leaked, and the cheater was stopped, if there was
+    /// one.
+    pub(crate) fn is_good(&self) -> bool {
+        self.converged && self.leaks == 0 && self.cheater_stopped != Some(false)
     }
 
     /// Prints the outcome in words.
@@ -53,6 +64,18 @@ impl Outcome {
             "secrets found in packets: {} where they may be, {} leaks",
             session.rightly_sent, self.leaks
         );
+        let seen: u64 = session.guests.iter().map(|guest| guest.pilot.explosions).sum();
+        let (shots, hits) = session.server.objects::<Player>().fold((0, 0), |(shots, hits), (_, player)| {
+            (shots + player.shots_called, hits + player.hits_told)
+        });
+        println!(
+            "calls: {shots} shots, {hits} hits, {} explosions that clients saw {seen} times; {} lines of chat",
+            session.explosions,
+            session.chat.len()
+        );
+        if let Some(is_stopped) = self.cheater_stopped {
+            println!("the cheater was {}", if is_stopped { "stopped" } else { "NOT stopped" });
+        }
         println!("{}", if self.converged { "every client converged" } else { "NOT every client converged" });
     }
 
@@ -60,14 +83,15 @@ impl Outcome {
     pub(crate) fn print_json(&self) {
         println!(
             "{{\"converged\":{},\"ticks\":{},\"clients\":{},\"objects\":{},\"bytes_per_client_per_second\":{:.1},\
-             \"packets_lost\":{},\"leaks\":{}}}",
+             \"packets_lost\":{},\"leaks\":{}{}}}",
             self.converged,
             self.ticks,
             self.clients,
             self.objects,
             self.bytes_per_client_per_second,
             self.packets_lost,
-            self.leaks
+            self.leaks,
+            self.cheater_stopped.map(|is| format!(",\"cheater_stopped\":{is}")).unwrap_or_default()
         );
     }
 }
@@ -75,7 +99,7 @@ impl Outcome {
 /// The text beside the progress bar after `tick` ticks.
 pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let scores = session.arena.teams.map(|team| session.server[team].score);
-    let connected = session.watchers.iter().filter(|watcher| watcher.client.is_connected()).count();
+    let connected = session.guests.iter().filter(|guest| guest.client.is_connected()).count();
     let (bytes, packets) = session.sent();
     format!(
         "{:>5.1} s  {}:{}  {} objects, {connected} clients, {packets} packets, {} KB sent, {} lost",
@@ -100,7 +124,7 @@ pub(crate) fn print_traffic(session: &Session) {
     println!("\n{:<26} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
     let mut classes = classes(session);
     classes.sort_by_key(|(class, _)| std::cmp::Reverse(class.bits));
-    let in_all: u64 = session.watchers.iter().map(|w| session.network.stats(w.down).bytes_delivered).sum();
+    let in_all: u64 = session.guests.iter().map(|w| session.network.stats(w.down).bytes_delivered).sum();
     let of_classes: u64 = classes.iter().map(|(class, _)| class.bits).sum();
     let longest = classes.first().map_or(1, |(class, _)| class.bits);
     for (class, mut properties) in classes {
@@ -110,8 +134,8 @@ pub(crate) fn print_traffic(session: &Session) {
         properties.iter().for_each(|property| property.print("  ", longest, '▒'));
     }
     let frames = Row {
-        name: "frames, acks, repeats".to_owned(),
-        times: session.watchers.iter().map(|w| session.network.stats(w.down).delivered).sum(),
+        name: "frames, acks, messages".to_owned(),
+        times: session.guests.iter().map(|w| session.network.stats(w.down).delivered).sum(),
         bits: (in_all * 8).saturating_sub(of_classes),
     };
     frames.print("", longest, '█');
@@ -121,7 +145,7 @@ pub(crate) fn print_traffic(session: &Session) {
 /// name of the array, and the fields of a struct under the name of the struct.
 fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
-    for traffic in session.watchers.iter().flat_map(|watcher| watcher.client.traffic()) {
+    for traffic in session.guests.iter().flat_map(|guest| guest.client.traffic()) {
         let (class, properties) = entry(
             &mut classes,
             traffic.class,
@@ -177,11 +201,11 @@ pub(crate) fn print_clients(session: &Session) {
         "\n{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  state",
         "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage"
     );
-    for (number, watcher) in session.watchers.iter().enumerate() {
-        let stats = session.server.stats(watcher.connection).unwrap_or_default();
-        let link = session.network.stats(watcher.down);
-        let player = session.sight.seats.get(&watcher.connection);
-        let damage: u32 = watcher.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();
+    for (number, guest) in session.guests.iter().enumerate() {
+        let stats = session.server.stats(guest.connection).unwrap_or_default();
+        let link = session.network.stats(guest.down);
+        let player = session.sight.seats.get(&guest.connection);
+        let damage: u32 = guest.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();
         println!(
             "{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  {}",
             number + 1,
@@ -191,9 +215,12 @@ pub(crate) fn print_clients(session: &Session) {
             link.lost,
             link.reordered,
             stats.round_trip.as_millis(),
-            watcher.spawned,
+            guest.spawned,
             damage,
-            session.difference(watcher).unwrap_or_else(|| "converged".to_owned()),
+            session.difference(guest).unwrap_or_else(|| {
+                let state = if guest.is_rejected { "stopped" } else { "converged" };
+                state.to_owned()
+            }),
         );
     }
     println!();

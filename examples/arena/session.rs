@@ -4,17 +4,20 @@
 
 use std::time::Duration;
 
+use repl::DisconnectReason;
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, LinkId, Network, PeerId};
+use repl::sim::{Clock, LinkConditions, Network, PeerId};
 
 use crate::args::Args;
+use crate::calls::{self, Chat, Input, MatchCall};
+use crate::chat::Log;
 use crate::game::{Arena, TICKS_PER_SECOND};
+use crate::guest::{Guest, SERVER};
 use crate::model;
+use crate::pilot::Pilot;
 use crate::secrets::Drawn;
 use crate::sight::Sight;
 use crate::view::View;
-
-const SERVER: PeerId = PeerId(0);
 
 /// How long clients may take to converge after the match.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,9 +27,15 @@ pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) arena: Arena,
     pub(crate) sight: Sight,
-    pub(crate) watchers: Vec<Watcher>,
+    pub(crate) guests: Vec<Guest>,
     pub(crate) network: Network,
     pub(crate) clock: Clock,
+    pub(crate) chat: Log,
+    /// How many explosions the server announced.
+    pub(crate) explosions: u64,
+    seed: u64,
+    /// The number of the client that cheats, if one does.
+    cheater: Option<u32>,
     conditions: LinkConditions,
     /// How many secrets were found in packets that may not hold them.
     pub(crate) leaks: u64,
@@ -35,22 +44,11 @@ pub(crate) struct Session {
     found: Vec<Drawn>,
 }
 
-/// A client, and the server's end of its connection.
-pub(crate) struct Watcher {
-    pub(crate) client: Client,
-    pub(crate) connection: ConnectionId,
-    pub(crate) down: LinkId,
-    pub(crate) spawned: u64,
-    pub(crate) despawned: u64,
-    /// Why the connection ended, if it did.
-    pub(crate) ended: Option<String>,
-    peer: PeerId,
-}
-
 impl Session {
     /// A server with an arena, and no client yet.
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig::default());
+        calls::register_at_server(&mut server);
         let players = args.clients.next_multiple_of(2).max(8);
         let (latency, jitter) =
             (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
@@ -59,9 +57,13 @@ impl Session {
             arena: Arena::new(&mut server, players, args.ticks, args.seed),
             server,
             sight: Sight::default(),
-            watchers: Vec::new(),
+            guests: Vec::new(),
             network: Network::new(args.seed),
             clock: Clock::at_hz(TICKS_PER_SECOND),
+            chat: Log::default(),
+            explosions: 0,
+            seed: args.seed,
+            cheater: args.cheater.then_some(args.clients),
             conditions: conditions.with_loss(args.loss),
             leaks: 0,
             rightly_sent: 0,
@@ -71,14 +73,11 @@ impl Session {
 
     /// Adds a client, which says hello in the next tick.
     pub(crate) fn connect(&mut self) {
-        let number = self.watchers.len() as u32 + 1;
-        let peer = PeerId(number);
-        let (down, _) = self.network.connect(SERVER, peer, self.conditions);
-        let config = ClientConfig { measure: true, ..ClientConfig::default() };
-        let mut client = Client::new(config, number.into());
-        model::register_at_client(&mut client);
+        let number = self.guests.len() as u32 + 1;
+        let (down, _) = self.network.connect(SERVER, PeerId(number), self.conditions);
         let connection = self.server.connect(self.clock.now());
-        self.watchers.push(Watcher { client, connection, down, spawned: 0, despawned: 0, ended: None, peer });
+        let pilot = Pilot::new(number, self.seed, self.cheater == Some(number));
+        self.guests.push(Guest::new(number, pilot, connection, down));
     }
 
     /// One tick of the match, the server and all clients.
@@ -94,25 +93,56 @@ impl Session {
         while let Some(event) = self.server.poll_event() {
             match event {
                 ServerEvent::Connected(connection) => {
-                    self.sight.join(&mut self.server, &self.arena, connection)
+                    self.sight.join(&mut self.server, &self.arena, connection);
+                    self.chat.join(connection);
                 }
-                ServerEvent::Disconnected(connection, _) => self.sight.leave(&mut self.server, connection),
+                ServerEvent::Disconnected(connection, reason) => self.leave(connection, &reason),
                 other => eprintln!("arena: {other:?}"),
             }
         }
+        self.listen();
         self.sight.look(&mut self.server, &self.arena);
         self.server.tick(now);
-        for at in 0..self.watchers.len() {
+        for at in 0..self.guests.len() {
             self.send_to(at, now);
         }
-        for watcher in &mut self.watchers {
-            watcher.tick(&mut self.network, now);
+        for guest in &mut self.guests {
+            guest.tick(&mut self.network, now);
+        }
+    }
+
+    fn leave(&mut self, connection: ConnectionId, reason: &DisconnectReason) {
+        self.sight.leave(&mut self.server, connection);
+        self.chat.leave(connection);
+        let mut guests = self.guests.iter_mut();
+        if let Some(guest) = guests.find(|guest| guest.connection == connection) {
+            guest.is_rejected = matches!(reason, DisconnectReason::Rejected(_));
+        }
+    }
+
+    /// Handles the messages of the clients, and counts the explosions. The server runs the calls with a body
+    /// in its tick.
+    fn listen(&mut self) {
+        while let Some((from, input)) = self.server.poll_message::<Input>() {
+            if let Some(&player) = self.sight.seats.get(&from) {
+                self.arena.steer(&mut self.server, player, &input);
+            }
+        }
+        while let Some((from, Chat { text, .. })) = self.server.poll_message::<Chat>() {
+            if let Some(&player) = self.sight.seats.get(&from) {
+                let name = self.server[player].name.clone();
+                self.chat.pass_on(&mut self.server, Chat { name, text });
+            }
+        }
+        while let Some(received) = self.server.poll_call::<model::Match>() {
+            let MatchCall::Explode { .. } = received.call;
+            self.explosions += 1;
         }
     }
 
     /// Sends a client its packets, and searches them for secrets that it may not see.
     fn send_to(&mut self, at: usize, now: Duration) {
-        let Watcher { client, connection, peer, .. } = &self.watchers[at];
+        let Guest { client, connection, peer, .. } = &self.guests[at];
         while let Some(packet) = self.server.poll_transmit(*connection) {
             self.arena.secrets.find(packet, &mut self.found);
             self.network.send(now, SERVER, *peer, packet);
@@ -131,26 +161,26 @@ impl Session {
         while let Some(delivery) = self.network.deliver(now) {
             let is_up = delivery.to == SERVER;
             let peer = if is_up { delivery.from } else { delivery.to };
-            let Some(watcher) = self.watchers.iter_mut().find(|watcher| watcher.peer == peer) else {
+            let Some(guest) = self.guests.iter_mut().find(|guest| guest.peer == peer) else {
                 continue;
             };
             if is_up {
-                self.server.receive(watcher.connection, now, delivery.bytes);
-            } else if let Err(error) = watcher.client.receive(now, delivery.bytes) {
-                watcher.ended.get_or_insert(error.to_string());
+                self.server.receive(guest.connection, now, delivery.bytes);
+            } else if let Err(error) = guest.client.receive(now, delivery.bytes) {
+                guest.ended.get_or_insert(error.to_string());
             }
         }
     }
 
     /// Runs until every client has exactly the state that it may see. Returns false if that takes too long.
     pub(crate) fn converge(&mut self) -> bool {
-        self.run_until(|session| session.watchers.iter().all(|watcher| session.difference(watcher).is_none()))
+        self.run_until(|session| session.guests.iter().all(|guest| session.difference(guest).is_none()))
     }
 
     /// Runs until nothing is outstanding. Returns false if that takes too long.
     pub(crate) fn fall_silent(&mut self) -> bool {
         self.run_until(|session| {
-            let connections = session.watchers.iter().map(|watcher| watcher.connection);
+            let connections = session.guests.iter().map(|guest| guest.connection);
             let stats = connections.filter_map(|connection| session.server.stats(connection));
             stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
         })
@@ -180,18 +210,39 @@ impl Session {
         }
     }
 
-    /// Returns the first difference between the state of a client and the state that it must have, or `None`
-    /// if there is no difference.
-    pub(crate) fn difference(&self, watcher: &Watcher) -> Option<String> {
-        if let Some(ended) = &watcher.ended {
+    /// Returns the first difference between what a client has and what it must have: state, chat and calls.
+    /// Returns `None` if there is no difference. All that a cheater must have is an end.
+    pub(crate) fn difference(&self, guest: &Guest) -> Option<String> {
+        if guest.pilot.is_cheater {
+            let is_stopped = guest.is_rejected && guest.ended.is_some();
+            return (!is_stopped).then(|| "not stopped".to_owned());
+        }
+        if let Some(ended) = &guest.ended {
             return Some(ended.clone());
         }
-        if !watcher.client.is_connected() {
+        if !guest.client.is_connected() {
             return Some("not connected".to_owned());
         }
-        let Watcher { client, connection, .. } = watcher;
+        let Guest { client, connection, .. } = guest;
         View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection: *connection }
             .first_difference()
+            .or_else(|| self.missing(guest).map(str::to_owned))
+    }
+
+    /// Returns which messages or calls a client missed or got twice.
+    fn missing(&self, guest: &Guest) -> Option<&'static str> {
+        let Guest { client, pilot, connection, .. } = guest;
+        let seat = *self.sight.seats.get(connection)?;
+        let player = &self.server[seat];
+        if pilot.heard != self.chat.since_joined(*connection) {
+            Some("the chat differs")
+        } else if pilot.shots_called != player.shots_called {
+            Some("the server did not run each call once")
+        } else if client.get(seat).is_none_or(|replica| replica.hits_told != player.hits_told) {
+            Some("the client did not run each call once")
+        } else {
+            (pilot.explosions > self.explosions).then_some("an explosion was shown twice")
+        }
     }
 
     /// Returns the number of objects of the server.
@@ -202,25 +253,7 @@ impl Session {
 
     /// Returns the bytes and packets made for all clients.
     pub(crate) fn sent(&self) -> (u64, u64) {
-        let stats = self.watchers.iter().filter_map(|watcher| self.server.stats(watcher.connection));
+        let stats = self.guests.iter().filter_map(|guest| self.server.stats(guest.connection));
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
-    }
-}
-
-impl Watcher {
-    /// The client's own tick: it handles its events and sends its packets.
-    fn tick(&mut self, network: &mut Network, now: Duration) {
-        while let Some(event) = self.client.poll_event() {
-            match event {
-                ClientEvent::Spawned(_) => self.spawned += 1,
-                ClientEvent::Despawned(..) => self.despawned += 1,
-                ClientEvent::Disconnected(reason) => drop(self.ended.get_or_insert(reason.to_string())),
-                _ => {}
-            }
-        }
-        self.client.tick(now);
-        while let Some(packet) = self.client.poll_transmit() {
-            network.send(now, self.peer, SERVER, packet);
-        }
     }
 }

@@ -40,7 +40,7 @@ impl Sight {
         self.seats.insert(connection, player);
     }
 
-    /// A client left: a bot alone plays its player again.
+    /// A client left: a bot plays its player again.
     pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
         server.set_owner(player, None);

@@ -1,0 +1,83 @@
+//! What server and clients send each other beside the objects: messages and remote calls.
+//!
+//! *Invariant:* clients ask and the server decides. A client cannot make its player do more than a bot of the
+//! server could do.
+
+use repl::Channel;
+use repl::prelude::*;
+
+use crate::model::{Match, Player};
+use crate::plane::Vec2;
+
+/// The least number of ticks between two shots.
+pub(crate) const SHOT_TICKS: u32 = 14;
+
+/// How many ticks of a player without a shot count at most: 20 s. On a bad link, reliable calls arrive late
+/// and many at once.
+pub(crate) const MOST_FIRE_TICKS: u32 = 1_200;
+
+/// What a client wants its player to do. A client sends an input in each tick, and only the newest counts.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+pub(crate) struct Input {
+    /// Where to run.
+    #[replicated(quantize(step = 0.1, range = -25.0..=25.0))]
+    pub(crate) goal: Vec2,
+    /// At whom to look.
+    pub(crate) target: ObjectRef<Player>,
+}
+
+/// A line of the chat. A client sends the text, and the server passes it on to all clients.
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Chat {
+    /// The server fills this in, so that no client can speak for another.
+    #[replicated(max_len = 24)]
+    pub(crate) name: String,
+    #[replicated(max_len = 40)]
+    pub(crate) text: String,
+}
+
+#[rpcs]
+impl Player {
+    /// The client shoots at a point. The player shoots as soon as its weapon is ready.
+    #[rpc(server, reliable, validate = may_fire)]
+    pub(crate) fn fire(&mut self, #[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2) {
+        self.shots_called += 1;
+        self.fire_ticks -= SHOT_TICKS;
+        self.mind.aims_at = Some(at).filter(|_| self.is_alive());
+    }
+
+    /// Rejects only what an honest client never does: it fires more often than a weapon allows. An honest
+    /// client can fire when its player is dead or has no rounds left, because it learns that late. Such a
+    /// call has no effect.
+    fn may_fire(&self, _: ConnectionId, _: &Vec2) -> bool {
+        self.fire_ticks >= SHOT_TICKS
+    }
+
+    /// A shot hit the player. Waits until the client sees the shooter, for example a cloaked one.
+    #[rpc(client, reliable, waits)]
+    pub(crate) fn hit(&mut self, by: ObjectRef<Self>) {
+        self.hits_told += 1;
+        self.hit_by = by;
+    }
+}
+
+#[rpcs]
+impl Match {
+    /// A rocket hit something there. The call has no body: both sides poll it and count it.
+    #[rpc(multicast, unreliable)]
+    pub(crate) fn explode(#[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2);
+}
+
+const INPUTS: Channel = Channel::Sequenced { copies: 3 };
+
+/// Registers all messages and calls at a server.
+pub(crate) fn register_at_server(server: &mut Server) {
+    server.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
+    server.register_calls::<Player>().register_calls::<Match>();
+}
+
+/// Registers the same messages and calls at a client.
+pub(crate) fn register_at_client(client: &mut Client) {
+    client.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
+    client.register_calls::<Player>().register_calls::<Match>();
+}

@@ -1,0 +1,47 @@
+//! The chat: the server passes each line on to all clients, in one order.
+//!
+//! *Invariant:* each client gets the lines since it joined, each once and in the order of the log.
+
+use std::collections::BTreeMap;
+
+use repl::prelude::*;
+
+use crate::calls::Chat;
+
+/// All lines that the server passed on, in order.
+#[derive(Default)]
+pub(crate) struct Log {
+    lines: Vec<Chat>,
+    /// How many lines there were when each client joined.
+    joined_at: BTreeMap<ConnectionId, usize>,
+}
+
+impl Log {
+    pub(crate) fn join(&mut self, connection: ConnectionId) {
+        self.joined_at.insert(connection, self.lines.len());
+    }
+
+    pub(crate) fn leave(&mut self, connection: ConnectionId) {
+        self.joined_at.remove(&connection);
+    }
+
+    /// Passes a line on to all clients, also to its author.
+    pub(crate) fn pass_on(&mut self, server: &mut Server, line: Chat) {
+        for &connection in self.joined_at.keys() {
+            if let Err(error) = server.send(connection, &line) {
+                eprintln!("arena: a line for {connection:?}: {error}");
+            }
+        }
+        self.lines.push(line);
+    }
+
+    /// Returns the lines that a client must have got.
+    pub(crate) fn since_joined(&self, connection: ConnectionId) -> &[Chat] {
+        &self.lines[self.joined_at.get(&connection).copied().unwrap_or(self.lines.len())..]
+    }
+
+    /// Returns the number of lines.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+}

@@ -1,0 +1,142 @@
+//! The pilot of a client: it plays the client's player, by messages and calls to the server.
+//!
+//! *Invariant:* a pilot reads only the objects of its client and sends only messages and calls.
+
+use repl::prelude::*;
+use repl::sim::Rng;
+
+use crate::calls::{Chat, Input, MatchCall, SHOT_TICKS};
+use crate::game::TICKS_PER_SECOND;
+use crate::model::{Match, Phase, Pickup, Player, Turret};
+use crate::plan::{FIRE_RANGE, goal, nearest};
+use crate::plane::{Vec2, distance};
+
+/// How long a pilot is silent between two lines of the chat.
+const SILENCE_TICKS: u32 = 20 * TICKS_PER_SECOND;
+
+/// How many shots a cheater calls in each tick.
+const CHEATED_SHOTS: u32 = 4;
+
+/// Plays the player of one client.
+pub(crate) struct Pilot {
+    pub(crate) is_cheater: bool,
+    /// How many times the pilot called `fire`.
+    pub(crate) shots_called: u32,
+    /// How many explosions the client was told of.
+    pub(crate) explosions: u64,
+    /// The chat so far.
+    pub(crate) heard: Vec<Chat>,
+    rng: Rng,
+    /// Ticks of play. The pilots of a match begin with different ticks, so that they do not all think in the
+    /// same ticks.
+    tick: u32,
+    /// The last input that was sent.
+    input: Input,
+    steered_at_tick: u32,
+    loaded_at_tick: u32,
+}
+
+impl Pilot {
+    pub(crate) fn new(number: u32, seed: u64, is_cheater: bool) -> Self {
+        Self {
+            is_cheater,
+            shots_called: 0,
+            explosions: 0,
+            heard: Vec::new(),
+            rng: Rng::new(seed).fork(u64::from(number) + 2),
+            tick: number,
+            input: Input { goal: [0.0; 2], target: ObjectRef::NULL },
+            steered_at_tick: 0,
+            loaded_at_tick: 0,
+        }
+    }
+
+    /// One tick of the client.
+    pub(crate) fn act(&mut self, client: &mut Client) {
+        self.listen(client);
+        let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
+        let me = client.owned_objects::<Player>().next().map(|(me, _)| me);
+        let Some(me) = me.filter(|_| client.objects().any(|(_, game)| is_playing(game))) else { return };
+        self.tick += 1;
+        self.chat(client);
+        if self.is_cheater {
+            (0..CHEATED_SHOTS).for_each(|_| self.fire(client, me, [0.0; 2]));
+        }
+        if !client[me].is_alive() {
+            return;
+        }
+        if self.tick.is_multiple_of(15) {
+            let input = self.think(client, me);
+            self.steer(client, input);
+        }
+        self.aim(client, me);
+    }
+
+    /// Handles the messages and calls that have arrived, except calls with a body: the client runs those.
+    fn listen(&mut self, client: &mut Client) {
+        self.heard.extend(std::iter::from_fn(|| client.poll_message::<Chat>()));
+        while let Some(received) = client.poll_call::<Match>() {
+            let MatchCall::Explode { .. } = received.call;
+            self.explosions += 1;
+        }
+    }
+
+    fn chat(&mut self, client: &mut Client) {
+        const LINES: [&str; 6] = ["hello", "over here", "nice one", "behind you", "my turret", "again"];
+        if self.tick % SILENCE_TICKS != TICKS_PER_SECOND {
+            return;
+        }
+        let text = self.rng.pick(&LINES).copied().unwrap_or_default().to_owned();
+        client.send(&Chat { text, ..Chat::default() }).ok();
+    }
+
+    /// Chooses a target, and where to go: by what the client sees.
+    fn think(&mut self, client: &Client, me: ObjectRef<Player>) -> Input {
+        let Player { position: here, team, hit_by, .. } = client[me];
+        let is_foe = |other: &Player| other.team != team && other.is_alive();
+        let foes = client.objects::<Player>().filter(|(_, other)| is_foe(other));
+        let foes = foes.map(|(other, player)| (other, player.position));
+        // A pilot shoots back.
+        let attacker = client.get(hit_by).filter(|other| is_foe(other)).map(|other| (hit_by, other.position));
+        let attacker = attacker.filter(|&(_, there)| distance(here, there) < FIRE_RANGE);
+        let target = attacker.or_else(|| nearest(here, foes));
+        let pickups = client.objects::<Pickup>().map(|(pickup, at)| (pickup, at.position));
+        let turrets = client.objects::<Turret>().filter(|(_, turret)| turret.holder != me);
+        let turrets = turrets.map(|(turret, at)| (turret, at.position));
+        let [pickup, turret] =
+            [nearest(here, pickups).map(|(_, there)| there), nearest(here, turrets).map(|(_, there)| there)];
+        Input {
+            goal: goal(here, target.map(|(_, there)| there), pickup, turret, &mut self.rng),
+            target: target.map_or(ObjectRef::NULL, |(target, _)| target),
+        }
+    }
+
+    /// Sends an input that differs from the last one. An input that does not is sent again once a second: all
+    /// copies of the last one may be lost, and a player that respawns has no goal.
+    fn steer(&mut self, client: &mut Client, input: Input) {
+        if input == self.input && self.tick < self.steered_at_tick + TICKS_PER_SECOND {
+            return;
+        }
+        // If the input cannot be sent, the connection has ended.
+        client.send(&input).ok();
+        self.input = input;
+        self.steered_at_tick = self.tick;
+    }
+
+    /// Shoots at the target if it is near and the weapon is loaded, as far as the client knows.
+    fn aim(&mut self, client: &mut Client, me: ObjectRef<Player>) {
+        let player = &client[me];
+        let target = client.get(self.input.target).filter(|target| target.is_alive());
+        let there = target.map(|target| target.position);
+        let there = there.filter(|&there| distance(player.position, there) < FIRE_RANGE);
+        let (ammo, load_ticks) = (player.ammo, player.weapon.load_ticks());
+        if let Some(there) = there.filter(|_| ammo > 0 && self.tick >= self.loaded_at_tick) {
+            self.loaded_at_tick = self.tick + load_ticks.max(SHOT_TICKS);
+            self.fire(client, me, there);
+        }
+    }
+
+    fn fire(&mut self, client: &mut Client, me: ObjectRef<Player>, at: Vec2) {
+        self.shots_called += u32::from(client.call(me).fire(at).is_ok());
+    }
+}

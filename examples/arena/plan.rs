@@ -1,0 +1,31 @@
+//! Where to run: the rule that the bots of the server and the pilots of the clients share.
+//!
+//! *Invariant:* the rule depends only on what its caller sees.
+
+use repl::sim::Rng;
+
+use crate::plane::{Vec2, along, anywhere, distance, inside, toward};
+
+/// How far a shot is worth it.
+pub(crate) const FIRE_RANGE: f32 = 18.0;
+
+/// Returns the goal of a player: a pickup or turret nearby, else the target unless it is near, else anywhere.
+/// The arguments after `here` are the nearest points of their kind.
+pub(crate) fn goal(
+    here: Vec2,
+    target: Option<Vec2>,
+    pickup: Option<Vec2>,
+    turret: Option<Vec2>,
+    rng: &mut Rng,
+) -> Vec2 {
+    let is_near = |point: &Vec2| distance(here, *point) < 12.0;
+    let nearby = pickup.filter(is_near).or(turret.filter(is_near));
+    nearby
+        .or(target.filter(|&target| distance(here, target) > 8.0))
+        .unwrap_or_else(|| inside(along(here, toward(here, anywhere(rng)), 6.0)))
+}
+
+/// Returns the candidate that is nearest to a point, with its position.
+pub(crate) fn nearest<T>(here: Vec2, candidates: impl Iterator<Item = (T, Vec2)>) -> Option<(T, Vec2)> {
+    candidates.min_by(|one, other| distance(here, one.1).total_cmp(&distance(here, other.1)))
+}

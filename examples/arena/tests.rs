@@ -1,0 +1,125 @@
+//! Whole matches on bad networks: what clients ask for, and what the server allows.
+//!
+//! *Invariant:* the tests compare what one side counted with what the other side counted, or with a rule of
+//! the game.
+
+use clap::Parser;
+use repl::prelude::*;
+
+use crate::args::Args;
+use crate::calls::{Input, MOST_FIRE_TICKS, SHOT_TICKS};
+use crate::game::{Arena, TICKS_PER_SECOND};
+use crate::model::Player;
+use crate::plane::{EDGE, distance};
+use crate::report::Outcome;
+use crate::session::Session;
+
+/// Plays a whole match.
+fn play(line: &str) -> (Session, Outcome) {
+    let args = ["arena"].into_iter().chain(line.split_whitespace());
+    crate::play(&Args::parse_from(args), |_, _| {})
+}
+
+#[test]
+fn reliable_calls_run_once_on_a_bad_network() {
+    let (session, outcome) = play("--loss 0.4 --seed 3");
+    assert!(outcome.is_good());
+    for guest in &session.guests {
+        let seat = session.sight.seats[&guest.connection];
+        let (player, replica) = (&session.server[seat], &guest.client[seat]);
+        assert_eq!(player.shots_called, guest.pilot.shots_called, "each shot runs once on the server");
+        assert_eq!(replica.hits_told, player.hits_told, "each hit runs once on the client");
+        assert!(guest.pilot.explosions <= session.explosions, "no explosion is shown twice");
+    }
+    let sum =
+        |count: fn(&Player) -> u32| session.server.objects().map(|(_, player)| count(player)).sum::<u32>();
+    assert!(sum(|player| player.shots_called) > 20 && sum(|player| player.hits_told) > 5);
+    assert!(session.guests.iter().any(|guest| guest.pilot.explosions > 0));
+}
+
+#[test]
+fn the_chat_reaches_every_client_once_and_in_order() {
+    let (session, outcome) = play("--loss 0.4 --jitter-ms 200 --clients 6 --seed 5");
+    assert!(outcome.is_good());
+    assert_eq!(session.chat.len(), 6, "each pilot says one line in so short a match");
+    let first = &session.guests[0];
+    let names: Vec<_> = first.pilot.heard.iter().map(|line| line.name.as_str()).collect();
+    let mut speakers: Vec<_> = session.sight.seats.values().map(|&seat| &session.server[seat].name).collect();
+    speakers.sort();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, speakers, "the first client has heard everyone once");
+    for guest in &session.guests {
+        let heard = &guest.pilot.heard;
+        assert!(first.pilot.heard.ends_with(heard), "{heard:?} is not the end of {:?}", first.pilot.heard);
+        assert!(
+            heard.iter().any(|line| line.name == session.server[session.sight.seats[&guest.connection]].name)
+        );
+    }
+}
+
+#[test]
+fn a_cheater_is_stopped_and_the_others_play_on() {
+    let (session, outcome) = play("--cheater --loss 0.2 --seed 7");
+    assert_eq!((outcome.is_good(), outcome.cheater_stopped), (true, Some(true)));
+    let (cheater, honest) = session.guests.split_last().expect("four clients");
+    assert!(cheater.is_rejected && cheater.ended.is_some() && !cheater.client.is_connected());
+    assert!(!session.sight.seats.contains_key(&cheater.connection), "a bot plays its player again");
+    assert_eq!(honest.len(), 3);
+    for guest in honest {
+        assert!(guest.ended.is_none() && session.difference(guest).is_none());
+    }
+}
+
+#[test]
+fn the_arguments_decide_the_run() {
+    let line = "--loss 0.3 --jitter-ms 100 --clients 6";
+    let ((one, _), (other, _), (another, _)) = (play(line), play(line), play(&format!("{line} --seed 2")));
+    assert_eq!((one.sent(), one.explosions), (other.sent(), other.explosions));
+    assert_ne!(one.sent(), another.sent());
+}
+
+#[test]
+fn honest_clients_are_never_rejected_however_bad_the_network_is() {
+    let (session, outcome) = play("--loss 0.7 --latency-ms 300 --jitter-ms 300 --ticks 900");
+    assert_eq!((outcome.is_good(), outcome.cheater_stopped), (true, None));
+    assert!(session.guests.iter().all(|guest| !guest.is_rejected && guest.pilot.shots_called > 0));
+}
+
+#[test]
+fn a_shot_of_a_dead_player_has_no_effect_and_is_no_reason_to_reject() {
+    let mut player = Player { fire_ticks: SHOT_TICKS, ..Player::default() };
+    let caller = Server::new(ServerConfig::default()).connect(std::time::Duration::ZERO);
+    let call = crate::calls::PlayerCall::Fire { at: [1.0; 2] };
+    assert!(!player.is_alive() && player.allows(caller, &call));
+    player.fire([1.0; 2]);
+    assert_eq!(player.mind.aims_at, None);
+    assert!(!player.allows(caller, &call), "one shot was allowed");
+    (player.health, player.fire_ticks) = (1, MOST_FIRE_TICKS);
+    player.fire([1.0; 2]);
+    assert_eq!(player.mind.aims_at, Some([1.0; 2]));
+}
+
+#[test]
+fn a_client_can_neither_leave_the_field_nor_run_faster() {
+    let mut server = Server::new(ServerConfig::default());
+    crate::calls::register_at_server(&mut server);
+    let mut arena = Arena::new(&mut server, 8, 600, 1);
+    let connection = server.connect(std::time::Duration::ZERO);
+    let me = arena.players[0];
+    let friend = arena.players[2];
+    server.set_owner(me, Some(connection));
+    for _ in 0..200 {
+        let (before, was_alive) = (server[me].position, server[me].is_alive());
+        arena.steer(&mut server, me, &Input { goal: [1_000.0, 0.0], target: friend });
+        arena.play(&mut server);
+        let Player { position: after, target, .. } = server[me];
+        assert!(after.iter().all(|coordinate| coordinate.abs() <= EDGE));
+        assert!(target.is_null(), "nobody aims at a friend");
+        if was_alive {
+            assert!(distance(before, after) <= 9.0 / TICKS_PER_SECOND as f32 + 1e-3);
+            let [left_before, left] = [before, after].map(|point| distance(point, [EDGE, 0.0]));
+            assert!(left < left_before || left < 0.2, "the client decides where its player runs");
+        }
+    }
+}
