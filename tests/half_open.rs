@@ -8,8 +8,8 @@ mod allocator;
 
 use std::time::Duration;
 
-use repl::SpawnError;
 use repl::prelude::*;
+use repl::{Endpoint, EndpointConfig, SpawnError};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
@@ -75,6 +75,24 @@ fn r26_a_hello_that_proves_nothing_keeps_a_kilobyte_at_most_and_is_sent_no_state
         assert!(sent.iter().all(|&sent| 0 < sent && sent <= 3 * hello.len()), "{sent:?}");
         assert!(server.poll_event().is_none(), "nobody has connected");
     }
+}
+
+#[test]
+fn r26_hellos_without_a_cookie_keep_not_one_byte_with_an_endpoint() {
+    let mut server = Server::new(ServerConfig::default());
+    (0..1_000).for_each(|_| _ = server.spawn(Lamp { oil: 1, colour: 2 }));
+    let mut endpoint = Endpoint::new(EndpointConfig::default(), 5);
+    let hello = hello(1, ServerConfig::default().max_objects);
+    let mut before = 0;
+    for address in 0..10_001_u32 {
+        endpoint.receive(&mut server, TICK, address, &hello);
+        while endpoint.poll_transmit(&mut server).is_some() {}
+        if address == 0 {
+            // The memory for the answer was allocated, and is used again.
+            before = allocator::held();
+        }
+    }
+    assert_eq!(allocator::held(), before);
 }
 
 #[test]

@@ -14,10 +14,10 @@ use super::mismatch::LayoutMismatch;
 ///
 /// | what happens | the server reports | the client reports |
 /// |---|---|---|
-/// | [`Server::disconnect`](crate::Server::disconnect), [`Client::disconnect`](crate::Client::disconnect) | `Closed` | `Closed` |
-/// | [`Server::disconnect_with`](crate::Server::disconnect_with), [`Client::disconnect_with`](crate::Client::disconnect_with) | `ClosedWith` | `ClosedWith` |
+/// | `disconnect` of the server or the client | `Closed` | `Closed` |
+/// | `disconnect_with` of the server or the client | `ClosedWith` | `ClosedWith` |
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
-/// | the client does not finish the handshake with an [`Endpoint`](crate::Endpoint) in 5 s | `Timeout` | `Timeout` |
+/// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
@@ -30,9 +30,9 @@ use super::mismatch::LayoutMismatch;
 /// | the endpoint has no room for one more connection | nothing, there is no connection | `Full` |
 /// | too many handshakes are unfinished, and this is the oldest | `Full` | `Full` |
 /// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
-/// | the server was restarted, or gave up a client that does not know it yet | nothing, or an earlier reason | `Forgotten` |
-/// | with an endpoint: a client at another address has the same session number | nothing, that client stays | `Taken` |
-/// | without an endpoint: the connection belongs to another session | nothing, the other session goes on | `Taken` |
+/// | the server was restarted, or has forgotten the session | nothing, or an earlier reason | `Forgotten` |
+/// | another client has the same session number | nothing, that client stays | `Taken` |
+/// | without an endpoint: the connection has another session | nothing, that session stays | `Taken` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisconnectReason {
