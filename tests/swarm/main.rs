@@ -14,6 +14,7 @@ mod patience;
 mod plan;
 mod run;
 mod switches;
+mod talk;
 mod witness;
 mod world;
 

@@ -8,6 +8,7 @@ use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, ServerConfig};
 
 use crate::extremes::Extremes;
+use crate::talk::Talk;
 
 /// The plan of a run.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) max_objects: usize,
     pub(crate) max_connection_bytes: usize,
     pub(crate) timeout: Duration,
+    /// What clients and server say to each other.
+    pub(crate) talk: Option<Talk>,
     pub(crate) extremes: Extremes,
 }
 
@@ -120,6 +123,7 @@ impl Plan {
             max_objects: 1_024,
             max_connection_bytes: 4 << 20,
             timeout: Duration::from_secs(900),
+            talk: Talk::new(seed, down_loss.max(up_loss)),
             extremes: Extremes::default(),
         };
         if seed >= Extremes::FIRST_SEED {

@@ -13,6 +13,7 @@ use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack, Vault};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::Plan;
+use crate::talk::{self, Talks};
 use crate::witness::Witness;
 use crate::world::{View, World};
 
@@ -46,6 +47,7 @@ struct Seat {
     up: LinkId,
     /// Whether the client receives nothing while the world changes.
     is_deaf: bool,
+    talks: Talks,
     /// When the client made each of its packets.
     made_at: HashMap<u64, u64>,
     /// When the client made the newest packet that the server has received.
@@ -193,7 +195,8 @@ impl Run {
             // packet in flight, even if there is none: the server may not be allowed to send more to the
             // client's address (R26).
             let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
-            let packets = stats.packets_in_flight + usize::from(is_unheard);
+            let of_client = seat.client.stats().packets_in_flight;
+            let packets = stats.packets_in_flight + of_client + usize::from(is_unheard);
             (packets > 0).then_some((seat, packets))
         });
         seats.max_by_key(|(seat, _)| seat.watch.counted())
@@ -204,7 +207,8 @@ impl Run {
         let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
             let is_waiting = !seat.client.is_connected();
-            let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()))?;
+            let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()));
+            let difference = difference.or_else(|| seat.talks.difference())?;
             Some((seat, format!("{:?}: {difference}", seat.connection)))
         });
         seats.max_by_key(|(seat, _)| seat.watch.counted())
@@ -222,6 +226,7 @@ impl Run {
             .register::<Pack>()
             .register::<Actor>();
         client.register_archetype(|| Actor::archetype(true));
+        talk::register_on_client(&mut client);
         let now = self.clock.now();
         let is_replay = self.rng.chance(0.1);
         let server = &mut self.world.server;
@@ -230,7 +235,8 @@ impl Run {
         let up = self.network.link(peer, SERVER, self.plan.up);
         let (witness, made_at) = (Witness::default(), HashMap::new());
         let (watch, is_deaf) = (Watch::new(now, 0), self.wild.chance(self.plan.extremes.deaf));
-        let seat = Seat { client, witness, connection, down, up, is_deaf, made_at, heard: 0, watch };
+        let talks = Talks::new(self.plan.talk, self.plan.seed << 16 | u64::from(peer.0));
+        let seat = Seat { client, witness, connection, down, up, is_deaf, talks, made_at, heard: 0, watch };
         self.seats.insert(peer, seat);
         let mut view = View { is_replay, ..View::default() };
         let tick = self.clock.ticks();
@@ -289,6 +295,7 @@ impl Run {
             self.echo(now);
         }
         self.deliver(now);
+        self.talk();
         let mut sent = Vec::new();
         for (&peer, seat) in &mut self.seats {
             seat.client.tick(now);
@@ -311,6 +318,20 @@ impl Run {
         for seat in self.seats.values_mut() {
             seat.watch.tick(now, seat.taken_by_bursts(&self.network), round_trip);
         }
+    }
+
+    /// The clients and the server read their messages, and send new ones while the world changes.
+    fn talk(&mut self) {
+        let server = &mut self.world.server;
+        let mut talks: HashMap<ConnectionId, &mut Talks> = HashMap::new();
+        for seat in self.seats.values_mut() {
+            seat.talks.hear(&mut seat.client);
+            if !self.is_settling {
+                seat.talks.speak(&mut seat.client, server, seat.connection);
+            }
+            talks.insert(seat.connection, &mut seat.talks);
+        }
+        talk::hear_on_server(server, &mut talks);
     }
 
     /// An old packet arrives again.

@@ -14,6 +14,7 @@ use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
 use crate::switches::{Calls, Flipped, Switches, flip_for_one};
+use crate::talk;
 
 /// The values of the properties with notifies.
 pub(crate) type Notified = Vec<(usize, u64)>;
@@ -173,6 +174,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut server = Server::new(plan.server());
+        talk::register_on_server(&mut server);
         let archetype = server.register_archetype(|| Actor::archetype(true));
         server
             .register::<Pack>()

@@ -25,6 +25,8 @@ pub struct ClientStats {
     /// The number of packets from the server that did not arrive although later packets did. A packet that
     /// arrives late is subtracted from this number again.
     pub packets_lost: u64,
+    /// The number of packets with messages to the server that are neither acknowledged nor counted as lost.
+    pub packets_in_flight: usize,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
     /// time that acks wait for this client's tick. The server sends the smoothed round trip in every 32nd
     /// packet and in each keep-alive. `round_trip` is `None` before the first ack.
@@ -219,6 +221,7 @@ impl Client {
             bytes_received: self.bytes_received,
             packets_received: self.packets_received,
             packets_lost: packets_sent.saturating_sub(self.packets_received),
+            packets_in_flight: self.outbox.in_flight.unresolved(),
             round_trip,
         }
     }

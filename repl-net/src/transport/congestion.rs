@@ -36,6 +36,9 @@ const GOOD_SHARE: u64 = 850;
 /// If fewer than this many of a thousand packets arrive, the controller starts a [`Trial`], which tests
 /// whether a lower rate delivers as much.
 const TRIAL_SHARE: u64 = 700;
+/// If fewer than this many of a thousand packets arrive, most packets are lost. A packet that counts as lost and
+/// arrives later counts half.
+const MOST_SHARE: u64 = 400;
 /// The share of packets that arrive is computed as a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
 /// The number of packets that may be in flight on a link that does not answer (R26).
@@ -283,6 +286,17 @@ impl Congestion {
         self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
         self.count_share(0);
+    }
+
+    /// Records that a packet has arrived that was given up before.
+    pub(crate) fn arrived_late(&mut self, bytes: usize) {
+        self.delivered += bytes as u64;
+        self.count_share(1_000_000);
+    }
+
+    /// Returns whether most packets are lost.
+    pub(crate) const fn loses_most(&self) -> bool {
+        self.share < MOST_SHARE * 1_000
     }
 
     fn count_share(&mut self, sample: u64) {

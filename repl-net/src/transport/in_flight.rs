@@ -258,6 +258,11 @@ impl InFlight {
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
+    /// Returns when a packet was sent, if there is a record of it.
+    pub(crate) fn sent_at(&self, sequence: Sequence) -> Option<Duration> {
+        Some(self.records.get(self.at(sequence)?)?.sent_at)
+    }
+
     /// Records whether a packet arrived. `resolve` returns the size of the packet in bytes if it was not
     /// known before whether the packet arrived.
     pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {

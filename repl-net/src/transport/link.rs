@@ -12,6 +12,12 @@ use super::sequence::Sequence;
 /// neighbouring ticks often overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
+/// The most that late acks can add to the wait for a packet. Without a limit a peer could delay all repeats.
+const GREATEST_LATENESS: Duration = Duration::from_millis(500);
+
+/// In about this many acks the wait for late acks shrinks to a third: 8 s at 60 acks a second.
+const LATENESS_ACKS: u32 = 512;
+
 /// The time between two tries to reach a link that does not answer (R9).
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -28,6 +34,9 @@ pub(crate) struct LinkHealth {
     last_retry: Duration,
     /// The newest packet that the client acked.
     pub(crate) newest_acked: Option<Sequence>,
+    /// How much longer than the smoothed round trip acks of packets took that already counted as lost. The
+    /// time shrinks while no such acks come.
+    lateness: Duration,
     /// The time when a packet was last sent.
     pub(crate) last_sent: Duration,
     /// The number of packets that have counted as lost so far.
@@ -46,6 +55,7 @@ impl LinkHealth {
     pub(crate) fn acked(&mut self, newest: Sequence, elapsed: Option<Duration>) {
         elapsed.into_iter().for_each(|elapsed| self.round_trip.sample(elapsed));
         self.newest_acked = self.newest_acked.max(Some(newest));
+        self.lateness -= self.lateness / LATENESS_ACKS;
     }
 
     /// Returns whether a packet after `sequence` was acked.
@@ -53,11 +63,21 @@ impl LinkHealth {
         self.newest_acked.is_some_and(|newest| newest > sequence)
     }
 
+    /// Records that a packet was acked this long after it was sent, although it already counted as lost. From
+    /// now on packets count as lost later, as in RACK (RFC 8985, section 6.2, step 4).
+    pub(crate) fn acked_late(&mut self, elapsed: Duration) {
+        let lateness = elapsed.saturating_sub(self.round_trip.smoothed()).min(GREATEST_LATENESS);
+        self.lateness = self.lateness.max(lateness);
+    }
+
     /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost.
     pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
+        let smoothed = self.round_trip.smoothed();
         let timeout = self.round_trip.retry_timeout(self.timeouts);
-        let jitter = (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
-        age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
+        let jitter =
+            (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout).max(self.lateness);
+        age >= timeout.max(smoothed + self.lateness)
+            || self.is_overtaken(sequence) && age >= smoothed + jitter
     }
 
     /// Returns those of the packets `unknown` that count as lost, and whether any of them has timed out.
@@ -98,5 +118,43 @@ impl LinkHealth {
     /// Records whether the memory for unacknowledged data exceeds its limit now.
     pub(crate) fn watch_memory(&mut self, is_over: bool, now: Duration) {
         self.over_memory_since = is_over.then(|| self.over_memory_since.unwrap_or(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    /// A link with a round trip of 100 ms.
+    fn link() -> LinkHealth {
+        let mut link = LinkHealth::new(Duration::ZERO);
+        (0..200).for_each(|number| link.acked(Sequence::new(number), Some(ms(100))));
+        link
+    }
+
+    #[test]
+    fn r09_late_acks_make_packets_count_as_lost_later_for_a_while() {
+        let (overtaken, newer) = (Sequence::new(150), Sequence::new(300));
+        let mut link = link();
+        assert!(
+            link.is_lost(overtaken, ms(111)) && !link.is_lost(newer, ms(111)) && link.is_lost(newer, ms(121))
+        );
+        link.acked_late(ms(180));
+        assert!(!link.is_lost(overtaken, ms(179)) && link.is_lost(overtaken, ms(180)));
+        assert!(!link.is_lost(newer, ms(179)) && link.is_lost(newer, ms(180)));
+        // 20 s without a late ack at 60 acks a second.
+        (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
+        assert!(link.is_lost(overtaken, ms(111)) && link.is_lost(Sequence::new(2_000), ms(121)));
+    }
+
+    #[test]
+    fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
+        let mut link = link();
+        link.acked_late(ms(60_000));
+        assert!(!link.is_lost(Sequence::new(150), ms(599)) && link.is_lost(Sequence::new(150), ms(600)));
     }
 }

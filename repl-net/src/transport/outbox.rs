@@ -5,12 +5,13 @@
 //! packets of a pass have the same stamp, which is the number of the first packet of the pass (R1). A pass is
 //! everything that a server sends to a client in one tick.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
 
-use super::acks::Received;
+use super::acks::{AckRange, Received};
 use super::congestion::Congestion;
 use super::in_flight::{Delivery, InFlight, Record, Sent};
 use super::message::{MESSAGE_HEAD_BITS, MessageWriter, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
@@ -43,6 +44,9 @@ const PROBES: usize = 4;
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
 /// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
+
+/// For how many packets that counted as lost a late ack is still understood.
+const MAX_GIVEN_UP: usize = 128;
 
 /// The number of packets that a client may send in a second. After a pause, it may send the same number at
 /// the same time.
@@ -84,6 +88,8 @@ pub(crate) struct Outbox {
     pub(crate) binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
+    /// The packets that counted as lost most recently: when they were sent, and their bytes.
+    given_up: VecDeque<(Sequence, Duration, usize)>,
     /// Whether the limits have refused something.
     has_refused: bool,
     /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
@@ -464,11 +470,33 @@ impl Outbox {
     /// Records that a packet counts as lost. Returns whether it was not known before what happened to the
     /// packet.
     pub(crate) fn lost(&mut self, sequence: Sequence) -> bool {
-        let bytes = self.in_flight.resolve(sequence, Delivery::Lost);
-        if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
+        let sent_at = self.in_flight.sent_at(sequence);
+        let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
+        if let Some(congestion) = &mut self.congestion {
             congestion.lost(sequence, bytes);
         }
-        bytes.is_some()
+        if self.given_up.len() >= MAX_GIVEN_UP {
+            self.given_up.pop_front();
+        }
+        self.given_up.push_back((sequence, sent_at.unwrap_or_default(), bytes));
+        true
+    }
+
+    /// Handles the acks of packets that counted as lost. Returns how long the slowest of them took, or `None`
+    /// if there is no such packet in `range`. Also returns `None` if most packets are lost: then a late ack
+    /// only means that the acks before it were lost. Losses are recorded in ascending order, so this takes
+    /// O(log records) if no packet of `range` is recorded.
+    pub(crate) fn arrived_late(&mut self, range: AckRange, now: Duration) -> Option<Duration> {
+        let start = self.given_up.partition_point(|(sequence, ..)| *sequence < range.first);
+        let end = self.given_up.partition_point(|(sequence, ..)| *sequence <= range.last);
+        let mut slowest = None;
+        for (_, sent_at, bytes) in self.given_up.drain(start..end.max(start)) {
+            slowest = slowest.max(Some(now.saturating_sub(sent_at)));
+            if let Some(congestion) = &mut self.congestion {
+                congestion.arrived_late(bytes);
+            }
+        }
+        slowest.filter(|_| !self.congestion.as_ref().is_some_and(Congestion::loses_most))
     }
 
     /// Completes the packet that is being filled, if there is one.

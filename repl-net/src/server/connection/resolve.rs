@@ -34,6 +34,9 @@ impl Connection {
         let mut newest = None;
         for range in acks {
             newest = newest.max(Some(range.last));
+            if let Some(elapsed) = self.outbox.arrived_late(range, now) {
+                self.link.acked_late(elapsed);
+            }
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
