@@ -73,3 +73,23 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
         }
     }
 }
+
+#[test]
+fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
+    let (mut room, heroes) = super::room(1);
+    let id = room.guests[0].id;
+    let other = room.server.spawn(Hero::default());
+    room.server.set_owner(other, Some(id));
+    room.settle();
+    for number in 0..40 {
+        let hero = if number % 2 == 0 { heroes[0] } else { other };
+        room.server.call(hero).jot(number).unwrap();
+    }
+    // The first packets are lost.
+    for _ in 0..3 {
+        room.tick();
+    }
+    room.settle();
+    let ran: Vec<_> = super::take_jotted();
+    assert!(ran.iter().copied().eq(0..40), "{ran:?}");
+}

@@ -13,6 +13,7 @@ mod polled;
 mod references;
 mod routing;
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -42,6 +43,15 @@ struct Shot {
     direction: u16,
     #[replicated]
     by: ObjectRef<Hero>,
+}
+
+thread_local! {
+    /// What `jot` was called with on this thread, on any object.
+    static JOTTED: RefCell<Vec<u16>> = const { RefCell::new(Vec::new()) };
+}
+
+fn take_jotted() -> Vec<u16> {
+    JOTTED.take()
 }
 
 #[rpcs]
@@ -75,6 +85,11 @@ impl Hero {
     #[rpc(client, reliable)]
     fn hit(call: &mut ClientCall<'_, Self>, damage: u16) {
         call.note("hit", damage);
+    }
+
+    #[rpc(client, reliable)]
+    fn jot(&self, number: u16) {
+        JOTTED.with_borrow_mut(|jotted| jotted.push(number));
     }
 
     #[rpc(client, unreliable)]

@@ -54,7 +54,7 @@ fn s223_a_call_does_not_wait_forever() {
 }
 
 #[test]
-fn r22_a_call_for_a_new_object_runs_after_the_object_came() {
+fn s217_r22_a_call_for_a_new_object_runs_after_the_object_came() {
     let (mut room, heroes) = room(1);
     let id = room.guests[0].id;
     let hero = room.server.spawn(Hero::default());

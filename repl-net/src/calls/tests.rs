@@ -217,3 +217,95 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
     // An outage of a whole timeout, and what the client may store: this much can be honest.
     assert!(pair.server[doors[0]].ran < 60 * 11 + 1_100, "{}", pair.server[doors[0]].ran);
 }
+
+/// Runs 64 clients for twelve seconds, over links that lose a fifth of their packets, and everything for five
+/// seconds. Each calls a function of its own door every 160 ms. If there is an attack, the last client makes
+/// a hundred times as many calls as it may. Returns how long the calls of the others took, in ticks, and which
+/// clients the server disconnected, with the time.
+fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Duration)>) {
+    use crate::sim::{LinkConditions, Loss, Network, PeerId};
+    const CLIENTS: u32 = 64;
+    let home = PeerId(1_000);
+    let mut network = Network::new(5);
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Wall>().register_calls::<Door>();
+    let link = LinkConditions { loss: Loss::Independent(0.2), ..LinkConditions::mobile() };
+    let mut clients = Vec::new();
+    for number in 0..CLIENTS {
+        let mut client = Client::new(ClientConfig::default(), number.into());
+        client.register::<Wall>().register_calls::<Door>();
+        let (down, up) = network.connect(home, PeerId(number), link);
+        let id = server.connect(Duration::ZERO);
+        let door = server.spawn(Door::default());
+        server.set_owner(door, Some(id));
+        clients.push((client, id, door, [down, up]));
+    }
+    let (mut latencies, mut ended) = (Vec::new(), Vec::new());
+    let mut made = vec![Vec::new(); CLIENTS as usize];
+    for tick in 0..750_u64 {
+        let now = TICK * u32::try_from(tick).expect("a small number");
+        if tick == 250 {
+            let ends = now + Duration::from_secs(5);
+            let links = clients.iter().take(63).flat_map(|(.., links)| *links);
+            links.for_each(|link| network.blackout(link, ends));
+        }
+        for (number, (client, _, door, _)) in clients.iter_mut().enumerate() {
+            let honest = !attack || number < 63;
+            if honest && tick > 100 && tick % 10 == 0 && client.is_owner(*door) {
+                made[number].push(tick);
+                client.call(*door).open(1).expect("room");
+            } else if !honest && tick >= 125 && client.is_owner(*door) {
+                let channel = client.mailbox.channel(channels::key::<Door>(false)).expect("registered");
+                for _ in 0..100 {
+                    let call = DoorCall::Knock { times: 1 };
+                    let writer = client.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
+                    client.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
+                }
+            }
+            client.tick(now);
+            while let Some(packet) = client.poll_transmit() {
+                network.send(now, PeerId(number as u32), home, packet);
+            }
+        }
+        while let Some(delivery) = network.deliver(now) {
+            let peer = if delivery.to == home { delivery.from } else { delivery.to };
+            let (client, id, ..) = &mut clients[peer.0 as usize];
+            if delivery.to == home {
+                server.receive(*id, now, delivery.bytes);
+            } else {
+                client.receive(now, delivery.bytes).ok();
+            }
+        }
+        let before: Vec<u32> = clients.iter().map(|(_, _, door, _)| server[*door].ran).collect();
+        server.tick(now);
+        for (number, (_, _, door, _)) in clients.iter().enumerate().take(63) {
+            for at in before[number]..server[*door].ran {
+                latencies.push(tick - made[number][at as usize]);
+            }
+        }
+        for (number, (_, id, ..)) in clients.iter().enumerate() {
+            while let Some(packet) = server.poll_transmit(*id) {
+                network.send(now, home, PeerId(number as u32), packet);
+            }
+        }
+        ended.extend(std::iter::from_fn(|| server.poll_event()).filter_map(|event| match event {
+            ServerEvent::Disconnected(id, reason) => Some((id, reason, now)),
+            _ => None,
+        }));
+    }
+    latencies.sort_unstable();
+    (latencies, ended)
+}
+
+#[test]
+fn an_attacker_is_stopped_and_delays_nobody_and_no_honest_client_is_disconnected() {
+    let (quiet, ended) = crowd(false);
+    assert_eq!(ended, []);
+    let (attacked, ended) = crowd(true);
+    let [(_, DisconnectReason::TooFast(what), when)] = ended.as_slice() else { panic!("{ended:?}") };
+    assert_eq!(what, "unreliable calls of Door");
+    assert!(*when < TICK * 125 + Duration::from_secs(1), "{when:?}");
+    assert!(quiet.len() > 3_500 && attacked.len() > 3_500, "{} and {}", quiet.len(), attacked.len());
+    let p99 = |latencies: &[u64]| latencies[latencies.len() * 99 / 100];
+    assert!(p99(&attacked) * 10 <= p99(&quiet) * 11, "{} and {} ticks", p99(&attacked), p99(&quiet));
+}
