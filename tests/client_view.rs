@@ -71,6 +71,8 @@ fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
     let client = &room.guests[1].client;
     assert_eq!(client.owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(), [chest]);
     assert_eq!(room.client().owned_objects::<Chest>().count(), 0);
+    let of_server = |id| room.server.owned_objects::<Chest>(id).map(|(object, _)| object).collect::<Vec<_>>();
+    assert_eq!((of_server(owner), of_server(room.guests[0].id)), (vec![chest], vec![]));
     assert!(
         !events(&mut room, 1).contains(&ClientEvent::RoleChanged(chest.erase())),
         "it came with the object"

@@ -11,6 +11,7 @@ use repl_core::{ObjectRef, Replicated};
 use super::Server;
 use super::rows::OwnColumn;
 use super::world::Absence;
+use crate::session::connection_id::ConnectionId;
 
 impl Server {
     /// Returns an object if it exists, is a `T`, and is owned by the server. Methods of this kind return no
@@ -33,6 +34,15 @@ impl Server {
             let entry = &self.world.objects[slot as usize];
             (ObjectRef::new(entry.guid(slot)), object)
         })
+    }
+
+    /// Returns the objects of a class that a connection [owns](Self::set_owner), with their references, in no
+    /// particular order. Costs O(objects of the class).
+    pub fn owned_objects<T: Replicated>(
+        &self,
+        owner: ConnectionId,
+    ) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        self.objects::<T>().filter(move |(object, _)| self.owner(*object) == Some(owner))
     }
 
     /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular
