@@ -110,9 +110,6 @@ impl Arena {
     pub(crate) fn play(&mut self, server: &mut Server) {
         self.tick += 1;
         self.keep_time(server);
-        for (_, player) in server.objects_mut::<Player>() {
-            player.fire_ticks = (player.fire_ticks + 1).min(MOST_FIRE_TICKS);
-        }
         if !matches!(server[self.game].phase, Phase::Playing { .. }) {
             return;
         }
@@ -130,6 +127,14 @@ impl Arena {
         // scan over their memory.
         for (_, turret) in server.objects_mut::<Turret>() {
             turret.heading = (turret.heading + 0.5) % 360.0;
+        }
+    }
+
+    /// Allows more shots to the clients. Call it in each tick, also after the match: a client learns late that
+    /// the match is over.
+    pub(crate) fn allow_shots(server: &mut Server) {
+        for (_, player) in server.objects_mut::<Player>() {
+            player.fire_ticks = (player.fire_ticks + 1).min(MOST_FIRE_TICKS);
         }
     }
 

@@ -101,6 +101,7 @@ impl Session {
             }
         }
         self.listen();
+        Arena::allow_shots(&mut self.server);
         self.sight.look(&mut self.server, &self.arena);
         self.server.tick(now);
         for at in 0..self.guests.len() {
