@@ -12,9 +12,9 @@ use crate::plane::Vec2;
 /// The least number of ticks between two shots.
 pub(crate) const SHOT_TICKS: u32 = 14;
 
-/// How many ticks of a player without a shot count at most: 20 s. On a bad link, reliable calls arrive late
-/// and many at once.
-pub(crate) const MOST_FIRE_TICKS: u32 = 1_200;
+/// How many ticks of a player without a shot count at most: a minute. On a bad link, reliable calls arrive
+/// late and many at once.
+pub(crate) const MOST_FIRE_TICKS: u32 = 3_600;
 
 /// What a client wants its player to do. A client sends an input in each tick, and only the newest counts.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]

@@ -130,8 +130,8 @@ impl Arena {
         }
     }
 
-    /// Allows more shots to the clients. Call it in each tick, also after the match: a client learns late that
-    /// the match is over.
+    /// Allows more shots to the clients. Call it in each tick, also after the match: a client learns late
+    /// that the match is over.
     pub(crate) fn allow_shots(server: &mut Server) {
         for (_, player) in server.objects_mut::<Player>() {
             player.fire_ticks = (player.fire_ticks + 1).min(MOST_FIRE_TICKS);

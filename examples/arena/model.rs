@@ -124,8 +124,8 @@ pub(crate) struct Player {
 
     /// On the server: what the player is about to do.
     pub(crate) mind: Mind,
-    /// On the server: the ticks of the player, at most `MOST_FIRE_TICKS`, less `SHOT_TICKS` for each shot that
-    /// its client called.
+    /// On the server: the ticks of the player, at most `MOST_FIRE_TICKS`, less `SHOT_TICKS` for each shot
+    /// that its client called.
     pub(crate) fire_ticks: u32,
     /// On the server: how many shots the client called.
     pub(crate) shots_called: u32,

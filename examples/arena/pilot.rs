@@ -24,6 +24,8 @@ pub(crate) struct Pilot {
     pub(crate) shots_called: u32,
     /// How many explosions the client was told of.
     pub(crate) explosions: u64,
+    /// How many lines the pilot sent to the chat.
+    pub(crate) lines_said: u32,
     /// The chat so far.
     pub(crate) heard: Vec<Chat>,
     rng: Rng,
@@ -42,6 +44,7 @@ impl Pilot {
             is_cheater,
             shots_called: 0,
             explosions: 0,
+            lines_said: 0,
             heard: Vec::new(),
             rng: Rng::new(seed).fork(u64::from(number) + 2),
             tick: number,
@@ -87,7 +90,7 @@ impl Pilot {
             return;
         }
         let text = self.rng.pick(&LINES).copied().unwrap_or_default().to_owned();
-        client.send(&Chat { text, ..Chat::default() }).ok();
+        self.lines_said += u32::from(client.send(&Chat { text, ..Chat::default() }).is_ok());
     }
 
     /// Chooses a target, and where to go: by what the client sees.
