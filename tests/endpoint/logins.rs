@@ -56,6 +56,24 @@ fn r21_a_client_is_accepted_with_an_answer_and_sees_nothing_before() {
 }
 
 #[test]
+fn s204_an_owner_may_be_set_before_its_login_is_accepted_and_stays_after_its_end() {
+    let mut world = world(1, LinkConditions::wifi());
+    world.enter_with(1, 70, with_login(b"Ada"));
+    world.run_until(|world| !logins(world).is_empty());
+    let (id, ship) = (logins(&world)[0].0, world.ship);
+    world.server.set_owner(ship, Some(id));
+    world.server.accept(id, b"");
+    world.run_until(|world| world.sees(0));
+    assert!(world.guests[0].client.is_owner(ship));
+    world.server.disconnect(id);
+    world.run_until(|world| world.guests[0].end.is_some());
+    world.run(Duration::from_secs(30));
+    assert_eq!(world.server.stats(id), None, "the connection is removed");
+    assert_eq!(world.server.owner(ship), Some(id));
+    assert_eq!(world.server.owned_objects::<Ship>(id).count(), 1);
+}
+
+#[test]
 fn a_client_is_refused_with_a_text_under_loss() {
     for seed in 0..20 {
         let mut world = world(seed, LinkConditions::wifi().with_loss(0.3));

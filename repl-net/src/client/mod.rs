@@ -333,9 +333,9 @@ impl Client {
 
     /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
     /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
-    /// the client, and the client does not connect again. This packet may be lost. The client sends it again when it [receives](Self::receive) a
-    /// packet that shows that the server does not know of the end. To end a connection reliably, continue to
-    /// receive and poll packets for about a second.
+    /// the client, and the client does not connect again. This packet may be lost. The client sends it again
+    /// when it [receives](Self::receive) a packet that shows that the server does not know of the end. To end
+    /// a connection reliably, continue to receive and poll packets for about a second.
     pub fn disconnect(&mut self) {
         self.sessions.stop();
         self.end(DisconnectReason::Closed);

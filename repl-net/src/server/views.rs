@@ -60,6 +60,9 @@ impl Server {
     /// may see, but receives no later values. If the client of the old owner must not show the old values,
     /// inform it with a property that all clients see, and let the notify of that property clear the values.
     /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
+    ///
+    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
+    /// the owners of objects: set another owner when the client comes back with a new connection.
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
