@@ -70,6 +70,7 @@ impl Passed {
             packets_in_flight: 0,
             round_trip: TICK,
             memory_bytes: server.memory_bytes,
+            ignored_calls: 0,
         };
         assert_eq!(server, expected);
         let expected = ClientStats {
