@@ -256,6 +256,9 @@ fn bench(criterion: &mut Criterion) {
         group.bench_function("messages", |bencher| bencher.iter_custom(time::<Messages>(part)));
         group.bench_function("by hand", |bencher| bencher.iter_custom(time::<Hand>(part)));
         group.finish();
+        if !ratios::are_wanted() {
+            continue;
+        }
         let (mut calls, mut messages) = (time::<Calls>(part), time::<Messages>(part));
         let mut hand = time::<Hand>(part);
         ratios::report(

@@ -79,6 +79,7 @@ impl Passed {
             packets_received: self.states,
             packets_lost: self.lost,
             round_trip: Some(TICK),
+            packets_in_flight: 0,
         };
         assert_eq!(room.client().stats(), expected);
         assert_eq!(room.client().bytes_sent(), self.to_server as u64);

@@ -98,12 +98,12 @@ impl Hero {
     }
 
     #[rpc(client, reliable)]
-    fn look(&mut self, at: ObjectRef<Hero>) {
+    fn look(&mut self, at: ObjectRef<Self>) {
         self.note("look", if at.is_null() { "nowhere" } else { "there" });
     }
 
     #[rpc(client, reliable, waits)]
-    fn follow(&mut self, leader: ObjectRef<Hero>) {
+    fn follow(&mut self, leader: ObjectRef<Self>) {
         self.note("follow", if leader.is_null() { "nobody" } else { "leader" });
     }
 
