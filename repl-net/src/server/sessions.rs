@@ -102,7 +102,8 @@ impl Server {
     /// this connection waits for an answer.
     ///
     /// # Panics
-    /// Panics if the answer has more than 512 bytes, or more than [`ServerConfig::mtu_bytes`] minus 64.
+    /// Panics if the answer has more than 512 bytes, or more than
+    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) minus 64.
     #[track_caller]
     pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
         let most = max_login_bytes(self.config.mtu_bytes);
