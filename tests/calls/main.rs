@@ -12,6 +12,7 @@ mod flood;
 mod polled;
 mod references;
 mod routing;
+mod sizes;
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -80,6 +81,11 @@ impl Hero {
     fn dig(&mut self, milliseconds: u8) {
         flood::run_for(Duration::from_millis(milliseconds.into()));
         self.note("dig", milliseconds);
+    }
+
+    #[rpc(server, reliable)]
+    fn report(&mut self, number: u64) {
+        self.note("report", number);
     }
 
     #[rpc(client, reliable)]
