@@ -201,13 +201,15 @@
 //!     /// Clients call it, the server runs it: only for the owner of the player, and only if `may_fire` allows it.
 //!     #[rpc(server, reliable, validate = may_fire)]
 //!     fn fire(call: &mut ServerCall<'_, Self>, direction: u16) {
-//!         call.ammo -= 1; // the player
-//!         let by = call.object();
-//!         call.server().spawn(Shot { direction, by });
+//!         if call.ammo > 0 { // the player's, and honest clients may not know the newest value
+//!             call.ammo -= 1;
+//!             let by = call.object();
+//!             call.server().spawn(Shot { direction, by });
+//!         }
 //!     }
 //!
 //!     fn may_fire(&self, caller: ConnectionId, direction: &u16) -> bool {
-//!         self.ammo > 0 && *direction < 360
+//!         *direction < 360 // what no honest client sends: the connection of the caller is closed
 //!     }
 //!
 //!     /// The server calls it, all clients that see the player run it.
@@ -346,6 +348,9 @@ pub use repl_core::{
 ///     /// Runs on the server when the client that owns the player calls it.
 ///     #[rpc(server, reliable, validate = may_fire, per_second = 10)]
 ///     fn fire(call: &mut ServerCall<'_, Self>, target: ObjectRef<Player>) {
+///         if call.ammo == 0 {
+///             return; // the client did not know it yet
+///         }
 ///         call.ammo -= 1;
 ///         let shooter = call.object();
 ///         if let Some(player) = call.server().get_mut(target) {
@@ -354,9 +359,10 @@ pub use repl_core::{
 ///         call.server().call(target).hit(shooter, 10).ok(); // a target without an owner is not told
 ///     }
 ///
-///     /// If this returns `false`, the client has cheated, and its connection is closed.
-///     fn may_fire(&self, _caller: ConnectionId, _target: &ObjectRef<Player>) -> bool {
-///         self.ammo > 0
+///     /// If this returns `false`, the client has cheated, and its connection is closed. So check only what no
+///     /// honest client does: here, no weapon can be fired at nobody.
+///     fn may_fire(&self, _caller: ConnectionId, target: &ObjectRef<Player>) -> bool {
+///         !target.is_null()
 ///     }
 ///
 ///     /// Runs on the client that owns the player. Waits until that client has the other player too.
@@ -418,8 +424,8 @@ pub use repl_net::{
     ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
-/// The names that most programs need: the derives with their traits, server and client with their
-/// configurations and events, references, conditions, and fast arrays with the types that their callbacks
+/// The names that most programs need: the derives with their traits, server, client and endpoint with their
+/// configurations and events, calls, channels of messages, references, conditions, and fast arrays with the types that their callbacks
 /// use.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
@@ -428,8 +434,8 @@ pub mod prelude {
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
     };
     pub use repl_net::{
-        Client, ClientCall, ClientConfig, ClientEvent, ConnectionId, MulticastCall, Role, Rpcs, Server,
-        ServerCall, ServerConfig, ServerEvent,
+        Channel, Client, ClientCall, ClientConfig, ClientEvent, ConnectionId, DisconnectReason, Endpoint,
+        EndpointConfig, Login, MulticastCall, Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent,
     };
 }
 
