@@ -347,22 +347,22 @@ pub use repl_core::{
 /// impl Player {
 ///     /// Runs on the server when the client that owns the player calls it.
 ///     #[rpc(server, reliable, validate = may_fire, per_second = 10)]
-///     fn fire(call: &mut ServerCall<'_, Self>, target: ObjectRef<Player>) {
+///     fn fire(call: &mut ServerCall<'_, Self>, target: ObjectRef<Player>, power: u8) {
 ///         if call.ammo == 0 {
 ///             return; // the client did not know it yet
 ///         }
 ///         call.ammo -= 1;
 ///         let shooter = call.object();
 ///         if let Some(player) = call.server().get_mut(target) {
-///             player.health = player.health.saturating_sub(10);
+///             player.health = player.health.saturating_sub(power.into());
 ///         }
-///         call.server().call(target).hit(shooter, 10).ok(); // a target without an owner is not told
+///         call.server().call(target).hit(shooter, power.into()).ok(); // a target without an owner is not told
 ///     }
 ///
 ///     /// If this returns `false`, the client has cheated, and its connection is closed. So check only what no
-///     /// honest client does: here, no weapon can be fired at nobody.
-///     fn may_fire(&self, _caller: ConnectionId, target: &ObjectRef<Player>) -> bool {
-///         !target.is_null()
+///     /// honest client does.
+///     fn may_fire(&self, _caller: ConnectionId, _target: &ObjectRef<Player>, power: &u8) -> bool {
+///         *power <= 100
 ///     }
 ///
 ///     /// Runs on the client that owns the player. Waits until that client has the other player too.
@@ -381,7 +381,7 @@ pub use repl_core::{
 /// client.register_calls::<Player>();
 ///
 /// // Later, on the client that owns the player:
-/// client.call(player).fire(target)?;
+/// client.call(player).fire(target, 80)?;
 /// while let Some(received) = client.poll_call::<Player>() {
 ///     if let PlayerCall::Wave { kind } = received.call {
 ///         println!("{:?} waves {kind}", received.object);
