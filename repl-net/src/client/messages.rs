@@ -84,7 +84,6 @@ impl Client {
             if let Some(elapsed) = self.outbox.arrived_late(range, now) {
                 self.link.acked_late(elapsed);
             }
-            self.exchange.outgoing.arrived_late(range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
                 self.arrived(sequence);

@@ -8,7 +8,6 @@
 mod assembly;
 pub(crate) mod channel;
 pub(crate) mod exchange;
-mod given_up;
 pub(crate) mod incoming;
 pub(crate) mod mailbox;
 pub(crate) mod outgoing;

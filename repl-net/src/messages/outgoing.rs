@@ -9,9 +9,7 @@ use std::time::Duration;
 use repl_core::BitWriter;
 
 use super::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
-use super::given_up::GivenUp;
 use super::sending::{Message, SendingChannel, Stop};
-use crate::transport::acks::AckRange;
 use crate::transport::message::SentMessage;
 use crate::transport::outbox::Outbox;
 use crate::transport::sequence::Sequence;
@@ -20,8 +18,6 @@ use crate::transport::sequence::Sequence;
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
     channels: Vec<SendingChannel>,
-    /// The reliable messages of packets that counted as lost.
-    given_up: GivenUp,
     /// The channel that has the next turn.
     first: usize,
     /// Whether this turn has begun already.
@@ -135,19 +131,6 @@ impl Outgoing {
                 sending.lost(sequence, *message);
             }
         }
-        self.given_up.add(
-            sequence,
-            messages.iter().copied().filter(|message| {
-                self.channels.get(message.channel as usize).is_some_and(SendingChannel::is_reliable)
-            }),
-        );
-    }
-
-    /// Handles late acks of packets that counted as lost: their messages have arrived.
-    pub(crate) fn arrived_late(&mut self, range: AckRange) {
-        for message in self.given_up.take(range) {
-            self.arrived(&[message]);
-        }
     }
 }
 
@@ -228,22 +211,6 @@ mod tests {
         assert_eq!(side.send(), [vec![(1, 0), (0, 0)], vec![(0, 2)]], "the channels take turns");
         side.resolve(3, Delivery::Arrived);
         side.resolve(4, Delivery::Arrived);
-        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
-    }
-
-    #[test]
-    fn a_late_ack_of_a_packet_that_counted_as_lost_is_understood() {
-        let mut side = Side::new(&[Channel::Ordered]);
-        (0..3).for_each(|_| side.add(0, 100).unwrap());
-        assert_eq!(side.send().len(), 3);
-        (0..3).for_each(|packet| side.resolve(packet, Delivery::Lost));
-        let range = AckRange { first: Sequence::new(0), last: Sequence::new(1) };
-        side.outgoing.arrived_late(range);
-        side.outgoing.arrived_late(range);
-        assert_eq!(side.send(), [vec![(0, 2)]], "only the last one is sent again");
-        // It also counts when the message was sent again in the meantime.
-        side.outgoing.arrived_late(AckRange { first: Sequence::new(2), last: Sequence::new(2) });
-        side.resolve(3, Delivery::Lost);
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
     }
 

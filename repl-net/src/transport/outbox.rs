@@ -557,5 +557,9 @@ impl Outbox {
             congestion.end_round();
         }
         self.in_flight.end_round();
+        if self.in_flight.len() == 0 {
+            // Late acks tell nothing any more.
+            self.given_up = VecDeque::new();
+        }
     }
 }

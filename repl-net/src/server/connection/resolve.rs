@@ -37,7 +37,6 @@ impl Connection {
             if let Some(elapsed) = self.outbox.arrived_late(range, now) {
                 self.link.acked_late(elapsed);
             }
-            self.exchange.outgoing.arrived_late(range);
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
