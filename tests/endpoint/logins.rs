@@ -135,7 +135,7 @@ fn r21_a_login_is_carried_by_no_hello_without_a_cookie() {
     assert!(!carries(&hello));
     let mut server = Server::new(asking());
     server.spawn(Ship { hull: 1 });
-    let mut endpoint = repl::Endpoint::<u8>::new(EndpointConfig::default(), 5);
+    let mut endpoint = Endpoint::<u8>::new(EndpointConfig::default(), 5);
     endpoint.receive(&mut server, Duration::ZERO, 1, &hello);
     let (_, retry) = endpoint.poll_transmit(&mut server).expect("a retry");
     client.receive(Duration::ZERO, retry).expect("it is for this client");

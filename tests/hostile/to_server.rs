@@ -210,7 +210,7 @@ fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
             assert!(in_flight(&server, id).is_none_or(|packets| packets == before), "{ahead} ahead");
             let told = std::iter::from_fn(|| server.poll_event()).collect::<Vec<_>>();
             assert!(
-                matches!(&told[..], [ServerEvent::Disconnected(gone, repl::DisconnectReason::Protocol(_))] if *gone == id),
+                matches!(&told[..], [ServerEvent::Disconnected(gone, DisconnectReason::Protocol(_))] if *gone == id),
                 "{ahead} ahead: {told:?}"
             );
             server.tick(Duration::from_millis(16));
