@@ -1,7 +1,6 @@
 //! How well a connection uses a link with a rate and a queue: utilisation, and the delay that its queue adds.
 //!
-//! *Invariant:* all packets go through the simulator. The constants of the congestion control were chosen on
-//! one half of the links, and the other half tests them.
+//! *Invariant:* all packets go through the simulator.
 
 use std::time::Duration;
 
@@ -206,7 +205,7 @@ fn r26_links_with_queues_of_one_to_four_products_are_used_and_not_flooded() {
 }
 
 #[test]
-fn r26_links_that_no_constant_was_chosen_on_are_used_and_not_flooded() {
+fn r26_links_with_other_rates_and_queues_are_used_and_not_flooded() {
     check(1);
 }
 
