@@ -144,7 +144,9 @@
 //! ```
 //!
 //! **Receive.** A [`Client`] learns the same classes by [`register`](Client::register). It stores its copies
-//! of the objects under the same references.
+//! of the objects under the same references, until it connects to a restarted server: after that a reference
+//! has a meaning only on this client. Fields, messages and calls translate references; send them in no other
+//! way.
 //!
 //! - [`poll_event`](Client::poll_event) returns which objects were spawned and despawned,
 //!   [`cast`](Client::cast) returns a reference with the object's class.

@@ -7,7 +7,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 /// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
-/// guid is never used again (R18).
+/// guid is never used again (R18). A client that has connected to a restarted server has guids of its own for
+/// the objects of that server (see [`Epoch`](crate::Epoch)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid {
     slot: u32,

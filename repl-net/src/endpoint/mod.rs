@@ -36,6 +36,10 @@ const MAX_ANSWERS: usize = 1_024;
 /// connections. A server that uses an endpoint does not need to call [`Server::connect`] or
 /// [`Server::receive`]. Use each endpoint with one server.
 ///
+/// A client notices that its address has changed when it has received nothing for about a second. Until the
+/// endpoint has followed it, one second and two round trips after the change, packets are lost in both
+/// directions: reliable messages and calls arrive later, others are lost. No event reports this.
+///
 /// `A` is the address: whatever the transport uses to say where a packet comes from.
 ///
 /// ```

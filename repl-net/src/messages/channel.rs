@@ -42,7 +42,7 @@ pub enum Channel {
     /// again when it was lost. For inputs and positions.
     Sequenced {
         /// In how many ticks in a row each message is sent, unless it is acknowledged earlier: at least 1.
-        /// With 3, an input is missing only if three packets in a row are lost.
+        /// With 3, an input is missing only if three packets in a row are lost, as in an outage.
         copies: u8,
     },
     /// Each message is sent once, in the next tick in which there is room, and arrives at most once, as soon

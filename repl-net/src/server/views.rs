@@ -121,7 +121,9 @@ impl Server {
         });
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection, for
+    /// example a property that only the clients of a team receive: declare it `starts_off`, and switch it on for
+    /// each pair of a client and an object of its team, when the client joins and when the object is spawned. At
     /// first the switch of a property for a connection is on. If the field has `#[replicated(condition =
     /// Custom, starts_off)]`, the switch is off at first. With `starts_off` no client receives the property
     /// unless this method switches it on, whenever the client joins and whenever its events are polled. The

@@ -202,6 +202,9 @@ pub struct ClientConfig {
     /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls that
     /// were not acknowledged are lost.
     ///
+    /// After a restart the client's references differ from those of the server and of other clients. Send
+    /// references only in fields, messages and calls, which translate them.
+    ///
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.
     pub reconnects: bool,

@@ -96,11 +96,13 @@ pub enum ServerEvent {
 pub enum ClientEvent {
     /// The server accepted this client.
     Connected,
-    /// The connection ended. All objects of the client keep their last state.
+    /// The session ended, or an attempt to begin one failed. All objects of the client keep their last state
+    /// until another session begins. After some reasons the client tries again by itself, and each attempt
+    /// that fails is reported too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
     Disconnected(DisconnectReason),
     /// An object was created. The object can be read already.
     Spawned(ObjectRef<()>),
-    /// The client has received, for the first time, all objects that existed when the server accepted it. See
+    /// The client has received all objects that existed when the session began. Reported once in a session. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// This client became the owner of an existing object or stopped being its owner, or its role for the
