@@ -11,13 +11,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use repl::Channel;
+use repl::MessageOptions;
 use repl::prelude::*;
 
 use ratios::Side;
 
 const CALLS: u64 = 1_000;
 const PACKET_BYTES: usize = 1_200;
+/// As many messages a second as calls.
+const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
 /// The object whose functions are called.
 #[derive(Replicated, Default)]
@@ -67,9 +69,9 @@ impl Link {
         let config =
             ServerConfig { congestion_control: repl::CongestionControl::Off, ..ServerConfig::default() };
         let mut server = Server::new(config);
-        server.register_calls::<Target>().register_message::<Add>(Channel::Ordered);
+        server.register_calls::<Target>().register_message_with::<Add>(Channel::Ordered, MANY);
         let mut client = Client::new(ClientConfig::default(), 1);
-        client.register_calls::<Target>().register_message::<Add>(Channel::Ordered);
+        client.register_calls::<Target>().register_message_with::<Add>(Channel::Ordered, MANY);
         let target = server.spawn(Target::default());
         let id = server.connect(Duration::ZERO);
         let mut link = Self { server, client, id, target, packets: Vec::new(), now: Duration::ZERO, sum: 0 };
