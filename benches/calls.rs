@@ -1,8 +1,8 @@
 //! A thousand remote calls and a thousand messages in a tick, from a client to the server, beside the same
 //! bytes in a format written by hand: length, channel, bytes.
 //!
-//! *Invariant:* every candidate sends the same parameters in packets of the same size, and adds them up on the
-//! other side, so no call is lost or skipped.
+//! *Invariant:* every candidate sends the same parameters in packets of the same size, and adds them up on
+//! the other side, so no call is lost or skipped.
 
 #[path = "support/ratios.rs"]
 mod ratios;

@@ -158,10 +158,10 @@
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
-//! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the input
-//! of a player. Both sides register the types of their messages, each with a [`Channel`], before the first
-//! connection. [`Client::send`] and [`Server::send`] send a message in the next tick. `poll_message` returns
-//! the messages that arrived:
+//! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
+//! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
+//! first connection. [`Client::send`] and [`Server::send`] send a message in the next tick. `poll_message`
+//! returns the messages that arrived:
 //!
 //! ```
 //! use repl::Channel;
@@ -178,8 +178,8 @@
 //! ```
 //!
 //! **Call.** A remote call is a function of an object that one side calls and the other side runs.
-//! [`rpcs`](macro@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers them
-//! on both sides, and `call` makes them:
+//! [`rpcs`](macro@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers
+//! them on both sides, and `call` makes them:
 //!
 //! ```
 //! use repl::prelude::*;
@@ -200,7 +200,7 @@
 //!
 //! #[rpcs]
 //! impl Player {
-//!     /// Clients call it, the server runs it: only for the owner of the player, and only if `may_fire` allows it.
+//!     /// The client that owns the player calls this function. The server runs it if `may_fire` allows it.
 //!     #[rpc(server, reliable, validate = may_fire)]
 //!     fn fire(call: &mut ServerCall<'_, Self>, direction: u16) {
 //!         if call.ammo > 0 { // the player's, and honest clients may not know the newest value
@@ -226,8 +226,9 @@
 //! }
 //! ```
 //!
-//! A function that needs more than the server, for example a physics world, ends with `;` instead of a body. Its
-//! calls wait until [`poll_call`](Server::poll_call) returns them as values of an enum, here `PlayerCall`.
+//! A function that needs more than the server, for example a physics world, ends with `;` instead of a body.
+//! Its calls wait until [`poll_call`](Server::poll_call) returns them as values of an enum, here
+//! `PlayerCall`.
 //!
 //! **Carry.** Server and client open no socket and read no clock. Send the packets that
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
@@ -282,8 +283,8 @@
 //! - **Messages and calls arrive once.** Each message of a reliable [`Channel`] and each reliable call is
 //!   delivered exactly once while the connection lasts, and in order if the channel is ordered. A call runs
 //!   only while its object exists.
-//! - **Clients do only what they may.** A call of a client runs only on an object that this client owns at that
-//!   moment, and only if its validator accepts it. A client cannot change a property.
+//! - **Clients do only what they may.** A call of a client runs only on an object that this client owns at
+//!   that moment, and only if its validator accepts it. A client cannot change a property.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees
@@ -358,11 +359,12 @@ pub use repl_core::{
 ///         if let Some(player) = call.server().get_mut(target) {
 ///             player.health = player.health.saturating_sub(power.into());
 ///         }
-///         call.server().call(target).hit(shooter, power.into()).ok(); // a target without an owner is not told
+///         // A target without an owner has no client to call.
+///         call.server().call(target).hit(shooter, power.into()).ok();
 ///     }
 ///
-///     /// If this returns `false`, the client has cheated, and its connection is closed. So check only what no
-///     /// honest client does.
+///     /// If this returns `false`, the connection of the client is closed. So refuse only what no honest
+///     /// client sends.
 ///     fn may_fire(&self, _caller: ConnectionId, _target: &ObjectRef<Player>, power: &u8) -> bool {
 ///         *power <= 100
 ///     }
@@ -378,7 +380,8 @@ pub use repl_core::{
 ///     fn wave(kind: u8);
 /// }
 ///
-/// # fn play(client: &mut Client, player: ObjectRef<Player>, target: ObjectRef<Player>) -> Result<(), repl::CallError> {
+/// # type Reference = ObjectRef<Player>;
+/// # fn play(client: &mut Client, player: Reference, target: Reference) -> Result<(), repl::CallError> {
 /// // Both sides register the calls before they connect.
 /// client.register_calls::<Player>();
 ///
@@ -427,8 +430,8 @@ pub use repl_net::{
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
-/// configurations and events, calls, channels of messages, references, conditions, and fast arrays with the types that their callbacks
-/// use.
+/// configurations and events, calls, channels of messages, references, conditions, and fast arrays with the
+/// types that their callbacks use.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};

@@ -2,10 +2,10 @@
 //! play the players without a client. At the end each client must have exactly the state that it may see.
 //!
 //! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
-//! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a client.
-//! `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees what,
-//! `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. The other files check and
-//! report.
+//! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
+//! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
+//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. The other files check
+//! and report.
 //!
 //! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
 //! seed.

@@ -27,7 +27,7 @@ pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
 /// Registers both channels of a class.
 ///
 /// # Panics
-/// If they are registered already.
+/// Panics if they are registered already.
 #[track_caller]
 pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
     let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_CHECKSUM).finish();

@@ -1,9 +1,9 @@
 //! Remote calls: functions of an object that one side calls and the other side runs.
 //!
-//! `#[rpcs]` implements [`Rpcs`](rpcs::Rpcs) for a class: an enum of its calls, a [`CallTable`](table::CallTable)
-//! and the code that runs them. On the wire a call is a message: the object and a value of that enum. Each
-//! class has two channels, one for its reliable calls and one for the others. [`rpcs`] queues a call,
-//! [`inbox`] stores what arrived, and [`on_server`] and [`on_client`] run it.
+//! `#[rpcs]` implements [`Rpcs`](rpcs::Rpcs) for a class: an enum of its calls, a
+//! [`CallTable`](table::CallTable) and the code that runs them. On the wire a call is a message: the object
+//! and a value of that enum. Each class has two channels, one for its reliable calls and one for the others.
+//! [`rpcs`] queues a call, [`inbox`] stores what arrived, and [`on_server`] and [`on_client`] run it.
 //!
 //! *Invariant:* a call runs only while its object exists, and on a server only if its caller owns the object.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

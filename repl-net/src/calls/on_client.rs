@@ -28,7 +28,7 @@ impl Client {
         self
     }
 
-    /// Returns what makes the calls of an object: it has a method for each call (S213).
+    /// Returns the caller of an object. It has one method for each call of the class (S213).
     ///
     /// - A `server` call is sent to the server, if this client owns the object.
     /// - A `client` or `multicast` call runs on this client alone, in the next [`tick`](Self::tick).
@@ -72,8 +72,9 @@ impl Client {
         self.mailbox.inbox_mut(channels::key::<T>(is_reliable))
     }
 
-    /// Returns the next call of a class that this client may run. Returns `None` if there are no more. Calls
-    /// that are not polled run in the next [`tick`](Self::tick), except those without a body.
+    /// Returns the next call of a class that this client may run. Returns `None` if there are no more. The
+    /// next [`tick`](Self::tick) runs the calls that were not polled. Calls without a body always wait until
+    /// they are polled.
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         for is_reliable in [true, false] {
             while let Some(received) = self.call_inbox::<T>(is_reliable)?.pop() {
@@ -85,8 +86,8 @@ impl Client {
         None
     }
 
-    /// Runs the calls of a class that were not polled. Calls that are made meanwhile run in the next tick, so
-    /// calls that call each other end.
+    /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
+    /// so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
             let objects = self.replicas.objects();

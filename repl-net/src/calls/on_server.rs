@@ -23,15 +23,10 @@ type Inbox<T> = CallInbox<ConnectionId, T>;
 impl Server {
     /// Registers the calls of a class, and the class if it is new. Register the same calls as on the clients.
     ///
-    /// ```ignore
-    /// server.register_calls::<Player>();
-    /// server.call(player).explode([0.0; 3])?;
-    /// ```
-    ///
     /// # Panics
-    /// If there was a connection already, if the calls of the class are registered already, or if a call has
-    /// a validator and the objects of the class are [external](crate::External): the server has no object
-    /// that it could pass to the validator.
+    /// Panics if there was a connection already, if the calls of the class are registered already, or if a
+    /// call has a validator and the objects of the class are [external](crate::External): the server has no
+    /// object that it could pass to the validator.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
@@ -53,17 +48,19 @@ impl Server {
         self
     }
 
-    /// Returns what makes the calls of an object: it has a method for each call (S213).
+    /// Returns the caller of an object. It has one method for each call of the class (S213).
     ///
     /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
     /// - A `client` call is sent to the client that owns the object.
     /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
     ///   server too, in the next `tick`. Clients that join later do not get it (S224).
     ///
-    /// A call is sent when the client has acknowledged the object, and is dropped if the client does not get
-    /// the object or loses it before. Reliable calls of one object arrive in the order in which they were
-    /// made. If so much waits for a client that a reliable `multicast` call has no room, 4,096 calls or
-    /// 1 MiB, its connection ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
+    /// A call is sent after the client has acknowledged the object. It is dropped if the client never
+    /// receives the object, or loses it first. Reliable calls of one object arrive in the order in which they
+    /// were made.
+    ///
+    /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
+    /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
         T::caller(CallSender::new(CallSide::Server(self), object))
     }
@@ -113,9 +110,9 @@ impl Server {
         }
     }
 
-    /// Returns the next call of a class that this server may run: from a client that owns the object, and
-    /// accepted by its validator. Returns `None` if there are no more. Calls that are not polled run in the
-    /// next [`tick`](Self::tick), except those without a body.
+    /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
+    /// it. Returns `None` if there are no more. The next [`tick`](Self::tick) runs the calls that were not
+    /// polled. Calls without a body always wait until they are polled.
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         for is_reliable in [true, false] {
             while let Some(received) = self.inbox::<T>(is_reliable)?.pop() {
@@ -127,8 +124,8 @@ impl Server {
         None
     }
 
-    /// Runs the calls of a class that were not polled. Calls that are made meanwhile run in the next tick, so
-    /// calls that call each other end.
+    /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
+    /// so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {

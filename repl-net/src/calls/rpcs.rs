@@ -15,8 +15,8 @@ pub trait Rpcs: Replicated {
     /// The calls as an enum, with a variant for each call and a field for each parameter.
     type Call: NetSerialize + Send + Sync;
 
-    /// What [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call) return: it has a
-    /// method for each call.
+    /// The caller, which [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call)
+    /// return. It has one method for each call.
     type Caller<'a>;
 
     /// The table of the calls. Print it in a snapshot test, like [`Replicated::LAYOUT`].
@@ -53,7 +53,7 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
     /// Queues a call for the side or sides that run it.
     ///
     /// # Errors
-    /// If the call cannot be queued. Nothing has changed then.
+    /// Returns an error if the call cannot be queued. Nothing has changed then.
     pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
         match &mut self.side {
             CallSide::Server(server) => server.send_call(self.object, call),

@@ -55,7 +55,7 @@ pub struct Parameter {
 /// Checks a limit of calls a second that is a constant of the user. `#[rpcs]` checks only literals.
 ///
 /// # Panics
-/// If the limit is wrong. This is an error when the program is compiled.
+/// Panics if the limit is wrong. This is an error when the program is compiled.
 #[must_use]
 #[track_caller]
 pub const fn checked_per_second(per_second: u32) -> u32 {

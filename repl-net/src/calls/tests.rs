@@ -220,8 +220,8 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
 
 /// Runs 64 clients for twelve seconds, over links that lose a fifth of their packets, and everything for five
 /// seconds. Each calls a function of its own door every 160 ms. If there is an attack, the last client makes
-/// a hundred times as many calls as it may. Returns how long the calls of the others took, in ticks, and which
-/// clients the server disconnected, with the time.
+/// a hundred times as many calls as it may. Returns how long the calls of the others took, in ticks, and
+/// which clients the server disconnected, with the time.
 fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Duration)>) {
     use crate::sim::{LinkConditions, Loss, Network, PeerId};
     const CLIENTS: u32 = 64;

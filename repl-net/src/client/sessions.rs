@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::session::disconnect::DisconnectReason;
 
-/// How long a client waits before it connects again, if the last attempt failed too: at first, and at most.
+/// How long a client waits before it connects again. The wait doubles with each attempt that fails, from the
+/// first delay to the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
@@ -77,7 +78,7 @@ impl Sessions {
     }
 }
 
-/// What the begin of a session is to the objects that the client has.
+/// How a new session relates to the last one. This decides what happens to the objects of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
     First,
@@ -85,7 +86,8 @@ pub(super) enum Beginning {
     OtherServer,
 }
 
-/// Returns another number for each number: one step of the generator SplitMix64 (Steele, Lea and Flood 2014).
+/// Returns the next number of the generator SplitMix64 (Steele, Lea and Flood 2014). Different numbers have
+/// different next numbers.
 const fn scatter(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

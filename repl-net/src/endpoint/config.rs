@@ -26,7 +26,7 @@ impl Default for EndpointConfig {
 
 impl EndpointConfig {
     /// # Panics
-    /// If a limit is zero. The message contains the name of the field.
+    /// Panics if a limit is zero. The message contains the name of the field.
     #[track_caller]
     pub(super) fn assert_valid(&self) {
         for (name, limit) in [

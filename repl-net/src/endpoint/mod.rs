@@ -85,7 +85,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
     /// these connections.
     ///
     /// # Panics
-    /// If a limit of `config` is zero.
+    /// Panics if a limit of `config` is zero.
     #[must_use]
     #[track_caller]
     pub fn new(config: EndpointConfig, secret: u128) -> Self {

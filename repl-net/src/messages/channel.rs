@@ -87,17 +87,17 @@ impl Channel {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent in
-    /// parts. Both sides must register the same size. Default 65,536.
+    /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent
+    /// in parts. Both sides must register the same size. Default 65,536.
     pub max_bytes: usize,
     /// How much of the link this type gets while other types have more to send too, in proportion to their
     /// weights: 1 to 255. What a type does not use is left to the others. Each side has its own weights.
     /// Default 16.
     pub weight: u8,
     /// How many messages of this type a client may send in a second, and as many at the same time after a
-    /// pause: at least 1. The client keeps this limit itself ([`SendError::TooFast`]), and the server ends the
-    /// connection of a client that exceeds it ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a
-    /// server have no such limit. Both sides must register the same number. Default 1,000.
+    /// pause: at least 1. The client keeps this limit itself ([`SendError::TooFast`]), and the server ends
+    /// the connection of a client that exceeds it ([`TooFast`](crate::DisconnectReason::TooFast)). Messages
+    /// of a server have no such limit. Both sides must register the same number. Default 1,000.
     pub per_second: u32,
 }
 
@@ -114,7 +114,7 @@ impl MessageOptions {
     }
 
     /// # Panics
-    /// If a field is out of its range. The message contains the name of the field and its range.
+    /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         let Self { max_bytes, weight, per_second } = *self;

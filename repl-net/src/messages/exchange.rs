@@ -59,7 +59,7 @@ impl Exchange {
     /// Checks the messages of a packet.
     ///
     /// # Errors
-    /// If an honest peer cannot have sent them.
+    /// Returns an error if an honest peer cannot have sent them.
     pub(crate) fn check<F: Sender>(
         &self,
         messages: &[ReceivedMessage<'_>],
@@ -74,8 +74,8 @@ impl Exchange {
     /// Delivers the messages of a packet that was checked, as far as their turn has come.
     ///
     /// # Errors
-    /// If a client has sent too many messages, if too many wait to be polled, or if a message that came in
-    /// parts cannot be read. The reason says of which type.
+    /// Returns an error if a client has sent too many messages, if too many wait to be polled, or if a
+    /// message that came in parts cannot be read. The reason says of which type.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         messages: &[ReceivedMessage<'_>],
@@ -102,8 +102,8 @@ impl Exchange {
         result
     }
 
-    /// Adds a message of a client, unless the client has sent too many of this kind. `max_bits` is the room of
-    /// a packet.
+    /// Adds a message of a client, unless the client has sent too many of this kind. `max_bits` is the room
+    /// of a packet.
     pub(crate) fn add_limited(
         &mut self,
         (channel, kind): (u16, usize),
@@ -124,8 +124,8 @@ impl Exchange {
     /// Drops unreliable messages whose other parts do not arrive.
     ///
     /// # Errors
-    /// If a reliable message makes no progress. `timeout` is the longest silence of the other side, and
-    /// `round_trip` the smoothed round trip.
+    /// Returns an error if a reliable message makes no progress. `timeout` is the longest silence of the
+    /// other side, and `round_trip` the smoothed round trip.
     pub(crate) fn expire(
         &mut self,
         timeout: Duration,

@@ -56,7 +56,7 @@ impl Incoming {
     /// Checks the messages of a packet, before anything of it is applied.
     ///
     /// # Errors
-    /// If an honest peer cannot have sent them.
+    /// Returns an error if an honest peer cannot have sent them.
     pub(crate) fn check(&self, messages: &[ReceivedMessage<'_>]) -> Result<(), ReadError> {
         // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
         if self.held_bytes() > MAX_BYTES {

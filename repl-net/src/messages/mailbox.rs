@@ -47,9 +47,9 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// Checks that a message can be read, whatever objects exist.
     fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
 
-    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of them,
-    /// or returns an error if the channel is reliable. Drops a message that cannot be read because an object
-    /// in it does not exist.
+    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
+    /// them, or returns an error if the channel is reliable. Drops a message that cannot be read because an
+    /// object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), Refusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns nothing if the channel
@@ -237,7 +237,7 @@ impl<F: Sender> Mailbox<F> {
     /// Adds a type of messages.
     ///
     /// # Panics
-    /// If the type or its name is registered already.
+    /// Panics if the type or its name is registered already.
     #[track_caller]
     pub(crate) fn register<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -254,7 +254,7 @@ impl<F: Sender> Mailbox<F> {
     /// Adds a type of messages with an inbox of its own.
     ///
     /// # Panics
-    /// If the type or its name is registered already.
+    /// Panics if the type or its name is registered already.
     #[track_caller]
     pub(crate) fn register_inbox(
         &mut self,
@@ -304,15 +304,15 @@ impl<F: Sender> Mailbox<F> {
     /// Writes a message. Returns its channel and its bits.
     ///
     /// # Panics
-    /// If the type is not registered.
+    /// Panics if the type is not registered.
     #[track_caller]
     pub(crate) fn write<M: NetSerialize>(&mut self, message: &M) -> Result<(u16, &mut BitWriter), SendError> {
         let channel = self.channel_of::<M>();
         Ok((channel, self.write_bits(|writer| message.write(writer))?))
     }
 
-    /// Begins a session that is not the first one. `epoch` is the epoch of the references in messages that are
-    /// written from now on.
+    /// Begins a session that is not the first one. `epoch` is the epoch of the references in messages that
+    /// are written from now on.
     pub(crate) fn begin_session(&mut self, epoch: Epoch) {
         self.writer.set_epoch(epoch.offset());
         self.types.iter_mut().for_each(|known| known.inbox.begin_session());
@@ -359,8 +359,8 @@ impl<F: Sender> Mailbox<F> {
     /// Stores a message that was checked.
     ///
     /// # Errors
-    /// If a client has sent too many messages, or if too many of its messages are unread. The reason says of
-    /// which type.
+    /// Returns an error if a client has sent too many messages, or if too many of its messages are unread.
+    /// The reason says of which type.
     pub(crate) fn deliver(&mut self, channel: u16, arrival: Arrival<'_, F>) -> Result<(), DisconnectReason> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
         let name = &known.name;
@@ -373,7 +373,7 @@ impl<F: Sender> Mailbox<F> {
     /// Returns the next unread message of a type, with its sender.
     ///
     /// # Panics
-    /// If the type is not registered.
+    /// Panics if the type is not registered.
     #[track_caller]
     pub(crate) fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<(F, M)> {
         self.channel_of::<M>();

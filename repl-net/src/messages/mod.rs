@@ -2,7 +2,8 @@
 //!
 //! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
 //! until it is acknowledged, each channel in [`sending`]. [`incoming`] puts what arrives into order, and
-//! [`assembly`] waits for all parts of large messages. [`exchange`] is both directions of one connection. The [`mailbox`] knows the types and stores what waits until the user polls it.
+//! [`assembly`] waits for all parts of large messages. [`exchange`] is both directions of one connection. The
+//! [`mailbox`] knows the types and stores what waits until the user polls it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;

@@ -274,7 +274,7 @@ fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Si
 /// class would be applied to the other.
 ///
 /// # Panics
-/// If one of `known` has the same name.
+/// Panics if one of `known` has the same name.
 #[track_caller]
 pub(crate) fn assert_sole_name<T: Replicated>(mut known: impl Iterator<Item = &'static Layout>) {
     let layout = T::LAYOUT.table();

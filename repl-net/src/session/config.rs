@@ -94,9 +94,9 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
-    /// How much of what a client's link carries belongs to messages, in percent: 1 to 99. State gets the rest.
-    /// The shares matter only while both have more to send than the link or the limits carry: what one does
-    /// not use is left to the other. Default 50.
+    /// How much of what a client's link carries belongs to messages, in percent: 1 to 99. State gets the
+    /// rest. The shares matter only while both have more to send than the link or the limits carry: what one
+    /// does not use is left to the other. Default 50.
     pub message_percent: u8,
     /// Whether the server encodes a value once and shares the bits among all connections that need the same
     /// value (S88). The packets are the same with and without sharing (S90). Default `true`.
@@ -183,10 +183,10 @@ pub struct ClientConfig {
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
-    /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes, and
-    /// at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login travels as it is; encrypt a secret. The
-    /// client sends it only after the server has answered from its address. A server whose
-    /// [`Login`] is `Open` ignores it. Default empty.
+    /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
+    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login travels as it is; encrypt a secret. The
+    /// client sends it only after the server has answered from its address. A server whose [`Login`] is
+    /// `Open` ignores it. Default empty.
     pub login: Vec<u8>,
     /// Whether the client begins a new session by itself when a session ends in one of these ways:
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
@@ -199,8 +199,8 @@ pub struct ClientConfig {
     /// The objects keep their last state until the new session begins. Then they are removed, and those that
     /// the client may see are sent again. References stay valid if the server is still the same. After a
     /// restart of the server, references to its old objects are dead: they never name a new object, unless a
-    /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls that
-    /// were not acknowledged are lost.
+    /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls
+    /// that were not acknowledged are lost.
     ///
     /// After a restart the client's references differ from those of the server and of other clients. Send
     /// references only in fields, messages and calls, which translate them.
@@ -235,7 +235,7 @@ const LEAST_CONNECTION_BYTES: usize = 65_536;
 
 impl ServerConfig {
     /// # Panics
-    /// If a field is out of its range. The message contains the name of the field and its range.
+    /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         assert_mtu(self.mtu_bytes);
@@ -261,7 +261,7 @@ impl ServerConfig {
 
 impl ClientConfig {
     /// # Panics
-    /// If a field is out of its range. The message contains the name of the field and its range.
+    /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         assert_mtu(self.mtu_bytes);

@@ -102,8 +102,8 @@ pub enum ClientEvent {
     Disconnected(DisconnectReason),
     /// An object was created. The object can be read already.
     Spawned(ObjectRef<()>),
-    /// The client has received all objects that existed when the session began. Reported once in a session. See
-    /// [`Client::is_synchronized`](crate::Client::is_synchronized).
+    /// The client has received all objects that existed when the session began. Reported once in a session.
+    /// See [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// This client became the owner of an existing object or stopped being its owner, or its role for the
     /// object changed. See [`Client::is_owner`](crate::Client::is_owner) and

@@ -192,7 +192,8 @@ impl Inquiry {
     /// Adds a part of an answer that has arrived.
     ///
     /// # Errors
-    /// If the answer has more entries or takes more memory than the answer of any correct client.
+    /// Returns an error if the answer has more entries or takes more memory than the answer of any correct
+    /// client.
     pub(crate) fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
         if part.question != self.question {
             return Ok(Progress::Outdated);

@@ -1,7 +1,7 @@
 //! [`TimeBudget`]: how long the calls of one client may still run.
 //!
-//! *Invariant:* over any time, the calls run for at most the share of that time that is allowed, plus one
-//! second's share and one call.
+//! *Invariant:* in any period, the calls of a client run for at most the allowed share of the period, plus
+//! the share of one second, plus one call.
 
 use std::time::Duration;
 

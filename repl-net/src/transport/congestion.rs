@@ -36,8 +36,8 @@ const GOOD_SHARE: u64 = 850;
 /// If fewer than this many of a thousand packets arrive, the controller starts a [`Trial`], which tests
 /// whether a lower rate delivers as much.
 const TRIAL_SHARE: u64 = 700;
-/// If fewer than this many of a thousand packets arrive, most packets are lost. A packet that counts as lost and
-/// arrives later counts half.
+/// If fewer than this many of a thousand packets arrive, most packets are lost. A packet that counts as lost
+/// and arrives later counts half.
 const MOST_SHARE: u64 = 400;
 /// The share of packets that arrive is computed as a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
