@@ -433,7 +433,7 @@ pub use repl_net::{
 /// configurations and events, calls, channels of messages, references, conditions, and fast arrays with the
 /// types that their callbacks use.
 pub mod prelude {
-    pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
+    pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, PropertyIndex, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,

@@ -41,6 +41,26 @@ fn a_client_finds_a_restarted_server_within_seconds() {
 }
 
 #[test]
+fn a_client_says_whether_it_tries_again_and_which_server_it_had_last() {
+    let mut world = world_with(2, 8);
+    let instance = world.guests[0].client.server_instance();
+    assert!(instance.is_some());
+    world.restart(99);
+    world.run_until(|world| world.guests.iter().all(|guest| guest.end.is_some()));
+    for guest in &world.guests {
+        assert!(!guest.client.is_over(), "it tries again");
+        assert_eq!(guest.client.server_instance(), instance, "no other server has accepted it yet");
+    }
+    world.run_until(|world| world.guests.iter().all(|guest| has_ship(world, &guest.client)));
+    assert_ne!(world.guests[0].client.server_instance(), instance);
+    let connection = *world.connected().last().unwrap();
+    world.server.disconnect_with(connection, "bye");
+    world.run(Duration::from_secs(1));
+    let over: Vec<_> = world.guests.iter().map(|guest| guest.client.is_over()).collect();
+    assert_eq!(over.iter().filter(|&&over| over).count(), 1, "the server has sent one away for good");
+}
+
+#[test]
 fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wrong() {
     let mut world = world_with(1, 4);
     // Many objects come and go, so that generations are greater than one.

@@ -36,6 +36,11 @@ use crate::schema::checksum::Checksum;
 /// }
 /// leaf!(Heading);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent as a whole",
+    label = "not `NetSerialize`",
+    note = "write `#[derive(NetSerialize, Clone)]` on it, or implement `NetSerialize` by hand"
+)]
 pub trait NetSerialize: Sized + 'static {
     /// The name of the type in checksums, layouts and errors.
     const WIRE_NAME: &'static str;

@@ -17,7 +17,7 @@ use crate::schema::value::NetSerialize;
     message = "`{Self}` cannot be replicated",
     label = "not a property",
     note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and write `repl::leaf!({Self})`",
-    note = "to leave the field out, write `#[replicated(skip)]`; for a type of another crate, write `#[replicated(with = module)]`",
+    note = "to leave a field out, write `#[replicated(skip)]` on it (a parameter of a call is always sent); for a type of another crate, write `#[replicated(with = module)]`",
     note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
 )]
 pub trait Value: Sized {

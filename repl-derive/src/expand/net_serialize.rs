@@ -123,8 +123,8 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
     });
     let span = field::generated_span(ident.span());
     let shape = {
-        let private = field::private_at(container, span);
-        quote_spanned!(span=> &#private::Shape::opaque::<Self>())
+        let value = quote_spanned!(span=> Self);
+        quote!(&#private::Shape::opaque::<#value>())
     };
     // The span and the reason why this is safe are the same as in the derive of `Replicated`. The shape is
     // that of an opaque value, which describes only the size of the memory.

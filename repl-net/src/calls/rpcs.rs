@@ -11,6 +11,11 @@ use super::table::CallTable;
 use crate::session::connection_id::ConnectionId;
 
 /// A class with remote calls. The attribute `#[rpcs]` on an `impl` block implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no remote calls",
+    label = "no `#[rpcs]`",
+    note = "write `#[rpcs] impl {Self} {{ #[rpc(server, reliable)] fn fire(call: &mut ServerCall<'_, Self>) {{ … }} }}`"
+)]
 pub trait Rpcs: Replicated {
     /// The calls as an enum, with a variant for each call and a field for each parameter.
     type Call: NetSerialize + Send + Sync;

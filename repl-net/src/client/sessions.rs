@@ -31,6 +31,16 @@ impl Sessions {
         Self { number, is_first: true, server: None, next: None, delay: FIRST_DELAY }
     }
 
+    /// The number of the server that accepted this client last.
+    pub(super) fn server(&self) -> Option<u64> {
+        self.server
+    }
+
+    /// Whether another session will begin.
+    pub(super) fn has_next(&self) -> bool {
+        self.next.is_some()
+    }
+
     /// Whether no session has ended yet.
     pub(super) fn is_first(&self) -> bool {
         self.is_first

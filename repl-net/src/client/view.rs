@@ -42,12 +42,11 @@ impl Client {
         &self.handshake.login_answer
     }
 
-    /// Returns the number that identifies the server that has accepted this client. A server that was started
-    /// again with another secret has another number. Returns `None` before the server has accepted the
-    /// client.
+    /// Returns the number that identifies the server that accepted this client last. A server that was started
+    /// again with another secret has another number. Returns `None` if no server has accepted this client yet.
     #[must_use]
     pub fn server_instance(&self) -> Option<u64> {
-        self.handshake.instance
+        self.sessions.server()
     }
 
     /// Returns whether this client owns an object, according to the last information from the server. Returns

@@ -99,6 +99,7 @@ pub enum ClientEvent {
     /// The session ended, or an attempt to begin one failed. All objects of the client keep their last state
     /// until another session begins. After some reasons the client tries again by itself, and each attempt
     /// that fails is reported too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
+    /// [`Client::is_over`](crate::Client::is_over) tells whether this end is for good.
     Disconnected(DisconnectReason),
     /// An object was created. The object can be read already.
     Spawned(ObjectRef<()>),
