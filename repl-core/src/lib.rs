@@ -48,8 +48,8 @@
 //! for them.
 //!
 //! *Invariant:* `unsafe` is used only in the folder `object`, which reads and writes objects through their
-//! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout is
-//! that of the object's type.
+//! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout
+//! belongs to the object's type.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]

@@ -93,7 +93,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Whether the type has generic parameters, on which its tables may depend.
+    /// Returns whether the type has generic parameters. Its tables may depend on them.
     pub(crate) fn is_generic(&self) -> bool {
         !self.generics().params.is_empty()
     }
@@ -112,15 +112,15 @@ impl<'a> Container<'a> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Whether a field is sent. A field of an object is sent if it is marked `replicated`. A field of an item
-    /// or a value is sent unless it is marked `skip` (S12).
+    /// Returns whether a field is sent. A field of an object is sent if it is marked `replicated`. A field of
+    /// an item or a value is sent unless it is marked `skip` (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
         let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 
-    /// Whether `ty` contains a generic parameter of this type. If `ty` contains a parameter, the traits that
-    /// `ty` implements are known only where the parameter is known.
+    /// Returns whether `ty` contains a generic parameter of this type. If `ty` contains a parameter, the
+    /// traits that `ty` implements are known only where the parameter is known.
     pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
         self.generics().params.iter().any(|parameter| match parameter {
             GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
@@ -182,7 +182,7 @@ pub(crate) fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStrea
     tokens.into_iter().flat_map(replace).collect()
 }
 
-/// Whether `name` occurs anywhere in `tokens`.
+/// Returns whether `name` occurs anywhere in `tokens`.
 pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == *name,

@@ -113,8 +113,8 @@ fn union_span(container: &Container<'_>) -> Span {
     }
 }
 
-/// A packed struct is refused: Rust does not allow references to its fields, and generated code uses
-/// references.
+/// Refuses a packed struct. Generated code uses references to fields, and Rust does not allow references to
+/// the fields of a packed struct.
 fn packed(container: &Container<'_>, errors: &mut Errors) {
     for attribute in container.input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         let parsed = attribute.parse_nested_meta(|meta| {
@@ -136,8 +136,8 @@ fn packed(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Replicated types must own their values, so lifetimes are refused: a client makes the values from a packet,
-/// and they live longer than the packet.
+/// Refuses lifetimes. Replicated types must own their values, because a client makes the values from a
+/// packet, and they live longer than the packet.
 fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     for parameter in &container.generics().params {
         if let GenericParam::Lifetime(parameter) = parameter {
@@ -149,7 +149,7 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// `all` is only for objects, because items and values send all fields anyway. `callbacks` is not for values,
+/// Refuses `all` on items and values, because they always send all fields. Refuses `callbacks` on values,
 /// because no callback is ever called for a value alone.
 fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     let what = match container.derive {
@@ -171,8 +171,8 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// A struct that has fields but replicates none is a mistake: its author probably expects that all are
-/// replicated.
+/// Refuses a struct that has fields but replicates none of them. Its author probably expects that all fields
+/// are replicated.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {
@@ -202,7 +202,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Two fields must not have the same name on the wire, because checksums, layouts and errors identify fields
+/// Refuses two fields with the same name on the wire, because checksums, layouts and errors identify fields
 /// by these names.
 fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
@@ -222,7 +222,7 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
     }
 }
 
-/// Two variants must not have the same name on the wire, for the same reason as fields.
+/// Refuses two variants with the same name on the wire, for the same reason as two fields.
 fn distinct_variants(container: &Container<'_>, variants: &[Variant<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for variant in variants {
@@ -242,7 +242,7 @@ fn distinct_variants(container: &Container<'_>, variants: &[Variant<'_>], errors
     }
 }
 
-/// A parameter cannot have `skip`, because the function that runs needs a value for it.
+/// Refuses `skip` on a parameter, because the function that runs needs a value for the parameter.
 fn parameters_are_sent(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if let (Some(skip), Derive::Rpcs) = (&field.attrs.skip, container.derive) {
         errors.at(
@@ -252,8 +252,8 @@ fn parameters_are_sent(container: &Container<'_>, field: &Field<'_>, errors: &mu
     }
 }
 
-/// `skip` allows no other attribute beside it: a field that is never sent has no wire form, name, condition
-/// or notify.
+/// Refuses any other attribute on a field with `skip`. A field that is never sent has no wire form, name,
+/// condition or notify.
 fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
@@ -264,8 +264,8 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Conditions, notifies and `push` are only for fields of objects. A value is sent whole. An item has no
-/// owner, and no dirty mark for each of its fields.
+/// Refuses conditions, notifies and `push` on fields of items, values and calls. A value is sent whole. An
+/// item has no owner, and no dirty mark for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
         if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push") {
@@ -298,8 +298,8 @@ fn misplaced_in_an_item(name: &str) -> String {
     }
 }
 
-/// A notify needs a property that is sent: it is called when the property arrives, and a property with
-/// `Never` never arrives (S37).
+/// Refuses `notify_always` without a notify, and a notify or `push` on a property with the condition `Never`.
+/// Such a property never arrives, so its notify would never be called (S37).
 fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if container.derive != Derive::Replicated {
         return;
@@ -320,7 +320,8 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// `starts_off` needs `Custom`, because only this condition can be switched off and on (S45).
+/// Refuses `starts_off` without the condition `Custom`, because only this condition can be switched off and
+/// on (S45).
 fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (Some(starts_off), Derive::Replicated, None) = (&attrs.starts_off, container.derive, &attrs.skip)
@@ -344,8 +345,8 @@ fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, erro
     }
 }
 
-/// `bits`, `range` and `quantize` each define the whole wire form of a number, so a field may have only one
-/// of them.
+/// Refuses a field with more than one of `bits`, `range` and `quantize`, because each of them defines the
+/// whole wire form of a number.
 fn one_form(field: &Field<'_>, errors: &mut Errors) {
     let forms = ["quantize", "bits", "range"];
     let given: Vec<_> =
@@ -359,7 +360,8 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// A field with its own serialiser may have no attribute that changes how the library writes it.
+/// Refuses attributes that change how the library writes a field, if the field is `atomic` or has its own
+/// serialiser.
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
@@ -377,7 +379,7 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// `saturate` moves a value to the nearest bound, so the field must have a bound.
+/// Refuses `saturate` on a field without bounds, because `saturate` moves a value to the nearest bound.
 fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let Some(saturate) = &attrs.saturate else { return };
@@ -457,8 +459,8 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
     }
 }
 
-/// A type must not contain itself, because its table would be endless. This rule finds only simple cases; the
-/// compiler reports the others as a cycle.
+/// Refuses a type that contains itself, because its table would be endless. This function finds only simple
+/// cases. The compiler reports the others as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
         let ident = container.ident();
@@ -477,7 +479,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
     }
 }
 
-/// Whether `ty` is the type `name`, or a well-known container of it.
+/// Returns whether `ty` is the type `name`, or a well-known container of it.
 fn holds(ty: &Type, name: &Ident) -> bool {
     match ty {
         Type::Array(array) => holds(&array.elem, name),

@@ -18,7 +18,7 @@ pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn:
 }
 
 impl Errors {
-    /// Whether no error was added.
+    /// Returns whether no error was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }

@@ -2,9 +2,9 @@
 //! [`FastArrayItem`](macro@FastArrayItem) for items of fast arrays, [`NetSerialize`](macro@NetSerialize) for
 //! values. The attribute [`rpcs`](macro@rpcs) makes functions of objects remote calls.
 //!
-//! Use the derives through `repl`, which re-exports them beside the traits of the same names. The front page
-//! of `repl` explains numbers such as S1, R1 and W1 in descriptions. All derives read attributes called
-//! `replicated`.
+//! Use the derives through `repl`, which re-exports them together with the traits of the same names. The
+//! front page of `repl` explains numbers such as S1, R1 and W1 in descriptions. All derives read attributes
+//! called `replicated`.
 //!
 //! *Invariant:* a derive generates data and one call. The arithmetic is in tested `const fn`s of `repl-core`,
 //! and only this file uses `proc_macro`.

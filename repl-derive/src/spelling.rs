@@ -15,7 +15,7 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// Whether two names differ at most in style, like `OwnerOnly` and `owner_only`.
+/// Returns whether two names differ at most in style, like `OwnerOnly` and `owner_only`.
 pub(crate) fn is_same_spelling(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }

@@ -56,7 +56,7 @@
 //! - Items that a client's own code adds to an array remain there, and are never confused with items of the
 //!   server (S183).
 //! - The items of an ordered array have the same order on clients as on the server: after every update if no
-//!   packet is lost, otherwise once all updates have arrived (R13).
+//!   packet is lost, otherwise after all updates have arrived (R13).
 //!
 //! Not guaranteed: the order of the items of a [`FastArray`] on clients (S180).
 //!

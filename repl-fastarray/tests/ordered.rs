@@ -17,7 +17,7 @@ use support::{Call, Told, View, calls, id};
 enum Op {
     Push(u16),
     Insert(usize, u16),
-    /// Inserts this many items at one place, forward or backward.
+    /// Inserts this many items one after another at one position, forward or backward.
     Type(usize, u8, bool),
     Remove(usize),
     RemoveById(usize),

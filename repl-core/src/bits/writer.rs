@@ -91,7 +91,7 @@ impl BitWriter {
         }
     }
 
-    /// Moves 64 bits to the bytes once the pending word is full, and keeps the rest of `value` pending. `end`
+    /// Moves the 64 bits of the full pending word to the bytes, and keeps the rest of `value` pending. `end`
     /// is the position at which `value` ends, counted in bits from the start of the pending word.
     #[inline]
     fn settle_word(&mut self, value: u64, end: u32) {

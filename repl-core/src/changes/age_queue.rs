@@ -13,7 +13,7 @@ use crate::changes::changelist::ElementChange;
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
     /// The age at which each element is in the queue. This map is built when it is first needed, because most
-    /// queues are emptied at once.
+    /// queues become empty in the tick in which they are filled.
     ages: Option<BTreeMap<I, u64>>,
 }
 
@@ -46,8 +46,8 @@ impl<I: Ord + Clone> AgeQueue<I> {
     /// Removes the changes of the elements `ids` from the queue. Costs O(ids × log queue length), and O(queue
     /// length) only if an element of `ids` is in the queue.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
-        let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
-        self.take_out(&mut places);
+        let mut indices: Vec<usize> = ids.filter_map(|id| self.take_index(&id)).collect();
+        self.take_out(&mut indices);
     }
 
     /// Removes the changes of the elements for which `is_over` returns true. Costs O(queue length).
@@ -67,20 +67,20 @@ impl<I: Ord + Clone> AgeQueue<I> {
     /// the later change is inserted into the queue at its age. Costs O(`later` × log queue length). Costs
     /// O(queue length) only if a later change is older than a change in the queue.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
-        let (mut found, mut places) = (Vec::new(), Vec::new());
+        let (mut found, mut indices) = (Vec::new(), Vec::new());
         for change in later {
-            match self.place(&change.id).and_then(|at| Some((at, self.waiting.get_mut(at)?))) {
+            match self.index_of(&change.id).and_then(|at| Some((at, self.waiting.get_mut(at)?))) {
                 Some((at, ours)) if change.age < ours.age => {
                     let mut merged = ours.clone();
                     merged.merge(&change);
                     found.push(merged);
-                    places.push(at);
+                    indices.push(at);
                 }
                 Some((_, ours)) => ours.merge(&change),
                 None => found.push(change),
             }
         }
-        self.take_out(&mut places);
+        self.take_out(&mut indices);
         sort(&mut found);
         let is_behind =
             self.waiting.back().zip(found.first()).is_none_or(|(last, first)| last.age < first.age);
@@ -93,8 +93,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Returns the index of an element's change in the queue. Costs O(log queue length) once `ages` is built.
-    fn place(&mut self, id: &I) -> Option<usize> {
+    /// Returns the index of an element's change in the queue. Costs O(log queue length), and O(queue length ×
+    /// log queue length) for the call that builds `ages`.
+    fn index_of(&mut self, id: &I) -> Option<usize> {
         let Self { waiting, ages } = self;
         let ages = ages
             .get_or_insert_with(|| waiting.iter().map(|change| (change.id.clone(), change.age)).collect());
@@ -103,21 +104,21 @@ impl<I: Ord + Clone> AgeQueue<I> {
     }
 
     /// Returns the index of an element's change in the queue, and removes the element from `ages`.
-    fn take_place(&mut self, id: &I) -> Option<usize> {
-        let at = self.place(id)?;
+    fn take_index(&mut self, id: &I) -> Option<usize> {
+        let at = self.index_of(id)?;
         self.ages.as_mut()?.remove(id);
         Some(at)
     }
 
-    /// Removes the changes at the indices `places` from the queue.
-    fn take_out(&mut self, places: &mut [usize]) {
-        if places.is_empty() {
+    /// Removes the changes at `indices` from the queue.
+    fn take_out(&mut self, indices: &mut [usize]) {
+        if indices.is_empty() {
             return;
         }
-        places.sort_unstable();
-        let (mut at, mut places) = (0, places.iter().peekable());
+        indices.sort_unstable();
+        let (mut at, mut indices) = (0, indices.iter().peekable());
         self.waiting.retain(|_| {
-            let goes = places.next_if_eq(&&at).is_some();
+            let goes = indices.next_if_eq(&&at).is_some();
             at += 1;
             !goes
         });

@@ -118,8 +118,8 @@ impl Changelist {
         &self.handles
     }
 
-    /// Adds the handle of a changed leaf, or of an array of which only the number of elements changed. The
-    /// first handle is 1 (S18).
+    /// Adds the handle of a changed leaf, or of an array if only its number of elements changed. The first
+    /// handle is 1 (S18).
     #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
@@ -160,8 +160,8 @@ impl Changelist {
         self.nested.merge(&other.nested);
     }
 
-    /// Merges the changelists `lists`, of which the first is the earliest. Costs O(length of all
-    /// changelists), times the logarithm of their number.
+    /// Merges the changelists `lists`, the earliest first. Costs O(length of all changelists), times the
+    /// logarithm of their number.
     #[must_use]
     pub fn merged(mut lists: Vec<Self>) -> Self {
         // Neighbouring changelists are merged in pairs. If each changelist were merged into the first one,

@@ -27,7 +27,7 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 /// Elements that were added, changed and removed. `L` lists the changed properties of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChanges<I: Identity, L> {
-    /// Which elements the receiver removes besides the elements in `removed`.
+    /// Which elements the receiver removes in addition to the elements in `removed`.
     pub(crate) sweep: Sweep,
     /// Elements that were removed.
     pub(crate) removed: I::Set,
@@ -46,7 +46,8 @@ pub(crate) struct ElementChange<I, L> {
     pub(crate) age: u64,
     /// Whether the label (the position) of the element changed.
     pub(crate) moved: bool,
-    /// The changed properties of the element. The handles are those of the element's own level.
+    /// The changed properties of the element. The handles are counted in the element's own level, not in the
+    /// level of the object.
     pub(crate) list: L,
 }
 
@@ -71,7 +72,7 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
     }
 }
 
-/// Which of its elements the receiver removes, besides the elements in `removed`.
+/// Which elements the receiver removes in addition to the elements in `removed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
     /// The receiver removes no other elements.

@@ -1,6 +1,6 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! *Invariant:* a changelist is kept only while some connection has yet to gather it, and at most
+//! *Invariant:* a changelist is kept only while some connection has not gathered it yet, and at most
 //! [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles remain in `ever`,
 //! and the connections that lacked the changelist have received it.
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use crate::changes::changelist::Changelist;
 use crate::ids::handles::HandleSet;
 
-/// The changelists of one object, of which the first is the oldest.
+/// The changelists of one object, the oldest first.
 ///
 /// A connection's position in the history is a number that only grows. A connection that has gathered all
 /// changelists is at the [`end`](Self::end). The history stores nothing about a connection at the end. Each
@@ -18,11 +18,11 @@ use crate::ids::handles::HandleSet;
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// Boxed, because most objects have no connection behind the end of their history.
+    /// Boxed, because for most objects all connections are at the end of the history.
     kept: Option<Box<Kept>>,
 }
 
-/// The changelists that some connection has yet to gather.
+/// The changelists that some connection has not gathered yet.
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
@@ -79,17 +79,17 @@ impl History {
         }
     }
 
-    /// Adds to `into` all changelists from position `place` on. The cost is O(changelists), once for each
-    /// distinct position.
-    pub fn gather(&mut self, place: u64, into: &mut Changelist) {
-        debug_assert!(place >= self.start(), "lists before the start have been given away");
+    /// Adds to `into` all changelists from `position` on. Costs O(changelists). The next connections at the
+    /// same position use the merged changelist again.
+    pub fn gather(&mut self, position: u64, into: &mut Changelist) {
+        debug_assert!(position >= self.start(), "lists before the start have been given away");
         let (start, end) = (self.start(), self.end);
         let Some(kept) = &mut self.kept else { return };
-        if !matches!(&kept.merged, Some((from, to, _)) if (*from, *to) == (place, end)) {
+        if !matches!(&kept.merged, Some((from, to, _)) if (*from, *to) == (position, end)) {
             let mut merged = Changelist::new();
-            let skipped = place.saturating_sub(start) as usize;
+            let skipped = position.saturating_sub(start) as usize;
             kept.lists.iter().skip(skipped).for_each(|list| merged.merge(list));
-            kept.merged = Some((place, end, merged));
+            kept.merged = Some((position, end, merged));
         }
         if let Some((.., merged)) = &kept.merged {
             into.merge(merged);

@@ -1,8 +1,8 @@
 //! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
 //! taken from the front of the portions (R15).
 //!
-//! *Invariant:* the changes of a collection are sorted once, and each change is not visited again before it
-//! is sent. So writing all parts together costs O(changes), whatever the number of parts.
+//! *Invariant:* the changes of a collection are sorted only one time, and each change is not visited again
+//! before it is sent. So writing all parts together costs O(changes), whatever the number of parts.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -88,8 +88,8 @@ impl Portions {
         }
     }
 
-    /// Call this function when some parts were sent in a tick and others remain. In the next tick, new
-    /// elements and changed elements swap their places in the order of sending.
+    /// Swaps the order in which new elements and changed elements are sent in the next tick. Call this
+    /// function when some parts were sent in a tick and others remain.
     pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }

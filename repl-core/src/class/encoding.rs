@@ -58,8 +58,8 @@ impl<T: Replicated> Class<T> {
 
     /// Returns the changelist as the flat list of S58: ascending handles, and after the handle of each array
     /// the number of entries of the array's own list, and then that list. Every flat list ends with 0. In the
-    /// flat list, new elements are listed with all their handles (S60). For a collection, the flat list has
-    /// the ids of new, changed and removed items are listed.
+    /// flat list, new elements are listed with all their handles (S60). For a collection, the flat list
+    /// contains the ids of the new, changed and removed items.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();

@@ -13,7 +13,7 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
 use crate::schema::replicated::Replicated;
 
-/// A property whose new value makes the object larger.
+/// A property that makes the object larger by its new value.
 struct Growth {
     property: PropertyIndex,
     handle: u32,
@@ -29,8 +29,8 @@ impl<T: Replicated> Class<T> {
     /// values are sent only from the shadow. If only some of the properties that grow fit into the limit,
     /// those that grow least are accepted.
     ///
-    /// Costs O(1) for classes whose objects cannot become so large, O(properties) while only values of fixed
-    /// size change, and O(object) otherwise.
+    /// Costs O(1) for a class if its objects cannot become larger than `max_bits`, O(properties) while only
+    /// values of fixed size change, and O(object) otherwise.
     pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
         if self.sizes().most_bits <= max_bits {
             return Vec::new();

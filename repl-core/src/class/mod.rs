@@ -1,8 +1,8 @@
 //! Classes: a class is an object type at run time, with the functions that compare, write and read its
 //! objects.
 //!
-//! *Invariant:* a class is made from the tables of its own type. [`Class::new`] checks once that the tables
-//! are those of the type. So the functions of a class take plain references and are safe.
+//! *Invariant:* a class is made from the tables of its own type. [`Class::new`] checks that the tables belong
+//! to the type. So the functions of a class take plain references and are safe.
 #![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -118,7 +118,7 @@ impl<T: Replicated> Class<T> {
     }
 
     fn level_mut<'a>(&'a self, object: &'a mut T) -> LevelMut<'a> {
-        // SAFETY: `new` checked that the program is that of `T`.
+        // SAFETY: `new` checked that the program belongs to `T`.
         unsafe { LevelMut::of(object, &self.program) }
     }
 

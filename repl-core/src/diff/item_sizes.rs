@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* an item in a shadow is never larger than an object may be.
 
-use super::scale::{HEAD_BITS, KEYED_HEAD_BITS, Scale, fit, most_element_bits};
+use super::scale::{HEADER_BITS, KEYED_HEADER_BITS, Scale, fit, most_element_bits};
 use crate::bits::WriteError;
 use crate::ids::handles::HandleSet;
 use crate::object::equality::{Answer, differs};
@@ -30,7 +30,8 @@ pub(crate) struct Survey {
 impl ItemSizes {
     /// Returns the limit that no item or entry may be larger than `max_bits`.
     pub(crate) fn within(max_bits: u64, program: &Program) -> Self {
-        let max_bits = max_bits.saturating_sub(HEAD_BITS + KEYED_HEAD_BITS + u64::from(program.handles()));
+        let max_bits =
+            max_bits.saturating_sub(HEADER_BITS + KEYED_HEADER_BITS + u64::from(program.handles()));
         let inner = program.commands().iter().filter_map(|command| match &command.kind {
             CommandKind::Items(items) => Some((items.table, items.handles)),
             CommandKind::Entries(entries) => Some((entries.table, entries.handles)),

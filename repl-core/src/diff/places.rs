@@ -1,5 +1,5 @@
-//! Places: a map from each byte of an object to the property that the byte belongs to. A comparison uses the
-//! map of places to find the properties of the bytes that differ.
+//! Places: a map from each byte of an object to the property that the byte belongs to. A comparison uses this
+//! map to find the properties of the bytes that differ.
 //!
 //! *Invariant:* a handle is either mapped, and then all bytes of its value are in a stretch of plain memory
 //! of the type's plan, or it is in `by_command`.

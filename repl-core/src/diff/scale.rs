@@ -11,19 +11,19 @@ use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// The greatest number of bits that an object takes in a packet besides its handles and values. The head of
-/// an object consists of the segment, slot, generation, class, archetype, the form of the handles, and the
+/// The greatest number of bits that an object takes in a packet, without its handles and values. The header
+/// of an object consists of the segment, slot, generation, class, archetype, the form of the handles, and the
 /// end.
-pub(crate) const HEAD_BITS: u64 = 512;
-/// The greatest number of bits of a `String` besides its bytes.
-const TEXT_HEAD_BITS: u64 = 64;
-/// The number of bits of a collection besides its items: the removals, and the start and the end of the list
+pub(crate) const HEADER_BITS: u64 = 512;
+/// The greatest number of bits of a `String`, without its bytes.
+const TEXT_HEADER_BITS: u64 = 64;
+/// The number of bits of a collection, without its items: the removals, and the start and the end of the list
 /// of items.
-pub(crate) const KEYED_HEAD_BITS: u64 = 96;
-/// The number of bits of an item besides its id, label, handles and values.
-const ITEM_HEAD_BITS: u64 = 16;
-/// The greatest number of bits of a label besides its bytes.
-const LABEL_HEAD_BITS: u64 = 20;
+pub(crate) const KEYED_HEADER_BITS: u64 = 96;
+/// The number of bits of an item, without its id, label, handles and values.
+const ITEM_HEADER_BITS: u64 = 16;
+/// The greatest number of bits of a label, without its bytes.
+const LABEL_HEADER_BITS: u64 = 20;
 /// The number of bits of a character in the longer of its two forms.
 const CHAR_BITS: u64 = 22;
 /// The greatest number of bits of a reference: a slot and a generation of 32 bits each, in their longest
@@ -34,7 +34,7 @@ const REFERENCE_BITS: u64 = 1 + 2 * 66;
 pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Leaf(leaf) => match leaf.codec {
-            Codec::String { max_bytes, .. } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
+            Codec::String { max_bytes, .. } => TEXT_HEADER_BITS + u64::from(max_bytes) * 8,
             Codec::Char => CHAR_BITS,
             Codec::Reference => REFERENCE_BITS,
             codec => codec.width_bits().map_or(u64::MAX, u64::from),
@@ -43,9 +43,9 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
             let values = most_element_bits(program, array.table, array.handles);
             let max_len = u64::from(array.max_len);
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
-            element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
+            element.saturating_mul(max_len).saturating_add(array_header_bits(max_len))
         }
-        CommandKind::Items(_) | CommandKind::Entries(_) => KEYED_HEAD_BITS,
+        CommandKind::Items(_) | CommandKind::Entries(_) => KEYED_HEADER_BITS,
         CommandKind::Return => 0,
     }
 }
@@ -56,8 +56,8 @@ fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Items(items) => {
             let values = most_element_bits(program, items.table, items.handles);
-            let item = values.saturating_add(ITEM_HEAD_BITS + u64::from(items.handles));
-            item.saturating_mul(items.max_len.into()).saturating_add(KEYED_HEAD_BITS)
+            let item = values.saturating_add(ITEM_HEADER_BITS + u64::from(items.handles));
+            item.saturating_mul(items.max_len.into()).saturating_add(KEYED_HEADER_BITS)
         }
         CommandKind::Entries(_) => u64::MAX,
         _ => most_bits(program, command),
@@ -71,9 +71,9 @@ pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> 
 }
 
 /// Returns the greatest number of bits of an array of `len` elements, without the values of the elements and
-/// the list of changed elements. The head of an array consists of the length of the array, the index of the
+/// the list of changed elements. The header of an array consists of the length of the array, the index of the
 /// first new element, and two bits for forms.
-fn array_head_bits(len: u64) -> u64 {
+fn array_header_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
     count + tail + 2
@@ -105,12 +105,12 @@ impl Scale {
         }
         let least = if I::IS_KEY { 0 } else { u64::from(LEAST_BITS) };
         let ids = elements.collection.ids();
-        let mut bits = KEYED_HEAD_BITS;
+        let mut bits = KEYED_HEADER_BITS;
         for id in &ids {
             let label = elements.collection.label(id);
-            let label = label.map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
+            let label = label.map_or(0, |label| LABEL_HEADER_BITS + 8 * label.as_bytes().len() as u64);
             let values = elements.element(id).map_or(0, |element| self.level(element).max(least));
-            let head = ITEM_HEAD_BITS + id.most_bits(&ids) + u64::from(elements.handles());
+            let head = ITEM_HEADER_BITS + id.most_bits(&ids) + u64::from(elements.handles());
             bits += head + label + values;
         }
         bits
@@ -127,7 +127,7 @@ impl Scale {
 
     fn array(&mut self, array: Array<'_>) -> u64 {
         let (len, least) = (array.len() as u64, u64::from(array.least_bits()));
-        let Some(first) = array.element(0) else { return array_head_bits(0) };
+        let Some(first) = array.element(0) else { return array_header_bits(0) };
         if array.len() > array.max_len() as usize {
             self.found_formless = true;
             return 0;
@@ -144,7 +144,7 @@ impl Scale {
                 .map(|element| self.level(element).max(least))
                 .sum(),
         };
-        array_head_bits(len) + len * u64::from(array.handles()) + values
+        array_header_bits(len) + len * u64::from(array.handles()) + values
     }
 
     fn level(&mut self, level: Level<'_>) -> u64 {

@@ -5,7 +5,7 @@
 //! whichever values changed.
 
 use crate::diff::item_sizes::ItemSizes;
-use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};
+use crate::diff::scale::{HEADER_BITS, KEYED_HEADER_BITS, most_bits};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::{Command, CommandKind, Program};
 
@@ -24,7 +24,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub(crate) fn of(program: &Program) -> Self {
-        let head = HEAD_BITS + u64::from(program.handles());
+        let head = HEADER_BITS + u64::from(program.handles());
         let mut sizes = Self {
             most_bits: head,
             fixed_bits: head,
@@ -47,7 +47,7 @@ fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
         // The elements of a collection do not count, because a collection is sent in as many parts as needed.
-        CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEAD_BITS),
+        CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEADER_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }
 }

@@ -1,4 +1,5 @@
-//! [`Epoch`]: how a client tells the objects of a restarted server from those of the server before.
+//! [`Epoch`]: how a client tells the objects of a restarted server from the objects that existed before the
+//! restart.
 //!
 //! *Invariant:* a guid of an epoch is never a guid of an earlier epoch.
 

@@ -84,7 +84,7 @@ pub(crate) trait ReadIds<I> {
     /// Returns the next id or key of a list that has been read before.
     fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<I>, ReadError>;
 
-    /// If the id or key counts as a part of the element, returns the bit at which the last element began.
+    /// Returns the bit at which the last element began, or `None` if ids do not count as parts of elements.
     fn began_at(&self) -> Option<usize>;
 }
 
@@ -96,7 +96,7 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Returns the set that stands for all elements that exist.
     fn all() -> Self;
 
-    /// Returns whether the set stands for all elements that exist, besides the elements that it lists.
+    /// Returns whether the set stands for all elements that exist, in addition to the elements that it lists.
     fn is_all(&self) -> bool;
 
     /// Makes a set of ids or keys, which must be in ascending order.

@@ -157,7 +157,8 @@ impl Identity for ItemId {
         Some(self.number())
     }
 
-    /// On average an id takes about log₂ of the mean distance between ids, plus a few bits.
+    /// Estimates the number of bits of an id. On average, an id takes about log₂ of the mean distance between
+    /// ids, plus a few bits.
     fn most_bits(&self, among: &[Self]) -> u64 {
         let (Some(first), Some(last)) = (among.first(), among.last()) else { return 0 };
         let distance = u64::from(last.number().saturating_sub(first.number()));

@@ -22,8 +22,8 @@ pub(crate) struct KeyBits {
     bytes: Bytes,
 }
 
-/// The bytes of a key, the last of which is padded with zeros. The number of bits of a key decides its
-/// variant, so keys with equally many bits always have the same variant.
+/// The bytes of a key. The last byte is padded with zeros. The number of bits of a key decides its variant,
+/// so keys with equally many bits always have the same variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
     /// The bytes of a key that fits into [`SHORT_BYTES`], padded with zeros to that length.

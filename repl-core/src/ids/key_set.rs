@@ -11,7 +11,7 @@ use crate::ids::key::KeyBits;
 /// A set of keys of a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySet {
-    /// Whether the set stands for all keys that exist, besides the keys that it lists.
+    /// Whether the set stands for all keys that exist, in addition to the keys that it lists.
     all: bool,
     keys: BTreeSet<KeyBits>,
 }
@@ -19,7 +19,8 @@ pub(crate) struct KeySet {
 impl IdSet<KeyBits> for KeySet {
     const CAN_BE_ALL: bool = true;
 
-    /// A changelist does not know which keys exist before it is pruned.
+    /// Returns the set that stands for all keys that exist. A changelist needs this set, because it does not
+    /// know which keys exist before it is pruned.
     fn all() -> Self {
         Self { all: true, ..Self::default() }
     }
@@ -44,7 +45,7 @@ impl IdSet<KeyBits> for KeySet {
         self.keys.len()
     }
 
-    /// The estimate assumes that keys are short and that the tree is half full.
+    /// Estimates the memory of the set. Assumes that keys are short and that the tree is half full.
     fn heap_bytes(&self) -> usize {
         self.keys.len().saturating_mul(2).saturating_mul(size_of::<KeyBits>())
     }

@@ -118,7 +118,7 @@ pub trait Objects {
     /// Returns whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 
-    /// Returns the epoch of the references that are read. Guids on the wire are those of the first epoch.
+    /// Returns the epoch of the references that are read. Guids on the wire always belong to the first epoch.
     fn epoch(&self) -> Epoch {
         Epoch::default()
     }

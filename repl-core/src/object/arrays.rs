@@ -19,7 +19,7 @@ pub(crate) mod vec {
     }
 
     /// # Safety
-    /// `array` points to an aligned `Vec<T>`, and may be written.
+    /// `array` points to an aligned `Vec<T>` and is valid for writes.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
         // SAFETY: the caller guarantees this.
         let vec = unsafe { &mut *array.cast::<Vec<T>>() };
@@ -45,7 +45,7 @@ pub(crate) mod option {
     }
 
     /// # Safety
-    /// `array` points to an aligned `Option<T>`, and may be written.
+    /// `array` points to an aligned `Option<T>` and is valid for writes.
     pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
         // SAFETY: the caller guarantees this.
         let option = unsafe { &mut *array.cast::<Option<T>>() };

@@ -1,5 +1,5 @@
-//! Access to collections whose types are not known: to the items of fast arrays by id, and to the entries of
-//! maps by the bits of their keys.
+//! Access to collections of unknown type: to the items of fast arrays by id, and to the entries of maps by
+//! the bits of their keys.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
 //! element has the element shape that is stated in the collection's shape. The pointer to an element is valid

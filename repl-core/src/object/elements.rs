@@ -36,7 +36,7 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.handles
     }
 
-    /// Returns whether the elements hold arrays, collections or maps.
+    /// Returns whether the elements contain arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }

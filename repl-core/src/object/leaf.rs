@@ -18,7 +18,7 @@ const CHAR_BITS: u32 = 21;
 const SHORT_CHAR_BITS: u32 = 7;
 
 /// # Safety
-/// Both pointers hold an aligned value of the type that `leaf` is for.
+/// Both pointers point to an aligned value of the type that `leaf` is for.
 #[inline]
 pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -> bool {
     match leaf.bytes {
@@ -41,7 +41,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 let a = unsafe { (text.get)(a) };
                 // SAFETY: as for the previous `unsafe` block.
                 let b = unsafe { (text.get)(b) };
-                // SAFETY: the text is borrowed as long as the value that holds it.
+                // SAFETY: the text is borrowed as long as the value that contains it.
                 let a = unsafe { &*a };
                 // SAFETY: as for the previous `unsafe` block.
                 let b = unsafe { &*b };
@@ -62,7 +62,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
 }
 
 /// # Safety
-/// Both pointers hold `size_of::<B>()` initialised bytes.
+/// Both pointers point to `size_of::<B>()` initialised bytes.
 #[inline]
 unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: the caller guarantees this.
@@ -73,8 +73,8 @@ unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
 }
 
 /// # Safety
-/// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be
-/// written.
+/// Both pointers point to an aligned value of the type that `leaf` is for, in different objects. `to` is
+/// valid for writes.
 #[inline]
 pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match leaf.bytes {
@@ -95,7 +95,7 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
 }
 
 /// # Safety
-/// `from` holds `size_of::<B>()` initialised bytes, and as many may be written at `to`.
+/// `from` points to `size_of::<B>()` initialised bytes, and `to` is valid for writes of as many bytes.
 #[inline]
 unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller guarantees this.
@@ -117,7 +117,7 @@ unsafe fn copy_by_codec(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
 }
 
 /// # Safety
-/// `value` holds an aligned value of the type that `codec` is for.
+/// `value` points to an aligned value of the type that `codec` is for.
 pub(super) unsafe fn write_value(
     codec: &Codec,
     value: *const u8,
@@ -187,7 +187,7 @@ pub(super) unsafe fn write_value(
 /// Writes a value whose wire form equals its form in memory.
 ///
 /// # Safety
-/// `value` holds an aligned value of the type that `direct` is for.
+/// `value` points to an aligned value of the type that `direct` is for.
 #[inline]
 pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mut BitWriter) {
     let memory = match direct.bytes {
@@ -207,7 +207,7 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
 /// because the client has no value yet. Returns an error only for opaque values, which have no nearest value.
 ///
 /// # Safety
-/// `value` holds an aligned value of the type that `codec` is for.
+/// `value` points to an aligned value of the type that `codec` is for.
 pub(super) unsafe fn write_nearest(
     codec: &Codec,
     value: *const u8,
@@ -257,7 +257,7 @@ fn write_step(quantizer: &Quantizer, value: f64, writer: &mut BitWriter) -> Resu
 /// Reads a value and stores it at `to`.
 ///
 /// # Safety
-/// `to` holds an aligned value of the type that `codec` is for, and may be written.
+/// `to` points to an aligned value of the type that `codec` is for and is valid for writes.
 pub(super) unsafe fn read_value(
     codec: &Codec,
     reader: &mut BitReader<'_>,
@@ -318,8 +318,8 @@ pub(super) unsafe fn read_value(
     Ok(())
 }
 
-/// If an opaque value that began at bit `start` took no bits, reads its filler bit. Every value of a leaf
-/// takes at least one bit, so that the length of a packet limits the work of reading it.
+/// Reads the filler bit of an opaque value that began at bit `start`, if the value took no bits. Every value
+/// of a leaf takes at least one bit, so that the length of a packet limits the work of reading it.
 fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
@@ -361,7 +361,7 @@ pub(crate) fn validate_value(
 }
 
 /// # Safety
-/// `value` holds an aligned integer of this type.
+/// `value` points to an aligned integer of this type.
 unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
     match repr {
         // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are
@@ -387,7 +387,7 @@ unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
 }
 
 /// # Safety
-/// `to` holds an aligned integer of this type, and may be written.
+/// `to` points to an aligned integer of this type and is valid for writes.
 unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
     match repr {
         // SAFETY: the caller guarantees the type; the same in each arm below. `value` is in the type's range,

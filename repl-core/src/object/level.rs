@@ -141,7 +141,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Does the same as [`slot_of`](Self::slot_of), for all commands except those of leaves.
+    /// Does the same as [`slot_of`](Self::slot_of), for all commands except commands of leaves.
     /// `slot_with_elements` is a separate function, so that the code for leaves, which are the common case,
     /// stays short.
     ///
@@ -239,7 +239,7 @@ impl<'a> LevelMut<'a> {
             return None;
         }
         // SAFETY: as for the previous `unsafe` block; resizing to the same length moves nothing, and the
-        // returned pointer may be written through.
+        // returned pointer is valid for writes.
         let first = unsafe { (array.shape.resize)(at, len) };
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { first.add(index * array.shape.element.size) };
@@ -266,7 +266,7 @@ impl<'a> LevelMut<'a> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
         let leaf = self.leaf(handle).ok_or(ReadError::UnknownVariant)?;
-        // SAFETY: the pointer holds a value of the command's type, which is borrowed mutably.
+        // SAFETY: the pointer points to a value of the command's type, which is borrowed mutably.
         unsafe { leaf::read_value(&leaf.command.codec, reader, references, leaf.value) }
     }
 }
@@ -290,7 +290,7 @@ impl<'a> Array<'a> {
         self.command.least_bits
     }
 
-    /// Returns whether the elements of the array hold arrays, collections or maps.
+    /// Returns whether the elements of the array contain arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }
@@ -316,7 +316,8 @@ impl<'a> Array<'a> {
         if bytes == 0 {
             return true;
         }
-        // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise hold no padding.
+        // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise contain no
+        // padding.
         let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
         // SAFETY: the same holds for the other array.
         let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
@@ -335,7 +336,7 @@ impl LeafMut<'_> {
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
-        // SAFETY: both pointers hold a value of the command's type. The two pointers lead to different
+        // SAFETY: both pointers point to a value of the command's type. The two pointers lead to different
         // values, because this level is borrowed mutably.
         unsafe { leaf::copy_value(self.command, from.value, self.value) };
     }
@@ -346,7 +347,7 @@ impl Leaf<'_> {
     #[inline]
     pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
-        // SAFETY: both pointers hold a value of the command's type.
+        // SAFETY: both pointers point to a value of the command's type.
         unsafe { leaf::identical(self.command, self.value, other.value) }
     }
 
@@ -357,17 +358,17 @@ impl Leaf<'_> {
     #[inline]
     pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         if let Some(direct) = &self.command.direct {
-            // SAFETY: the pointer holds a value of the command's type.
+            // SAFETY: the pointer points to a value of the command's type.
             unsafe { leaf::write_direct(direct, self.value, writer) };
             return Ok(());
         }
-        // SAFETY: the pointer holds a value of the command's type.
+        // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
     }
 
     /// Writes the value of the leaf.
     pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        // SAFETY: the pointer holds a value of the command's type.
+        // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
@@ -390,7 +391,7 @@ impl Leaf<'_> {
     }
 }
 
-/// Returns whether the elements with this handle table hold arrays, collections or maps.
+/// Returns whether the elements with this handle table contain arrays, collections or maps.
 pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
     let mut commands = program.commands_of(program.table(table, handles));
     commands.any(|command| !matches!(command.kind, CommandKind::Leaf(_)))

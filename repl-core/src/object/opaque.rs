@@ -15,7 +15,7 @@ use crate::schema::shape::Shape;
 use crate::schema::value::{NetSerialize, With, form_checksum, same_bits};
 
 /// # Safety
-/// Both pointers hold an aligned `T`.
+/// Both pointers point to an aligned `T`.
 pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: the caller guarantees this.
     let a = unsafe { &*a.cast::<T>() };
@@ -25,7 +25,7 @@ pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u
 }
 
 /// # Safety
-/// Both pointers hold an aligned `T`; the two pointers differ, and `to` may be written.
+/// Both pointers point to an aligned `T`; the two pointers differ, and `to` is valid for writes.
 pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller guarantees this.
     let from = unsafe { &*from.cast::<T>() };
@@ -35,7 +35,7 @@ pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
 }
 
 /// # Safety
-/// `value` holds an aligned `T`.
+/// `value` points to an aligned `T`.
 pub(crate) unsafe fn opaque_write<T: NetSerialize>(
     value: *const u8,
     writer: &mut BitWriter,
@@ -45,7 +45,7 @@ pub(crate) unsafe fn opaque_write<T: NetSerialize>(
 }
 
 /// # Safety
-/// `to` holds an aligned `T`, and may be written.
+/// `to` points to an aligned `T` and is valid for writes.
 pub(crate) unsafe fn opaque_read<T: NetSerialize>(
     to: *mut u8,
     reader: &mut BitReader<'_>,
@@ -58,7 +58,7 @@ pub(crate) unsafe fn opaque_read<T: NetSerialize>(
 }
 
 /// # Safety
-/// Both pointers hold an aligned `T`.
+/// Both pointers point to an aligned `T`.
 pub(crate) unsafe fn with_identical<T: 'static, W: With<T>>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: the caller guarantees this.
     let a = unsafe { &*a.cast::<T>() };
@@ -68,7 +68,7 @@ pub(crate) unsafe fn with_identical<T: 'static, W: With<T>>(a: *const u8, b: *co
 }
 
 /// # Safety
-/// `value` holds an aligned `T`.
+/// `value` points to an aligned `T`.
 pub(crate) unsafe fn with_write<T: 'static, W: With<T>>(
     value: *const u8,
     writer: &mut BitWriter,
@@ -78,7 +78,7 @@ pub(crate) unsafe fn with_write<T: 'static, W: With<T>>(
 }
 
 /// # Safety
-/// `to` holds an aligned `T`, and may be written.
+/// `to` points to an aligned `T` and is valid for writes.
 pub(crate) unsafe fn with_read<T: 'static, W: With<T>>(
     to: *mut u8,
     reader: &mut BitReader<'_>,

@@ -10,7 +10,8 @@ use crate::schema::plan::{Planned, Run};
 /// The number of objects that are compared before the code branches on the result.
 const BLOCK: usize = 8;
 
-/// Calls `found` with the index of each object whose plain memory or strings differ from those of its shadow.
+/// Calls `found` with the index of each object whose plain memory or strings differ from the plain memory or
+/// strings of its shadow.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
@@ -105,7 +106,7 @@ impl Difference {
     /// differ. The last of these loads may overlap the load before it.
     ///
     /// # Safety
-    /// Both pointers hold `len` initialised bytes.
+    /// Both pointers point to `len` initialised bytes.
     #[inline]
     unsafe fn add(&mut self, one: *const u8, other: *const u8, len: usize) {
         let mut add = |at: usize, bytes: usize| {
@@ -142,7 +143,7 @@ impl Difference {
 /// the word.
 ///
 /// # Safety
-/// The pointer holds `bytes` initialised bytes.
+/// The pointer points to `bytes` initialised bytes.
 #[inline]
 unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     match bytes {
@@ -172,7 +173,7 @@ mod wide {
     }
 
     /// # Safety
-    /// Both pointers hold 16 initialised bytes.
+    /// Both pointers point to 16 initialised bytes.
     #[inline]
     pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
         // SAFETY: the caller guarantees this.
@@ -205,7 +206,7 @@ mod wide {
     }
 
     /// # Safety
-    /// Both pointers hold 16 initialised bytes.
+    /// Both pointers point to 16 initialised bytes.
     #[inline]
     pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
         // SAFETY: the caller guarantees this.

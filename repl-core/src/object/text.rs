@@ -1,5 +1,5 @@
 //! Functions that read and replace the text in a value. Each function in this file is generic over the type
-//! that holds the text.
+//! that contains the text.
 //!
 //! *Invariant:* a function for one type is stored only in the codec of this type.
 #![expect(unsafe_code, reason = "reaches text")]
@@ -11,7 +11,7 @@ use std::ops::Deref;
 /// Returns the text in a value of type `T`.
 ///
 /// # Safety
-/// `value` holds an aligned `T`. The returned text is borrowed as long as the `T` is borrowed.
+/// `value` points to an aligned `T`. The returned text is borrowed as long as the `T` is borrowed.
 pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str {
     // SAFETY: the caller guarantees this.
     let value = unsafe { &*value.cast::<T>() };
@@ -19,7 +19,7 @@ pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str
 }
 
 /// # Safety
-/// `to` holds an aligned `T`, and may be written.
+/// `to` points to an aligned `T` and is valid for writes.
 pub(crate) unsafe fn set<T: From<String>>(to: *mut u8, text: String) {
     // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = text.into() };

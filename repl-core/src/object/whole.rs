@@ -34,10 +34,10 @@ const FIRST_GROWTH: usize = 8;
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     if let Some(codec) = property.plain_leaf() {
-        // SAFETY: the pointer holds a `T`, and the codec is that of `T`.
+        // SAFETY: the pointer points to a `T`, and the codec belongs to `T`.
         return unsafe { leaf::write_value(codec, std::ptr::from_ref(value).cast(), writer) };
     }
-    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    // SAFETY: the pointer points to a `T`, and the shape is that of `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
 
@@ -53,11 +53,11 @@ pub fn read<T: Property>(
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     let mut value = T::initial();
     if let Some(codec) = property.plain_leaf() {
-        // SAFETY: the pointer holds a `T`, and the codec is that of `T`.
+        // SAFETY: the pointer points to a `T`, and the codec belongs to `T`.
         unsafe { leaf::read_value(codec, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
         return Ok(value);
     }
-    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    // SAFETY: the pointer points to a `T`, and the shape is that of `T`.
     unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
     Ok(value)
 }
@@ -65,7 +65,7 @@ pub fn read<T: Property>(
 /// Returns whether the replicated parts of two values are the same.
 pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
-    // SAFETY: both pointers hold a `T`, and the shape is that of `T`.
+    // SAFETY: both pointers point to a `T`, and the shape is that of `T`.
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 
@@ -95,7 +95,7 @@ fn each_part<E>(
 }
 
 /// # Safety
-/// `value` holds an aligned value of the property's shape.
+/// `value` points to an aligned value of the property's shape.
 unsafe fn write_shape(
     property: Formatted,
     value: *const u8,
@@ -104,13 +104,13 @@ unsafe fn write_shape(
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { value.add(offset) };
-        // SAFETY: the pointer holds a value of the part's shape.
+        // SAFETY: the pointer points to a value of the part's shape.
         unsafe { write_part(part, at, writer) }
     })
 }
 
 /// # Safety
-/// `value` holds an aligned value of the property's shape.
+/// `value` points to an aligned value of the property's shape.
 unsafe fn write_part(
     property: Formatted,
     value: *const u8,
@@ -128,7 +128,7 @@ unsafe fn write_part(
             count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
                 // SAFETY: the array returned its first element and its length, and `index` is below that.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
-                // SAFETY: the pointer holds an element of the array.
+                // SAFETY: the pointer points to an element of the array.
                 unsafe { write_shape(element, at, writer) }
             })
         }
@@ -140,7 +140,7 @@ unsafe fn write_part(
 }
 
 /// # Safety
-/// `value` holds an aligned collection of this shape.
+/// `value` points to an aligned collection of this shape.
 unsafe fn write_erased<I: Identity>(
     property: Formatted,
     shape: &CollectionShape<I>,
@@ -184,7 +184,7 @@ pub(super) fn write_collection<I: Identity>(
 }
 
 /// # Safety
-/// `to` holds an aligned value of the property's shape, and may be written.
+/// `to` points to an aligned value of the property's shape and is valid for writes.
 unsafe fn read_shape(
     property: Formatted,
     reader: &mut BitReader<'_>,
@@ -194,13 +194,13 @@ unsafe fn read_shape(
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { to.add(offset) };
-        // SAFETY: the pointer holds a value of the part's shape.
+        // SAFETY: the pointer points to a value of the part's shape.
         unsafe { read_part(part, reader, references, at) }
     })
 }
 
 /// # Safety
-/// `to` holds an aligned value of the property's shape, and may be written.
+/// `to` points to an aligned value of the property's shape and is valid for writes.
 unsafe fn read_part(
     property: Formatted,
     reader: &mut BitReader<'_>,
@@ -211,9 +211,9 @@ unsafe fn read_part(
         // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::read_value(&codec, reader, references, to) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
-        // SAFETY: an array of this shape lies at `to`, and may be written.
+        // SAFETY: an array of this shape lies at `to` and is valid for writes.
         Kind::Array(array) => unsafe { read_array(property, array, reader, references, to) },
-        // SAFETY: a collection of this shape lies at `to`, and may be written.
+        // SAFETY: a collection of this shape lies at `to` and is valid for writes.
         Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) },
         Kind::Entries(entries) => {
             // SAFETY: as for the previous `unsafe` block.
@@ -223,7 +223,7 @@ unsafe fn read_part(
 }
 
 /// # Safety
-/// `to` holds an aligned collection of this shape, and may be written.
+/// `to` points to an aligned collection of this shape and is valid for writes.
 unsafe fn read_collection<I: Identity>(
     property: Formatted,
     shape: &CollectionShape<I>,
@@ -262,7 +262,7 @@ unsafe fn read_collection<I: Identity>(
 /// read, so that a claimed count does not decide how much is allocated.
 ///
 /// # Safety
-/// `to` holds an aligned array of the property's shape, and may be written.
+/// `to` points to an aligned array of the property's shape and is valid for writes.
 unsafe fn read_array(
     property: Formatted,
     array: &ArrayShape,
@@ -281,7 +281,7 @@ unsafe fn read_array(
             // SAFETY: the array was just made long enough.
             let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
             count::read_element(reader.position(), least_bits, reader, |reader| {
-                // SAFETY: the pointer holds an element, which may be written.
+                // SAFETY: the pointer points to an element and is valid for writes.
                 unsafe { read_shape(element, reader, references, at) }
             })?;
         }
@@ -293,7 +293,7 @@ unsafe fn read_array(
 }
 
 /// # Safety
-/// Both pointers hold an aligned value of the property's shape.
+/// Both pointers point to an aligned value of the property's shape.
 unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
     let same = each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
@@ -307,7 +307,7 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
 }
 
 /// # Safety
-/// Both pointers hold an aligned value of the property's shape.
+/// Both pointers point to an aligned value of the property's shape.
 unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) -> bool {
     match property.kind() {
         Kind::Struct(_) | Kind::FixedArray { .. } => true,
@@ -335,7 +335,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                     unsafe { identical_shape(element, one, other) }
                 })
         }
-        // SAFETY: both pointers hold a collection of this shape.
+        // SAFETY: both pointers point to a collection of this shape.
         Kind::Items(items) => unsafe { identical_collection(property, items, one, other) },
         // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { identical_collection(property, &entries.elements, one, other) },
@@ -343,7 +343,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
 }
 
 /// # Safety
-/// Both pointers hold an aligned collection of this shape.
+/// Both pointers point to an aligned collection of this shape.
 unsafe fn identical_collection<I: Identity>(
     property: Formatted,
     shape: &CollectionShape<I>,

@@ -226,7 +226,8 @@ pub enum FastArrayItemForItemsAndFields {}
 pub enum NetSerializeForUnits {}
 
 /// A trait that no type implements. Generated code requires this trait when a notify names a method that the
-/// object does not have. `Method` is a type with the name of the method, and `Old` is the type of the field.
+/// object does not have. `Method` is a type that has the same name as the missing method. `Old` is the type
+/// of the field, and so the type of the old value that the notify receives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
@@ -245,7 +246,7 @@ pub trait HasMethod<Method, Old> {}
             been applied"
 )]
 pub trait Notified<Object, Old, Form> {
-    /// Calls the function for `object`, whose field held `old` before the update.
+    /// Calls the function for `object`. Before the update, the value of the object's field was `old`.
     fn call(self, object: &mut Object, old: &Old);
 }
 
@@ -279,9 +280,9 @@ pub trait WithoutOld<Object> {}
 
 impl<Object> WithoutOld<Object> for Alone {}
 
-/// Checks what the notify of a field must fulfil for a field of type `Old` in an `Object`, besides
-/// [`Notified`]. The function `fits` of this type takes precedence over the function `fits` of
-/// [`NotifyOfAny`], but exists only for collections.
+/// Checks what the notify of a field of type `Old` in an `Object` must fulfil in addition to [`Notified`].
+/// The function `fits` of this type takes precedence over the function `fits` of [`NotifyOfAny`], but exists
+/// only for collections.
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {

@@ -94,6 +94,7 @@ pub struct ValueCallbacks<T> {
     pub removing: fn(&mut T),
     /// The function that is called after a value was added to the map and its properties were set.
     pub added: fn(&mut T),
-    /// The function that is called after some properties of a value have changed, whose handles are passed.
+    /// The function that is called after some properties of a value have changed. It receives the handles of
+    /// these properties.
     pub changed: fn(&mut T, &HandleSet),
 }

@@ -1,8 +1,8 @@
 //! Condition masks: the sets of handles that are compared, and the set of handles that are sent under each
 //! condition.
 //!
-//! *Invariant:* a mask contains all handles of a property or none. Conditions apply to all handles of a
-//! property alike (S73).
+//! *Invariant:* a mask contains all handles of a property or none. A condition applies to all handles of a
+//! property (S73).
 
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;

@@ -273,7 +273,7 @@ impl Layout {
     }
 }
 
-/// Returns the handles at `path` in a property whose first handle is `first`.
+/// Returns the handles at `path` in a property that begins at the handle `first`.
 fn handles_at(property: Formatted, path: &str, first: usize) -> Option<Range<u32>> {
     let handles = |property| count(property).handles;
     if path.is_empty() {

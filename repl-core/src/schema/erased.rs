@@ -1,4 +1,4 @@
-//! Collections whose types are not known: the operations that the shape of a collection offers.
+//! Collections of unknown type: the operations that the shape of a collection offers.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
 //! element has the element shape that is stated in the collection's shape. The pointer is valid as long as
@@ -14,8 +14,8 @@ use crate::schema::step::{ReceivedChange, Step};
 /// A [`Step`] of a comparison, with pointers to elements of an unknown type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
 
-/// A collection whose type is not known. The same collection type is used for a server's live collection, for
-/// its shadow, and for a client's replica.
+/// A collection of unknown type. The same collection type is used for a server's live collection, for its
+/// shadow, and for a client's replica.
 pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
 
@@ -103,7 +103,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
     /// Records a change of an element of a client's replica. A map cannot record changes, so a map runs the
-    /// callback at once if `calls_back` is set.
+    /// callback immediately if `calls_back` is set.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
     /// Marks for removal all elements that are not received after this call. The collection cannot mark the

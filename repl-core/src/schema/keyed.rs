@@ -87,9 +87,9 @@ pub trait KeyedReplica: Keyed {
     /// Marks this collection as a client's replica: items that its user adds from now on get local ids.
     fn become_replica(&mut self);
 
-    /// Marks this collection as a client's replica if it is not one yet. If it was not a replica, the user of
-    /// a client has assigned this collection over a replica, and all its items get local ids (S183). Costs
-    /// O(1), or O(items) if the collection was not a replica.
+    /// Marks this collection as a client's replica if it is not one yet. A collection that is not a replica
+    /// here is one that the user of a client assigned to the property, in place of the replica. All items of
+    /// such a collection get local ids (S183). Costs O(1), or O(items) if the collection was not a replica.
     fn own(&mut self);
 
     /// Returns the item `id` of a client's replica, which is new or is sent whole again. Inserts an item with

@@ -33,7 +33,7 @@ use crate::schema::property::Property;
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
 /// while the update is applied. The callbacks run first for entries whose keys the update lists as removed,
 /// then for new and changed entries in the order of their keys, and last for entries that a sweep removes.
-/// Callbacks that take all items of an array at once are not called for maps. When a callback runs, other
+/// Callbacks that receive several items in one call are not called for maps. When a callback runs, other
 /// properties of the object may not have their new values yet.
 ///
 /// An entry that a client's own code added belongs to the server from the time when the server sends an entry

@@ -280,7 +280,7 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
 }
 
 /// Encodes a unit vector in 2 × `bits` bits. `bits` is in [`UNIT_VECTOR_BITS`]. The vector is projected onto
-/// an octahedron, whose lower half is folded out around the upper half to form a square.
+/// an octahedron. The lower half of the octahedron is folded out around the upper half to form a square.
 ///
 /// # Errors
 /// Returns [`WriteError::NotFinite`] if a component is NaN or infinite, and [`WriteError::OutOfRange`] if the
@@ -352,7 +352,7 @@ mod tests {
         u32::from(*range.start())..=u32::from(*range.end())
     }
 
-    /// Generates unit vectors, many of which have components that are equal, nearly equal, or zero.
+    /// Generates unit vectors. Many of them have components that are equal, nearly equal, or zero.
     fn unit<const N: usize>() -> impl Strategy<Value = [f32; N]> {
         let component = prop_oneof![
             -1.0..1.0_f64,

@@ -1,7 +1,7 @@
 //! Types of other crates as fields. The types of another crate need the feature that has the name of that
 //! crate.
 //!
-//! *Invariant:* a foreign type is written as the numbers of which it consists in memory.
+//! *Invariant:* a foreign type is written as the numbers that it consists of in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
 
 /// The vectors and quaternions of `glam`, replicated as arrays of their components.

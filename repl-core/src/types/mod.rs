@@ -1,4 +1,4 @@
-//! Types that can be fields: those of the standard library and of other crates.
+//! Types that can be fields: types of the standard library and of other crates.
 //!
 //! *Invariant:* the folders below this one, such as `object` and `schema`, reach the types of fields only
 //! through their shapes, and import nothing from this folder.

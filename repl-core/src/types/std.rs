@@ -151,7 +151,7 @@ unsafe impl<T: Property> Property for Option<T> {
 }
 net_serialize_by_shape!([T: Property] Option<T>, "Option");
 
-/// Implements [`Property`] and [`NetSerialize`] for a tuple, which is treated as a struct whose fields are
+/// Implements [`Property`] and [`NetSerialize`] for a tuple, which is treated as a struct. Its fields are
 /// named by number.
 macro_rules! tuple {
     ($($type:ident $index:tt),*) => {

@@ -228,8 +228,8 @@ fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError>
     Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
 }
 
-/// The flow information and the scope of an IPv6 address are usually zero. If the flow information and the
-/// scope are both zero, they take one bit on the wire together.
+/// Writes an IPv6 socket address. Its flow information and its scope are usually zero. If both are zero,
+/// together they take one bit on the wire.
 fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
     write_wide(socket.ip().to_bits(), writer);
     writer.write_bits(socket.port().into(), 16);

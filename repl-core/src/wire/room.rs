@@ -9,8 +9,8 @@ use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
 /// The greatest number of elements that a client holds of one collection or map. A client may have more items
-/// than the server has, because items whose removal was lost remain beside newer items. The limit `MOST_HELD`
-/// applies however small the `max_len` of the property is.
+/// than the server has, because an item remains if the packet with its removal was lost, and newer items are
+/// added. The limit `MOST_HELD` applies however small the `max_len` of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
 /// Returns an error if one more whole item or entry is too much. `whole` is the number of whole items or

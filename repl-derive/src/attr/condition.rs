@@ -1,6 +1,6 @@
 //! The names of replication conditions, as an attribute may write them.
 //!
-//! *Invariant:* the names are those of `repl::Condition`, which are those of Unreal without `COND_` (S34).
+//! *Invariant:* the names are the same as in `repl::Condition`: the names in Unreal without `COND_` (S34).
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Error, Ident, Path, Result};

@@ -129,30 +129,30 @@ impl Place {
         }
     }
 
-    /// Whether an attribute belongs to this place. The name of a macro may be a complete path, such as
-    /// `repl::rpc`.
+    /// Returns whether an attribute belongs to this place. The name of a macro may be a complete path, such
+    /// as `repl::rpc`.
     pub(super) fn reads(&self, attribute: &Attribute) -> bool {
         let path = attribute.path();
         path.is_ident(self.attribute)
             || (self.is_of_calls() && path.segments.last().is_some_and(|last| last.ident == self.attribute))
     }
 
-    /// Whether this place is inside `#[rpc(…)]` or `#[rpcs(…)]`.
+    /// Returns whether this place is inside `#[rpc(…)]` or `#[rpcs(…)]`.
     pub(super) fn is_of_calls(&self) -> bool {
         self.attribute != FIELD.attribute
     }
 
-    /// Whether the attributes of this place are written on a field.
+    /// Returns whether the attributes of this place are written on a field.
     pub(super) fn is_field(&self) -> bool {
         std::ptr::eq(self.forms, FIELD_ATTRIBUTES)
     }
 
-    /// Whether this place is inside `quantize(…)`.
+    /// Returns whether this place is inside `quantize(…)`.
     pub(super) fn is_quantize(&self) -> bool {
         std::ptr::eq(self, &QUANTIZE)
     }
 
-    /// Whether this place allows a condition.
+    /// Returns whether this place allows a condition.
     pub(super) fn has_conditions(&self) -> bool {
         !self.refused.contains(&"condition")
     }

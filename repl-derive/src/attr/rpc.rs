@@ -114,12 +114,12 @@ impl RpcsAttrs {
     }
 }
 
-/// Whether an attribute is `#[rpc(…)]`.
+/// Returns whether an attribute is `#[rpc(…)]`.
 pub(crate) fn is_rpc(attribute: &Attribute) -> bool {
     CALL.reads(attribute)
 }
 
-/// Whether an attribute is `#[replicated(…)]`.
+/// Returns whether an attribute is `#[replicated(…)]`.
 pub(crate) fn is_replicated(attribute: &Attribute) -> bool {
     FIELD.reads(attribute)
 }

@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(FastArrayItem)]`.
 //!
-//! *Invariant:* the table and the layout of an item are those of an object with the same fields. An item has
-//! no program and no notify.
+//! *Invariant:* the table and the layout of an item are the same as for an object with the same fields. An
+//! item has no program and no notify.
 
 use proc_macro2::TokenStream;
 use quote::quote;

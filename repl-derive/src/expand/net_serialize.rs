@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(NetSerialize)]`.
 //!
 //! *Invariant:* the generated `read` reads the bits that `write` writes, in the order of declaration. A
-//! struct is treated as an enum with one variant, whose number takes no bits.
+//! struct is treated as an enum with one variant. The number of this variant takes no bits.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -73,9 +73,9 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     }
 }
 
-/// Returns the bounds that a generic value needs beside the bounds of its fields. The value needs `Clone` for
-/// the shadow. The type needs `Default` for fields that are never sent and for fields with their own
-/// serialiser.
+/// Returns the bounds that a generic value needs in addition to the bounds of its fields. The value needs
+/// `Clone` for the shadow. The type needs `Default` for fields that are never sent and for fields with their
+/// own serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
@@ -126,8 +126,8 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         let value = quote_spanned!(span=> Self);
         quote!(&#private::Shape::opaque::<#value>())
     };
-    // The span and the reason why this is safe are the same as in the derive of `Replicated`. The shape is
-    // that of an opaque value, which describes only the size of the memory.
+    // The span and the reason why this is safe are the same as in the derive of `Replicated`. The generated
+    // shape is the shape of an opaque value, which describes only the size of the memory.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {

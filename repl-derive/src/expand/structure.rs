@@ -141,7 +141,8 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
 fn callback_marker(container: &Container<'_>) -> Option<TokenStream> {
     container.attrs.callbacks.as_ref()?;
     let (private, ident) = (container.private(), container.ident());
-    // The bounds are only those of the type itself, because the user's implementation need not have more.
+    // The implementation has only the bounds of the type itself, because the user's implementation need not
+    // have more.
     let (declared, parameters, bounds) = container.generics().split_for_impl();
     let marker = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),

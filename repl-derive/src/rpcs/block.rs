@@ -186,7 +186,7 @@ pub(super) fn remove_our_attributes(attributes: &mut Vec<Attribute>, signature: 
     }
 }
 
-/// Whether an item is a function without a body.
+/// Returns whether an item is a function without a body.
 pub(super) fn is_bodiless(item: &impl ToTokens) -> bool {
     parse2::<Bodiless>(item.to_token_stream()).is_ok()
 }

@@ -1,6 +1,6 @@
 //! The rules for blocks of calls, each with its reason.
 //!
-//! *Invariant:* code can be generated without errors for a block that passes, and whose enum passes the rules
+//! *Invariant:* code can be generated without errors for a block that passes, if its enum passes the rules
 //! for values. Mistakes in types are found by the compiler.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -42,8 +42,8 @@ pub(super) fn check(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// The block must be an inherent impl of one type: calls are found by their type, and generated types are
-/// named after it.
+/// Refuses a block that is not an inherent impl of one type. Calls are found by their type, and generated
+/// types are named after it.
 fn target(block: &Block, errors: &mut Errors) {
     if let Some((path, _)) = &block.own.trait_ {
         errors.over(
@@ -64,7 +64,7 @@ fn target(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// A block without calls is a mistake: its author probably forgot `#[rpc]`.
+/// Refuses a block without calls. Its author probably forgot `#[rpc]`.
 fn something_is_called(block: &Block, errors: &mut Errors) {
     if block.calls.is_empty() && block.incomplete.is_empty() {
         errors.at(
@@ -86,7 +86,8 @@ fn few_calls(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// Only a call may have no body, because no code runs for it: it waits until it is polled.
+/// Refuses functions without a body that are not calls. No code runs for a call without a body: the call
+/// waits until it is polled.
 fn incomplete(block: &Block, errors: &mut Errors) {
     for signature in &block.incomplete {
         let ident = &signature.ident;
@@ -97,7 +98,7 @@ fn incomplete(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// Two calls must not have the same variant. The rules for values check the names on the wire.
+/// Refuses two calls with the same variant. The rules for values check the names on the wire.
 fn distinct_variants(block: &Block, errors: &mut Errors) {
     let mut seen = Vec::new();
     for call in &block.calls {
@@ -120,7 +121,8 @@ fn distinct_variants(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// A call is a plain function, because the library calls it while it handles what arrived.
+/// Refuses `const`, `async`, `unsafe` and `extern` calls, because the library itself calls the function when
+/// a call arrives.
 fn qualifiers(call: &Call, errors: &mut Errors) {
     let signature = &call.signature;
     let qualifiers: [(Option<Span>, &str, &str); 4] = [
@@ -151,7 +153,8 @@ fn qualifiers(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Both sides must have the same calls with the same parameters.
+/// Refuses `cfg` on a call or a parameter, because both sides must have the same calls with the same
+/// parameters.
 fn always_there(call: &Call, errors: &mut Errors) {
     let of_parameters = call.parameters.iter().flat_map(|parameter| &parameter.attributes);
     for attribute in call.attributes.iter().chain(of_parameters) {
@@ -164,7 +167,7 @@ fn always_there(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// The types of parameters are not sent, so they cannot differ from call to call.
+/// Refuses a generic call. The types of parameters are not sent, so they cannot differ from call to call.
 fn no_generics(call: &Call, errors: &mut Errors) {
     let generics = &call.signature.generics;
     if generics.params.is_empty() {
@@ -178,7 +181,7 @@ fn no_generics(call: &Call, errors: &mut Errors) {
     errors.over(generics, message);
 }
 
-/// The caller does not wait for the call, so there is nobody to return a value to (S224).
+/// Refuses a return type. The caller does not wait for the call, so it cannot receive a value (S224).
 fn no_result(call: &Call, errors: &mut Errors) {
     if let ReturnType::Type(arrow, ty) = &call.signature.output {
         let mut output = arrow.to_token_stream();
@@ -194,8 +197,8 @@ fn no_result(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// A function with a body accesses its object through the first parameter. Without a body, there is no such
-/// parameter.
+/// Refuses a wrong first parameter. A function with a body accesses its object through the first parameter. A
+/// function without a body has no parameter for the object.
 fn object(call: &Call, errors: &mut Errors) {
     let own = format!("&mut {}<'_, Self>", call.kind().call_type());
     match (&call.object, call.has_body) {
@@ -233,7 +236,8 @@ fn object(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Each parameter is a field of the enum of the calls: it needs a name, and a type that owns its values.
+/// Refuses a parameter without a name, or with a type that does not own its values. Each parameter is a field
+/// of the enum of the calls.
 fn parameters(call: &Call, errors: &mut Errors) {
     for parameter in &call.parameters {
         if parameter.ident().is_none() {
@@ -281,7 +285,8 @@ pub(super) fn foreign_token(tokens: TokenStream) -> Option<TokenTree> {
     None
 }
 
-/// A call runs at one place.
+/// Refuses a call without a kind or with two kinds, because a call has exactly one kind: `server`, `client`
+/// or `multicast`.
 fn kind(call: &Call, errors: &mut Errors) {
     match call.attrs.kinds.given().as_slice() {
         [] if call.attrs.reliable.is_none() && call.attrs.unreliable.is_none() => errors.at(
@@ -303,7 +308,8 @@ fn kind(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// It must be visible at the function whether the call can be lost.
+/// Refuses a call without `reliable` or `unreliable`, and a call with both. A reader of the function must see
+/// whether the call can be lost.
 fn reliability(call: &Call, errors: &mut Errors) {
     match (&call.attrs.reliable, &call.attrs.unreliable) {
         (Some(_), Some(unreliable)) => {
@@ -317,7 +323,7 @@ fn reliability(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Only a server mistrusts its callers: clients run what their server calls.
+/// Refuses `validate` and `per_second` on calls that clients run, because clients trust their server.
 fn only_on_servers(call: &Call, errors: &mut Errors) {
     if let Some(per_second) = &call.attrs.per_second {
         within(&per_second.value, 1, MAX_PER_SECOND, "per_second", errors);
@@ -340,8 +346,8 @@ fn only_on_servers(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Only clients lack objects that exist on the other side. An unreliable call may be lost, so it need not
-/// wait (S223).
+/// Refuses `waits` on a server call, because only clients lack objects that exist on the other side. Refuses
+/// `waits` on an unreliable call, because such a call may be lost anyway (S223).
 fn waits(call: &Call, errors: &mut Errors) {
     let Some(waits) = &call.attrs.waits else { return };
     if call.kind() == Kind::Server {

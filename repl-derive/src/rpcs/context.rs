@@ -1,4 +1,4 @@
-//! A block of calls together with the names of what is generated for it.
+//! A block of calls together with the names that are generated for it.
 //!
 //! *Invariant:* generated code binds parameters to names of its own, so that a parameter may have any name.
 

@@ -1,6 +1,6 @@
 //! The expansion of `#[rpcs]`: the user's block, the enum of the calls, and a type that makes the calls.
 //!
-//! *Invariant:* the generated code decides nothing at run time beside which call a value is.
+//! *Invariant:* the only decision that the generated code makes at run time is which call a value is.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -126,8 +126,8 @@ fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &Toke
     }
 }
 
-/// Returns the condition that the type is an object. With this condition the compiler reports a type that is
-/// no object only once, at its name, and assumes elsewhere that it is one.
+/// Returns the condition that the type is an object. If the type is not an object, the condition makes the
+/// compiler report this only once, at the name of the type.
 fn is_an_object(context: &Context<'_>) -> TokenStream {
     let span = generated_span(context.block.own.self_ty.span());
     let (private, own) = (field::private_at(context.container, span), context.own());
@@ -156,8 +156,8 @@ fn implementation(context: &Context<'_>, table: &TokenStream, functions: &TokenS
     }
 }
 
-/// Returns the entries of the table of the calls, as a constant. The entries of the parameters are those of
-/// the enum.
+/// Returns the entries of the table of the calls, as a constant. Each parameter refers to its field in the
+/// `FIELDS` table of the enum of calls.
 fn entries(context: &Context<'_>) -> TokenStream {
     let (private, calls) = (context.private(), context.container.ident());
     let mut fields = 0_usize..;

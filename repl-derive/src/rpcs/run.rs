@@ -17,7 +17,7 @@ use crate::expand::field::generated_span;
 enum Access {
     /// By `&self` or `&mut self`, through this method of the invocation.
     Object(Ident),
-    /// By a parameter such as `&mut ServerCall<'_, Self>`. The span is that of its type.
+    /// By a parameter such as `&mut ServerCall<'_, Self>`. The field is the span of the parameter's type.
     Call(Span),
 }
 

@@ -1,6 +1,6 @@
 //! The enum of the calls: a variant for each call, a field for each parameter.
 //!
-//! *Invariant:* the enum is the input of the same code as that of `derive(NetSerialize)`, so a call is an
+//! *Invariant:* the enum is the input of the code that `derive(NetSerialize)` also uses, so a call is an
 //! ordinary value on the wire.
 
 use proc_macro2::TokenStream;
@@ -65,7 +65,7 @@ pub(super) fn docs(call: &Call) -> impl Iterator<Item = &Attribute> {
     call.attributes.iter().filter(|attribute| attribute.path().is_ident("doc"))
 }
 
-/// Returns the enum as it is generated: without our attributes, and with each variant once.
+/// Returns the enum as it is generated: without our attributes and without repeated variants.
 pub(super) fn definition(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     input.attrs.retain(|attribute| !is_replicated(attribute));

@@ -90,14 +90,14 @@ impl ItemIds {
         self.counter.follow(&IdCounter::after(first, len));
     }
 
-    /// Is called on a shadow that was updated from `live`. Makes new items of the shadow get the ids that
-    /// they would get in `live`.
+    /// Makes new items of this shadow get the ids that they would get in `live`. The shadow was updated from
+    /// `live`.
     pub(crate) fn follow(&mut self, live: &Self) {
         self.counter.follow(&live.counter);
     }
 
-    /// Must be called only on a shadow. Sets whether items of the live array may be missing in the shadow,
-    /// because a value in them has no wire form.
+    /// Sets whether items of the live array may be missing in this shadow, because a value in them has no
+    /// wire form. Must be called only on a shadow.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
         self.counter.set_gaps(has_gaps);
     }

@@ -123,8 +123,9 @@ use item_ids::ItemIds;
 ///
 /// # Cost
 ///
-/// A method costs as much as the `Vec` method of the same name, unless their documentation says otherwise.
-/// Each item needs 4 bytes of memory for its id, and 16 to 32 bytes more once an item is looked up by id.
+/// A method costs as much as the `Vec` method of the same name, unless its documentation says otherwise. Each
+/// item needs 4 bytes of memory for its id. After the first lookup by id, each item needs 16 to 32 bytes
+/// more.
 pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
@@ -141,8 +142,8 @@ impl<T> FastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use
-    /// `with_next_id`.
+    /// Returns an empty array. The first item that is added gets the id `next`. Tests of the end of the id
+    /// range use `with_next_id`.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {

@@ -1,4 +1,4 @@
-//! The attributes of fields that hold an array: a limit on the length and, if each item is a single value,
+//! The attributes of fields that contain an array: a limit on the length and, if each item is a single value,
 //! the attributes of that value.
 //!
 //! *Invariant:* both kinds of arrays accept the same attributes.

@@ -88,8 +88,9 @@ macro_rules! methods_of {
                 rest
             }
 
-            /// If the array is longer than `len`, removes the items from index `len` on. If the array is
-            /// shorter than `len`, appends clones of `item` until there are `len` items.
+            /// Makes the array `len` items long. If the array is longer than `len`, removes the items from
+            /// index `len` on. If the array is shorter than `len`, appends clones of `item` until there are
+            /// `len` items.
             pub fn resize(&mut self, len: usize, item: T)
             where
                 T: Clone,
@@ -97,8 +98,9 @@ macro_rules! methods_of {
                 self.resize_with(len, || item.clone());
             }
 
-            /// If the array is longer than `len`, removes the items from index `len` on. If the array is
-            /// shorter than `len`, appends results of `make` until there are `len` items.
+            /// Makes the array `len` items long. If the array is longer than `len`, removes the items from
+            /// index `len` on. If the array is shorter than `len`, appends results of `make` until there are
+            /// `len` items.
             pub fn resize_with(&mut self, len: usize, make: impl FnMut() -> T) {
                 self.truncate(len);
                 let lacking = len - self.len();
@@ -119,8 +121,8 @@ macro_rules! methods_of {
                 self.sort_by(|one, other| key(one).cmp(&key(other)));
             }
 
-            /// Sorts the items by a key that is computed once for each item. Items with equal keys keep their
-            /// order.
+            /// Sorts the items by a key. The key is computed only once for each item. Items with equal keys
+            /// keep their order.
             pub fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
                 let keys: Vec<_> = self.iter().map(key).collect();
                 let mut order: Vec<_> = (0..keys.len()).collect();

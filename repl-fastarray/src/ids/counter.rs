@@ -36,9 +36,9 @@ impl IdCounter {
         Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
-    /// Is called on the counter of a shadow. From then on it chooses the same ids as `live`, the counter of
-    /// the live array from which the shadow was updated. `wrapped` stays set once it is set, because an array
-    /// that replaces another array does not know whether the ids of that array started again.
+    /// Makes this counter of a shadow choose the same ids as `live`. The argument `live` is the counter of
+    /// the live array from which the shadow was updated. `wrapped` is never cleared, because an array that
+    /// replaces another array does not know whether the ids of that array started again.
     pub(crate) const fn follow(&mut self, live: &Self) {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }

@@ -15,11 +15,11 @@ use super::update::ArrayUpdate;
 /// The callbacks report items that are added to, changed in or removed from an array that itself remains.
 /// **No callback of an item runs**
 ///
-/// - when the array is removed together with all its items. An array is removed with all its items when its
-///   object is despawned or becomes irrelevant, when an `Option` around the array becomes `None`, when the
-///   map entry or `Vec` element that contains the array is removed, and when the array is a field of an item
-///   of another array and that item is removed. The owner of the array must then undo the effects of its
-///   items: in its notify, in its callbacks, or when the client reports that the object no longer exists;
+/// - when the array is removed together with all its items. The following cases remove a whole array: its
+///   object is despawned or becomes irrelevant; an `Option` around the array becomes `None`; the map entry,
+///   the `Vec` element or the item of another array that contains the array is removed. In these cases, the
+///   owner of the array must undo the effects of the items. It can do so in its notify, in its callbacks, or
+///   when the client reports that the object no longer exists;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all items of the array;
 /// - for changes that the client's own code makes.

@@ -14,8 +14,8 @@ use repl_core::{Layout, ObjectRef};
 use super::FastArrayItem;
 
 /// An item type that is a single value. If the items of an array are single values, the attributes of the
-/// field that holds the array apply to the items. Items that are structs have attributes on their own fields
-/// instead.
+/// field that contains the array apply to the items. Items that are structs have attributes on their own
+/// fields instead.
 #[doc(hidden)]
 pub trait LeafItem: FastArrayItem {}
 

@@ -1,7 +1,7 @@
 //! The change log of an array: which items were written to or removed since shadows were last updated from
 //! the array.
 //!
-//! *Invariant:* each entry of the log belongs to one revision. The entries in the log are those of the last
+//! *Invariant:* each entry of the log belongs to one revision. The log contains the entries of the last
 //! revisions up to `revision`, without gaps, and no shadow was updated from a later revision.
 
 use std::num::NonZeroU64;
@@ -86,7 +86,7 @@ impl Log {
         new
     }
 
-    /// If the items get new ids, returns the first new id, and drops all log entries, because they contain
+    /// Returns the first new id if the items get new ids. Then drops all log entries, because they contain
     /// the old ids.
     pub(crate) fn renumber(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
@@ -110,7 +110,7 @@ impl Log {
         self.revision
     }
 
-    /// Returns the last revision before that of the first entry.
+    /// Returns the last revision before the revision of the first entry.
     fn base(&self) -> u64 {
         self.revision - self.entries.len() as u64
     }

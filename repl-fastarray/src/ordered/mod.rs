@@ -65,10 +65,10 @@ use runs::Runs;
 ///
 /// # Ids
 ///
-/// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over
-/// another array has only new items, and its items get other ids at the next tick if necessary. To remove
-/// some items, use [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To
-/// keep the id of an item, [move](Self::move_item) the item instead.
+/// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). If an array is assigned over
+/// another array, all its items are new, and they get other ids at the next tick if necessary. To remove some
+/// items, use [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To keep
+/// the id of an item, [move](Self::move_item) the item instead.
 ///
 /// To remember a position, store the id of the item next to it:
 ///
@@ -95,8 +95,8 @@ use runs::Runs;
 ///
 /// # Cost
 ///
-/// Each item needs about 40 bytes of memory besides its own size, and 16 to 32 bytes more once an item is
-/// looked up by id.
+/// Each item needs about 40 bytes of memory in addition to its own size. After the first lookup by id, each
+/// item needs 16 to 32 bytes more.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
     /// The table that finds the position of an item by id. This table is built by the first lookup by id, and
@@ -121,8 +121,8 @@ impl<T> OrderedFastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array whose first item gets the id `next`. Tests of the end of the id range use
-    /// `with_next_id`.
+    /// Returns an empty array. The first item that is added gets the id `next`. Tests of the end of the id
+    /// range use `with_next_id`.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -217,8 +217,8 @@ impl<T> OrderedFastArray<T> {
         self.range(index.min(self.len())..)
     }
 
-    /// Returns an iterator over the items whose indices are in `range`. Costs O(log n), and then O(1) for
-    /// each item on average.
+    /// Returns an iterator over the items at the indices in `range`. Costs O(log n), and then O(1) for each
+    /// item on average.
     ///
     /// # Panics
     /// Panics if the range ends before it starts, or if it ends after the end of the array.

@@ -18,8 +18,8 @@ type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 /// An array of either kind that can receive updates on a client.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// The place at which an item is stored. A `Spot` stays valid until an item is removed from
-    /// the storage.
+    /// The index or key at which an item is stored. A `Spot` stays valid until an item is removed from the
+    /// storage.
     type Spot: Copy;
     /// The items of the array, borrowed separately from the receipt.
     type Items<'a>: ItemAccess<Self::Item>
@@ -40,7 +40,7 @@ pub(crate) trait Replica: Sized {
     /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. If the array has no receipt, `parts` creates it. Once an array has
+    /// Returns the items and the receipt. If the array has no receipt, `parts` creates it. After an array got
     /// a receipt, items that the client's own code adds get local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
@@ -55,7 +55,7 @@ pub(crate) trait Replica: Sized {
     /// Removes the items `going` from the storage of the array.
     fn take_out(&mut self, going: Vec<(ItemId, Self::Spot)>);
 
-    /// Calls `each` with the id and the storage place of each item, in the order of the items.
+    /// Calls `each` with the id and the `Spot` of each item, in the order of the items.
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, Self::Spot));
 
     /// Returns whether the update has moved items that were in the array before.

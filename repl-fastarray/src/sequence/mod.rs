@@ -193,10 +193,9 @@ impl<T> Sequence<T> {
         self.order.arrange(&keys);
     }
 
-    /// Moves the items whose keys are in `moved` to their positions in the order of `compare`. All items that
-    /// are not in `moved` must already be in the order of `compare`. Sorting does not change the keys of
-    /// items. Costs O(log² n) for each moved item, and never more than the cost of
-    /// [`sort_by`](Self::sort_by).
+    /// Moves the items with keys in `moved` to their positions in the order of `compare`. All items that are
+    /// not in `moved` must already be in the order of `compare`. Sorting does not change the keys of items.
+    /// Costs O(log² n) for each moved item, and never more than the cost of [`sort_by`](Self::sort_by).
     pub(crate) fn sort_moved(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / SORT_SHARE {
             self.sort_by(compare);

@@ -344,8 +344,8 @@ impl Order {
         }
     }
 
-    /// If `leaf` has too few entries, merges it with a neighbouring leaf, or moves entries from a
-    /// neighbouring leaf to it. Then the nodes above the leaf are treated in the same way.
+    /// Merges `leaf` with a neighbouring leaf, or moves entries from a neighbouring leaf to it, if `leaf` has
+    /// too few entries. Then the nodes above the leaf are treated in the same way.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
@@ -468,8 +468,8 @@ impl Order {
         }
     }
 
-    /// If `forward` is set, returns the first position of the leaf after `leaf`. If `forward` is false,
-    /// `beside` returns the last position of the leaf before `leaf`.
+    /// Returns the first position of the leaf after `leaf` if `forward` is set, and the last position of the
+    /// leaf before `leaf` otherwise.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;

@@ -150,9 +150,9 @@ impl Label {
         Some(digits.label())
     }
 
-    /// Returns `count` labels between `before` and `after` in ascending order, each of which is the successor
-    /// of the previous label. Use `run` for items that are inserted together: each label after the first
-    /// takes one bit on the wire. Returns `None` in the same cases as [`between`](Self::between).
+    /// Returns `count` labels between `before` and `after` in ascending order. Each label is the successor of
+    /// the previous label. Use `run` for items that are inserted together: each label after the first takes
+    /// one bit on the wire. Returns `None` in the same cases as [`between`](Self::between).
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in the digit zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
@@ -261,7 +261,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// Labels in ascending order, each of which is the successor of the previous label.
+/// Labels in ascending order. Each label is the successor of the previous label.
 #[derive(Clone, Debug)]
 pub struct Labels {
     next: Number,

@@ -44,9 +44,9 @@ pub trait Observer {
     /// again when an object in `guids` appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Called when all values no longer exist whose paths consist of `path`, then one of `steps`, and any
-    /// further steps. The argument `steps` contains element handles past the end of an array, the id of an
-    /// item, or the end of a key.
+    /// Called when values no longer exist. These are all values with a path that begins with `path` and
+    /// continues with one of `steps`. The range `steps` contains element handles past the end of an array,
+    /// the id of an item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
     /// Returns whether the callbacks of values in maps are called while the update is read.

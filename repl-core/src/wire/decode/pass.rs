@@ -78,7 +78,8 @@ impl Pass for Applying<'_> {
 
     const VALIDATES: bool = false;
 
-    /// Validation has read the same bits in the same way before, so reading them causes no error.
+    /// Returns the value that was read. Validation has read the same bits in the same way before, so there is
+    /// no error to return.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Infallible> {
         debug_assert!(read.is_ok(), "an update that was validated");
         Ok(read.unwrap_or_default())

@@ -57,7 +57,7 @@ impl<'a> Recipient<'a> {
     }
 }
 
-/// Removes the map entries whose keys refer to an object that does not exist.
+/// Removes each map entry with a key that refers to an object that does not exist.
 pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
 impl VisitCollections for Hide<'_> {

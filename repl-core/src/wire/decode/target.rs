@@ -44,9 +44,9 @@ pub(crate) trait Target {
 
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
-    /// `own` is called first when an update changes the collection. If the user of a client has assigned
-    /// another collection to a field, all elements of the new collection become local (unknown to the
-    /// server).
+    /// Marks the collection as a client's replica. This function is called first when an update changes the
+    /// collection. If the user of a client has assigned another collection to a field, all elements of the
+    /// new collection become local (unknown to the server).
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
@@ -75,7 +75,7 @@ pub(crate) trait ElementTarget<I> {
         read: &mut R,
     ) -> Option<Result<(), R::Stop>>;
 
-    /// Records the change of an element, besides its values.
+    /// Records that an element was changed. The values of the element are not part of this call.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
