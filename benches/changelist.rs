@@ -39,7 +39,7 @@ struct Squad {
     members: Vec<Member>,
 }
 
-/// The handles of list number `list`, ascending: some are the same in each list, some differ.
+/// Returns the handles of list number `list`, ascending: some are the same in each list, some differ.
 fn changed(list: u32, below: u32) -> Vec<u32> {
     let mut handles: Vec<u32> = (0..CHANGES)
         .map(|at| (at * 97 + (at % 2) * list.wrapping_mul(0x9e37_79b1) / 1_024) % below)
@@ -100,7 +100,7 @@ impl Elements {
         Self { class, squad, lists, sorted }
     }
 
-    /// The element handles of a list.
+    /// Returns the element handles of a list.
     fn handles_of(&self, list: &Changelist) -> Vec<u32> {
         let flat = self.class.flat(&self.squad, list);
         let count = flat[1] as usize;

@@ -44,7 +44,7 @@ const JOINED_PLAYERS: u32 = 10_000;
 
 /// A server with its clients, tick after tick.
 trait Candidate {
-    /// A server whose clients have every player.
+    /// Returns a server whose clients have every player.
     fn settled(workload: &Workload) -> Self;
     /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     fn send(&mut self, workload: &Workload, step: u32) -> u64;

@@ -216,7 +216,7 @@ fn r09_acks_lost_in_both_directions_are_repeated() {
     assert_eq!(told.count(), 5);
 }
 
-/// A room with one thing, whose client has acked its packets 600 ms late for some time.
+/// Returns a room with one thing, whose client has acked its packets 600 ms late for some time.
 fn slow_link() -> (Room, ObjectRef<Thing>) {
     let (mut room, object) = one_thing(ServerConfig::default());
     answer_late(&mut room, object);

@@ -32,7 +32,7 @@ fn client(session: u64, max_objects: usize) -> Client {
     client
 }
 
-/// The first packet of a client.
+/// Returns the first packet of a client.
 fn hello(session: u64, max_objects: usize) -> Vec<u8> {
     let mut client = client(session, max_objects);
     client.tick(Duration::ZERO);

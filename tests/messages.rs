@@ -341,7 +341,7 @@ fn a_message_that_cannot_be_sent_changes_nothing() {
     assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
 }
 
-/// A text that differs in each place and for each number.
+/// Returns a text that differs in each place and for each number.
 fn long_chat(number: u32, bytes: usize) -> Chat {
     let text = (0..bytes)
         .map(|at| char::from(b'a' + ((at as u32 ^ at as u32 >> 7).wrapping_add(number) % 26) as u8));

@@ -27,7 +27,7 @@ fn register(client: &mut Client) {
     client.register::<Player>().register::<Chest>();
 }
 
-/// A room with one client that has both objects.
+/// Returns a room with one client that has both objects.
 fn room() -> (Room, ObjectRef<Player>, ObjectRef<Chest>) {
     let (room, (player, chest)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
         (server.spawn(Player::default()), server.spawn(Chest::default()))

@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// The value of the ship that the client shows.
+    /// Returns the value of the ship that the client shows.
     fn shown(&self) -> u32 {
         self.client.get(self.ship).map_or(0, |ship| ship.hull)
     }

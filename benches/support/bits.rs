@@ -19,7 +19,7 @@ pub(crate) struct BitWriter {
 }
 
 impl BitWriter {
-    /// An empty writer.
+    /// Returns an empty writer.
     pub(crate) fn new() -> Self {
         Self { bytes: Box::new([0; STORAGE_BYTES]), len: 0, scratch: 0, scratch_bits: 0 }
     }
@@ -77,7 +77,7 @@ pub(crate) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// A reader at the first bit of `bytes`.
+    /// Returns a reader at the first bit of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }

@@ -4,7 +4,7 @@
 
 use repl::{CongestionControl, ServerConfig};
 
-/// Every packet is sent in the tick in which it is made.
+/// Returns every packet is sent in the tick in which it is made.
 pub(crate) fn at_once() -> ServerConfig {
     ServerConfig {
         congestion_control: CongestionControl::Off,

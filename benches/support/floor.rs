@@ -18,7 +18,7 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// A floor without encoded packets.
+    /// Returns a floor without encoded packets.
     pub(crate) fn new() -> Self {
         Self { bytes: Vec::new(), ends: Vec::new(), packet: Box::new([0; PACKET_BYTES]) }
     }

@@ -27,7 +27,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world of `count` unchanged players.
+    /// Returns a world of `count` unchanged players.
     pub(crate) fn new(count: u32) -> Self {
         let players: Vec<Player> = (0..count).map(Player::nth).collect();
         Self { changed: vec![0; players.len()], dirty: Vec::with_capacity(players.len()), players }
@@ -107,7 +107,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A client that has not received any player of a world of `players`.
+    /// Returns a client that has not received any player of a world of `players`.
     pub(crate) fn new(players: usize) -> Self {
         Self {
             slots: vec![Slot { pending: wire::ALL, spawned: false }; players],

@@ -13,7 +13,7 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// A client that has none of `players` players.
+    /// Returns a client that has none of `players` players.
     pub(crate) fn new(players: usize) -> Self {
         Self { players: vec![None; players], newest: None }
     }

@@ -20,8 +20,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// A side. `run` does the work as many times as its argument, and returns the elapsed time. `wire_bytes`
-    /// is the number of bytes that one client receives each time, if anything is sent.
+    /// Returns a side. `run` does the work as many times as its argument, and returns the elapsed time.
+    /// `wire_bytes` is the number of bytes that one client receives each time, if anything is sent.
     pub(crate) fn new(
         name: &'static str,
         wire_bytes: Option<u64>,

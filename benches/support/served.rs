@@ -68,7 +68,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// A server whose clients have every player.
+    /// Returns a server whose clients have every player.
     ///
     /// # Panics
     /// If the clients do not receive the players.
@@ -193,7 +193,7 @@ pub(crate) struct Joining {
 }
 
 impl Joining {
-    /// A server with `players` players, and one client that has received them.
+    /// Returns a server with `players` players, and one client that has received them.
     ///
     /// # Panics
     /// If the client has not received them.
@@ -288,7 +288,7 @@ impl Joining {
     }
 }
 
-/// Every client has the same session, so one client's packets can replace another's.
+/// Returns every client has the same session, so one client's packets can replace another's.
 fn new_client(timeout: Duration) -> Client {
     let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
     client.register::<Player>();

@@ -28,7 +28,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// A client that says hello in the next tick. Clients are counted from 1.
+    /// Returns a client that says hello in the next tick. Clients are counted from 1.
     pub(crate) fn new(number: u32, pilot: Pilot, connection: ConnectionId, down: LinkId) -> Self {
         let config = ClientConfig { measure: true, ..ClientConfig::default() };
         let mut client = Client::new(config, number.into());

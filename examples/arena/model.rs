@@ -187,7 +187,7 @@ pub(crate) enum Weapon {
 }
 
 impl Weapon {
-    /// How many ticks pass from a shot with this weapon to the next one.
+    /// Returns how many ticks pass from a shot with this weapon to the next one.
     pub(crate) fn load_ticks(&self) -> u32 {
         match self {
             Self::Blaster { heat: ..=6 } => 14,
@@ -297,7 +297,7 @@ impl Projectile {
         Self { damage: 45, speed: 14.0, explodes: true, ..Self::default() }
     }
 
-    /// The position. Both sides compute the position from the path, so only a new path is sent.
+    /// Returns the position. Both sides compute the position from the path, so only a new path is sent.
     pub(crate) fn position(&self, tick: u32) -> Vec2 {
         let seconds = tick.saturating_sub(self.path.since_tick) as f32 / 60.0;
         crate::plane::along(self.path.from, self.path.direction, self.speed * seconds)

@@ -22,7 +22,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The part of the outcome that is known when the match ends, before the clients have converged.
+    /// Returns the part of the outcome that is known when the match ends, before the clients have converged.
     pub(crate) fn of_match(session: &Session, args: &Args) -> Self {
         let seconds = f64::from(args.ticks) / f64::from(TICKS_PER_SECOND);
         Self {
@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// The text beside the progress bar after `tick` ticks.
+/// Returns the text beside the progress bar after `tick` ticks.
 pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let scores = session.arena.teams.map(|team| session.server[team].score);
     let connected = session.guests.iter().filter(|guest| guest.client.is_connected()).count();
@@ -141,8 +141,8 @@ pub(crate) fn print_traffic(session: &Session) {
     frames.print("", longest, '█');
 }
 
-/// The classes with their properties, summed over all clients. The elements of an array are counted under the
-/// name of the array, and the fields of a struct under the name of the struct.
+/// Returns the classes with their properties, summed over all clients. The elements of an array are counted
+/// under the name of the array, and the fields of a struct under the name of the struct.
 fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
     for traffic in session.guests.iter().flat_map(|guest| guest.client.traffic()) {

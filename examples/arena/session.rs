@@ -45,7 +45,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A server with an arena, and no client yet.
+    /// Returns a server with an arena, and no client yet.
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig::default());
         calls::register_at_server(&mut server);

@@ -62,7 +62,7 @@ impl View<'_> {
         self.sight.sees(self.server, self.connection, object)
     }
 
-    /// The reference as the client must read it: null if it does not see the object.
+    /// Returns the reference as the client must read it: null if it does not see the object.
     fn read<T>(&self, reference: ObjectRef<T>) -> ObjectRef<T> {
         if self.sees(reference) { reference } else { ObjectRef::NULL }
     }
@@ -139,12 +139,12 @@ impl View<'_> {
         ]
     }
 
-    /// A supply as the client must have it.
+    /// Returns a supply as the client must have it.
     fn of_supply(&self, supply: &Supply) -> Supply {
         Supply { loser: self.read(supply.loser), ..supply.clone() }
     }
 
-    /// A key as its owner must have it.
+    /// Returns a key as its owner must have it.
     fn of_key(&self, key: &Key) -> Key {
         Key { turret: self.read(key.turret), ..key.clone() }
     }

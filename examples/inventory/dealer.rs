@@ -85,7 +85,7 @@ pub(crate) struct Dealer {
 }
 
 impl Dealer {
-    /// A dealer with this random generator.
+    /// Returns a dealer with this random generator.
     pub(crate) fn new(seed: u64) -> Self {
         Self { rng: Rng::new(seed), next_serial: 1 }
     }

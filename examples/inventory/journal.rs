@@ -73,7 +73,7 @@ pub(crate) fn take() -> (Vec<Entry>, usize) {
     (ENTRIES.take(), CALLS_ON_ITEMS.take())
 }
 
-/// All stacks of a bag by their ids.
+/// Returns all stacks of a bag by their ids.
 pub(crate) fn seen(stacks: &FastArray<Stack>) -> BTreeMap<ItemId, Seen> {
     stacks.ids().iter().copied().zip(stacks.iter().map(Seen::from)).collect()
 }

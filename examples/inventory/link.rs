@@ -25,7 +25,8 @@ pub(crate) struct Link<T: Replicated> {
 }
 
 impl<T: Replicated> Link<T> {
-    /// A server with this object, and a client that has not said hello yet. The network loses nothing.
+    /// Returns a server with this object, and a client that has not said hello yet. The network loses
+    /// nothing.
     pub(crate) fn new(object: T, seed: u64) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let object = server.spawn(object);

@@ -36,7 +36,7 @@ struct Row {
 }
 
 impl Ledger {
-    /// An empty ledger.
+    /// Returns an empty ledger.
     pub(crate) fn new() -> Self {
         Self { rows: vec![Row::default(); Class::ALL.len()] }
     }

@@ -39,7 +39,7 @@ struct Watcher {
 }
 
 impl Session {
-    /// A server with all its clients connected.
+    /// Returns a server with all its clients connected.
     ///
     /// # Errors
     /// If a client cannot connect in time.

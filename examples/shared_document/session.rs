@@ -41,7 +41,7 @@ struct Reader {
 }
 
 impl Session {
-    /// A server with the document at its start, and clients that will say hello.
+    /// Returns a server with the document at its start, and clients that will say hello.
     pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let document = server.spawn(Document { text: trace.start.chars().collect() });

@@ -43,8 +43,8 @@
 //!
 //! # Guarantees
 //!
-//! - After a burst of lost packets of any length, the changed properties are sent again only once. The server
-//!   remembers which properties a client lacks until the client has them.
+//! - After a burst of lost packets of any length, each changed property is sent again only one time. The
+//!   server remembers which properties a client lacks until the client has them.
 //! - The work depends on the number of changes, not on the number of objects.
 //! - The memory that a peer can make the other side use is limited by [`ServerConfig`], [`ClientConfig`] or a
 //!   constant.

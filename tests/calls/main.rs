@@ -128,7 +128,7 @@ fn register(client: &mut Client) {
     client.register::<Shot>().register_calls::<Hero>();
 }
 
-/// A room in which each client owns a hero.
+/// Returns a room in which each client owns a hero.
 fn room(guests: usize) -> (Room, Vec<ObjectRef<Hero>>) {
     room_with(ServerConfig::default(), guests)
 }
@@ -145,12 +145,12 @@ fn room_with(config: ServerConfig, guests: usize) -> (Room, Vec<ObjectRef<Hero>>
     (room, heroes)
 }
 
-/// What ran on the server's copy of a hero.
+/// Returns what ran on the server's copy of a hero.
 fn ran_on_server(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
     &room.server[hero].ran
 }
 
-/// What ran on a client's copy of a hero.
+/// Returns what ran on a client's copy of a hero.
 fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
     &room.guests[guest].client[hero].ran
 }

@@ -12,7 +12,7 @@ use repl::{BitReader, BitWriter, DisconnectReason, EndpointConfig};
 use super::forge::seal;
 use super::world::{SERVER, Ship, World, hello};
 
-/// A link that loses three of ten packets.
+/// Returns a link that loses three of ten packets.
 fn lossy() -> LinkConditions {
     LinkConditions::wifi().with_loss(0.3)
 }

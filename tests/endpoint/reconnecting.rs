@@ -18,7 +18,7 @@ fn world_with(guests: u32, seed: u64) -> World {
     world
 }
 
-/// Whether a client has the ship of the current server, up to date.
+/// Returns whether a client has the ship of the current server, up to date.
 fn has_ship(world: &World, client: &Client) -> bool {
     let hull = world.server[world.ship].hull;
     client.is_connected()

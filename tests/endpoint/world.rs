@@ -36,7 +36,7 @@ pub(crate) struct Fleet {
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub(crate) struct Hail(pub(crate) u32, pub(crate) ObjectRef<Ship>);
 
-/// A server with a ship.
+/// Returns a server with a ship.
 fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     let mut server = Server::new(config);
     server.register::<Fleet>().register_message::<Hail>(Channel::Ordered);
@@ -199,20 +199,20 @@ impl World {
         self.now - start
     }
 
-    /// Whether a client is connected and has the ship.
+    /// Returns whether a client is connected and has the ship.
     pub(crate) fn sees(&self, guest: usize) -> bool {
         let client = &self.guests[guest].client;
         client.is_connected() && client.get(self.ship).is_some()
     }
 
-    /// Whether a client has a value of the ship from the last second.
+    /// Returns whether a client has a value of the ship from the last second.
     pub(crate) fn is_current(&self, guest: usize) -> bool {
         let client = &self.guests[guest].client;
         client.is_connected()
             && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
     }
 
-    /// The connections that began, in their order.
+    /// Returns the connections that began, in their order.
     pub(crate) fn connected(&self) -> Vec<ConnectionId> {
         let of = |event: &ServerEvent| match event {
             ServerEvent::Connected(id) => Some(*id),
@@ -221,7 +221,7 @@ impl World {
         self.events.iter().filter_map(of).collect()
     }
 
-    /// The connections that ended, in their order, and the reasons.
+    /// Returns the connections that ended, in their order, and the reasons.
     pub(crate) fn disconnected(&self) -> Vec<(ConnectionId, DisconnectReason)> {
         let of = |event: &ServerEvent| match event {
             ServerEvent::Disconnected(id, reason) => Some((*id, reason.clone())),
@@ -231,7 +231,7 @@ impl World {
     }
 }
 
-/// The first packet of a client.
+/// Returns the first packet of a client.
 pub(crate) fn hello(session: u64) -> Vec<u8> {
     let mut client = Client::new(ClientConfig::default(), session);
     client.register::<Ship>().register::<Fleet>().register_message::<Hail>(Channel::Ordered);

@@ -28,7 +28,7 @@ fn room(config: ServerConfig) -> (Room, ObjectRef<Note>, Note) {
     (room, note, live)
 }
 
-/// The properties of refused values since the last call.
+/// Returns the properties of refused values since the last call.
 fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
     let mut refused = Vec::new();
     while let Some(event) = room.server.poll_event() {

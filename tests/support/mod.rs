@@ -41,7 +41,7 @@ impl Room {
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }
 
-    /// A client that counts the bits that it receives, and is not connected yet.
+    /// Returns a client that counts the bits that it receives, and is not connected yet.
     pub(crate) fn enter(&mut self) -> ConnectionId {
         let id = self.server.connect(self.now);
         self.admit(id)
@@ -61,7 +61,7 @@ impl Room {
         id
     }
 
-    /// A room with this many clients, each of which has received everything that `furnish` spawned.
+    /// Returns a room with this many clients, each of which has received everything that `furnish` spawned.
     pub(crate) fn furnished<T>(
         config: ServerConfig,
         register: fn(&mut Client),
@@ -77,7 +77,7 @@ impl Room {
         (room, furniture)
     }
 
-    /// The first client.
+    /// Returns the first client.
     pub(crate) fn client(&self) -> &Client {
         &self.guests[0].client
     }

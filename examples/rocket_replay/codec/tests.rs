@@ -25,7 +25,7 @@ fn round_trip<T: Debug>(value: &T, write: Write<T>, read: Read<T>) -> (T, usize)
     (back, bits)
 }
 
-/// A vector on the grid of hundredths, with components below 2 to the power of `width_bits`.
+/// Returns a vector on the grid of hundredths, with components below 2 to the power of `width_bits`.
 fn vector(rng: &mut Rng, width_bits: u32) -> [f32; 3] {
     [(); 3].map(|()| {
         grid::from_hundredths((rng.next_u64() >> (64 - width_bits)) as i64 - (1 << (width_bits - 1)))

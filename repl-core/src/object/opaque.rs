@@ -123,14 +123,14 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// The shape of a type that writes and reads itself. A type that serialises itself has one command in the
-    /// program, and is compared and sent as a unit (S13).
+    /// Returns the shape of a type that writes and reads itself. A type that serialises itself has one
+    /// command in the program, and is compared and sent as a unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
     }
 
-    /// The shape of a field with its own serialiser (`with = module`). Like a type with the shape
+    /// Returns the shape of a field with its own serialiser (`with = module`). Like a type with the shape
     /// [`opaque`](Self::opaque), a field with its own serialiser has one command in the program.
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {

@@ -37,8 +37,8 @@ impl From<ReadError> for BodyError {
     }
 }
 
-/// The head of an opening, which comes before its values. An opening is the update that creates an object on
-/// the client.
+/// The header of an opening, which comes before its values. An opening is the update that creates an object
+/// on the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHead {
     pub(crate) slot: u32,
@@ -73,7 +73,7 @@ pub(crate) trait Visitor {
     fn part(&mut self, part: Part) -> Result<(), BodyError>;
 }
 
-/// The properties of an object whose values follow in the body.
+/// The properties of an object that follow in the body with their values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
@@ -123,8 +123,8 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// The head of a run of openings. A run of openings creates objects in consecutive slots that differ only in
-/// their values.
+/// The header of a run of openings. A run of openings creates objects in consecutive slots that differ only
+/// in their values.
 struct Run {
     first: u32,
     /// The slot after the last slot of the run of openings.
@@ -133,9 +133,9 @@ struct Run {
 }
 
 impl Run {
-    /// Reads the head of a run of openings whose first object is in the slot `first`, and stores its list of
-    /// handles in `previous`. The argument `previous_origin` is the origin of the previous run in the
-    /// segment.
+    /// Reads the header of a run of openings, and stores its list of handles in `previous`. The first object
+    /// of the run is in the slot `first`. The argument `previous_origin` is the origin of the previous run in
+    /// the segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,

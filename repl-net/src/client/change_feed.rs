@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use repl_core::{HandleSet, Layout, ObjectRef};
 use repl_fastarray::ChangedProperties;
 
-/// The properties of one object whose values arrived since the user last asked for changes.
+/// The properties of one object that arrived since the user last asked for changes.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
     /// A reference to the object. The object of a change exists and has the values of the newest update.
@@ -25,29 +25,29 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: arrived.is_new, layout, handles: arrived.handles }
     }
 
-    /// Returns the handles of the properties whose values arrived.
+    /// Returns the handles of the properties that arrived.
     pub(crate) fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
-    /// Returns the properties whose values arrived. For a new object, the returned properties are those whose
-    /// values differ from its archetype. If packets are lost, a value may arrive twice, so some of the
-    /// returned properties may have the same value as before.
+    /// Returns the properties that arrived. For a new object, these are the properties with values that
+    /// differ from its archetype. If packets are lost, a value may arrive twice, so some of the returned
+    /// properties may have the same value as before.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
     }
 }
 
-/// The properties of one object whose values arrived.
+/// The properties of one object that arrived.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivedProperties {
     pub(crate) is_new: bool,
     pub(crate) handles: HandleSet,
 }
 
-/// For each object of one class, the properties whose values arrived. The keys of the map are the slots of
-/// the objects.
+/// For each object of one class, the properties that arrived. The keys of the map are the slots of the
+/// objects.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
     arrived: BTreeMap<u32, ArrivedProperties>,

@@ -19,7 +19,7 @@ pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
     /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
-    /// The removed objects whose removal no event will report.
+    /// The removed objects for which no event will report the removal.
     unreported: Vec<ObjectRef<()>>,
 }
 
@@ -42,8 +42,8 @@ impl ClientEvents {
         self.queue.pop_front()
     }
 
-    /// Removes and returns the removed objects whose removal no event will report. An object is returned once
-    /// for each of its removals.
+    /// Removes and returns the removed objects for which no event will report the removal. An object is
+    /// returned once for each of its removals.
     pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.unreported)
     }

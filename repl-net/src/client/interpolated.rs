@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// The greatest number of values that wait to be shown.
 const MOST_WAITING: usize = 32;
 
-/// A type whose values can be mixed with the next value.
+/// A type of values that can be mixed with the next value.
 pub trait Interpolate {
     /// Returns a value between this value and `next`. For the `fraction` 0 the result is this value, and for
     /// 1 the result is `next`.

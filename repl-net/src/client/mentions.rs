@@ -54,8 +54,8 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Removes from the index all leaves below `path` whose next handle is in `steps`. Costs O(removed
-    /// leaves).
+    /// Removes from the index all leaves with a path that begins with `path` and continues with a handle in
+    /// `steps`. Costs O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.objects.contains_key(&slot) {
             let removed = self.references.cut(slot, path, &steps);
@@ -83,8 +83,8 @@ impl Mentions {
         }
     }
 
-    /// Calls `visit` once for each leaf that refers to one of `guids`, with the leaf's slot, path and bits.
-    /// The cost is up to 64 steps for each visited leaf, because leaves are stored in chunks of 64.
+    /// Calls `visit` for each leaf that refers to one or more of `guids`, with the leaf's slot, path and
+    /// bits. The cost is up to 64 steps for each visited leaf, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         for &guid in guids {
             self.references.each_of(guid, visit);
@@ -133,7 +133,7 @@ impl List {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
 
-    /// Returns the path to the leaf of this list whose last handle is `step`.
+    /// Returns the path to a leaf of this list. `step` is the last handle of the path.
     fn path(self, step: u32) -> ([u32; 3], usize) {
         match (self.first.checked_sub(1), self.second.checked_sub(1)) {
             (Some(first), Some(second)) => ([first, second, step], 3),
@@ -239,7 +239,8 @@ impl References {
         true
     }
 
-    /// Removes the leaves below `path` whose next handle is in `steps`. Returns how many leaves were removed.
+    /// Removes the leaves with a path that begins with `path` and continues with a handle in `steps`. Returns
+    /// how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let mut removed = 0_u32;
         if self.chunks.is_empty() || steps.is_empty() {
@@ -258,7 +259,7 @@ impl References {
         removed
     }
 
-    /// Removes the leaves whose last handle is in `steps` from the lists `first` to `last`. Returns how many
+    /// Removes the leaves with a last handle in `steps` from the lists `first` to `last`. Returns how many
     /// leaves were removed.
     fn cut_lists(&mut self, first: List, last: List, steps: &Range<u32>) -> u32 {
         let end = (last, steps.end.saturating_sub(1) / CHUNK);
@@ -333,7 +334,8 @@ impl Values {
         true
     }
 
-    /// Removes the leaves below `path` whose next handle is in `steps`. Returns how many leaves were removed.
+    /// Removes the leaves with a path that begins with `path` and continues with a handle in `steps`. Returns
+    /// how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let is_below = |(other, leaf): &LeafPath| {
             *other == slot

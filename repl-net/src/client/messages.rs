@@ -105,9 +105,9 @@ impl Client {
         }
     }
 
-    /// Gives up the packets whose acks are overdue. The reliable messages in packets that were given up are
-    /// sent again.
-    fn give_up_lost(&mut self, now: Duration) {
+    /// Declares those packets lost that should have been acked by now. The reliable messages in lost packets
+    /// are sent again.
+    fn declare_lost(&mut self, now: Duration) {
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         for sequence in overdue {
             if self.outbox.lost(sequence)
@@ -123,7 +123,7 @@ impl Client {
     /// Sends the messages of this tick, together with the acks if acks are due. Returns whether a packet was
     /// sent that contains all acks.
     pub(super) fn send_messages(&mut self, owes_ack: bool, now: Duration) -> bool {
-        self.give_up_lost(now);
+        self.declare_lost(now);
         self.outbox.received = if owes_ack { self.received.clone() } else { Received::default() };
         self.outbox.pace(now, self.link.timeouts);
         self.outbox.begin_pass();

@@ -72,7 +72,7 @@ pub enum ReceiveError {
     Closed,
 }
 
-/// A client: it has copies of those objects of a server that it may see, and keeps these copies up to date.
+/// A client: it has copies of the objects of a server that it may see, and keeps these copies up to date.
 ///
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
@@ -403,8 +403,8 @@ impl Client {
         }
     }
 
-    /// Returns the next packet for the server. The caller sends the packet at once. Returns `None` if this
-    /// tick has no more packets.
+    /// Returns the next packet for the server. The caller sends the packet immediately. Returns `None` if
+    /// this tick has no more packets.
     ///
     /// # Panics
     /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.

@@ -50,7 +50,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
     }
 
-    /// Removes all objects from the outcome that were added since `mark`.
+    /// Removes the objects that were added since `mark` from the outcome.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {

@@ -81,10 +81,10 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// are those of the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
+    /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with the initial values of its archetype. `insert` returns the row of the object.
+    /// Adds an object with the initial values of its archetype. Returns the row of the object.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Removes an object from the column. The user can still read the removed object as
     /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
@@ -216,7 +216,7 @@ fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
 }
 
-/// Returns the notifies of the properties among `handles`, each notify once. Costs O(handles) if the class
+/// Returns the notifies of the properties in `handles`, without repetitions. Costs O(handles) if the class
 /// has notifies.
 fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
     let handles = (!notify_of.is_empty()).then(|| handles.iter());
@@ -263,8 +263,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     ) {
         self.prepare_base(row);
         if update.refers() {
-            // Map entries whose keys refer to missing objects are stored only in the base, so the object
-            // needs a base.
+            // A map entry with a key that refers to a missing object is stored only in the base, so the
+            // object needs a base.
             self.borrow_for_user(row);
         }
         let row = row as usize;

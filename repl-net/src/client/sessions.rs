@@ -31,23 +31,23 @@ impl Sessions {
         Self { number, is_first: true, server: None, next: None, delay: FIRST_DELAY }
     }
 
-    /// The number of the server that accepted this client last.
+    /// Returns the number of the server that accepted this client last.
     pub(super) fn server(&self) -> Option<u64> {
         self.server
     }
 
-    /// Whether another session will begin.
+    /// Returns whether another session will begin.
     pub(super) fn has_next(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Whether no session has ended yet.
+    /// Returns whether no session has ended yet.
     pub(super) fn is_first(&self) -> bool {
         self.is_first
     }
 
     /// Handles the end of a session. After some ends a client connects again: it waits longer after each
-    /// failure, but connects at once to a server that was restarted.
+    /// failure, but connects immediately to a server that was restarted.
     pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration) {
         let delay = match reason {
             DisconnectReason::Forgotten => Duration::ZERO,

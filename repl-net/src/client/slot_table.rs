@@ -99,8 +99,8 @@ impl SlotTable {
 }
 
 impl SlotTable {
-    /// Forgets when objects were last updated, because the packets of a new session are numbered anew. If the
-    /// server is another one, also begins an epoch.
+    /// Forgets when objects were last updated, because the packet numbers of a new session begin again. If
+    /// the server is another one, also begins an epoch.
     pub(super) fn begin_session(&mut self, is_other_server: bool) {
         self.stamps.fill(0);
         if is_other_server {

@@ -8,8 +8,8 @@ pub struct EndpointConfig {
     /// The greatest number of connections. A client beyond it learns
     /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). At least 1. Default 1,024.
     pub max_connections: usize,
-    /// The greatest number of half-open connections: those whose clients have proved their address, but have
-    /// not finished the handshake. They count as connections. Beyond the limit, the oldest half-open
+    /// The greatest number of half-open connections: connections of clients that have proved their address,
+    /// but have not finished the handshake. They count as connections. Beyond the limit, the oldest half-open
     /// connection ends with [`DisconnectReason::Full`](crate::DisconnectReason::Full). At least 1. Default
     /// 256.
     pub max_half_open: usize,

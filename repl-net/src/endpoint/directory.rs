@@ -10,7 +10,7 @@ use crate::session::connection_id::ConnectionId;
 /// The connections of one address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Residents {
-    /// The connection whose client was the last to show that it is at this address.
+    /// The connection of the client that was the last to show that it is at this address.
     pub(super) settled: Option<ConnectionId>,
     /// The connection of another session that will take the address over, if its handshake succeeds.
     pub(super) newcomer: Option<ConnectionId>,
@@ -49,7 +49,7 @@ impl<A: Copy + Ord> Directory<A> {
         self.addresses.get(&address).copied().unwrap_or_default()
     }
 
-    /// Where the packets of a connection are sent.
+    /// Returns where the packets of a connection are sent.
     pub(super) fn address_of(&self, id: ConnectionId) -> Option<A> {
         self.entries.get(&id)?.address
     }

@@ -32,13 +32,13 @@ const MAX_ANSWERS: usize = 1_024;
 /// The clients of a [`Server`] by their addresses.
 ///
 /// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
-/// finds the connection of each packet, follows clients whose addresses change, and limits the number of
+/// finds the connection of each packet, follows clients when their addresses change, and limits the number of
 /// connections. A server that uses an endpoint does not need to call [`Server::connect`] or
 /// [`Server::receive`]. Use each endpoint with one server.
 ///
-/// A client notices that its address has changed when it has received nothing for about a second. Until the
-/// endpoint has followed it, one second and two round trips after the change, packets are lost in both
-/// directions: reliable messages and calls arrive later, others are lost. No event reports this.
+/// A client notices that its address has changed when it has received nothing for about a second. The
+/// endpoint follows the client about one second and two round trips after the change. Until then, packets are
+/// lost in both directions: reliable messages and calls arrive later, others are lost. No event reports this.
 ///
 /// `A` is the address: whatever the transport uses to say where a packet comes from.
 ///
@@ -69,8 +69,8 @@ pub struct Endpoint<A = SocketAddr> {
     config: EndpointConfig,
     cookies: Cookies,
     directory: Directory<A>,
-    /// The connections whose clients had not finished their handshakes when they were last looked at. Older
-    /// connections have lower ids.
+    /// The connections with unfinished handshakes. The handshake of a listed connection may have finished
+    /// since the endpoint last checked it. Older connections have lower ids.
     half_open: BTreeSet<ConnectionId>,
     /// Packets that belong to no connection.
     answers: VecDeque<(A, Vec<u8>)>,
@@ -130,9 +130,9 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
         }
     }
 
-    /// Returns the next packet with the address to which it must be sent at once. Returns `None` if there are
-    /// no more packets until the next [`Server::tick`] or [`receive`](Self::receive). All calls of a tick
-    /// together take O(packets + connections).
+    /// Returns the next packet with the address to which the caller sends it immediately. Returns `None` if
+    /// there are no more packets until the next [`Server::tick`] or [`receive`](Self::receive). All calls of
+    /// a tick together take O(packets + connections).
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
         self.forget_removed(server);
         if let Some((to, bytes)) = self.answers.pop_front() {
@@ -206,7 +206,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
         server.receive(id, now, bytes);
     }
 
-    /// Makes a connection for a session whose client has proved its address.
+    /// Makes a connection for the session of a client that has proved its address.
     fn admit(&mut self, server: &mut Server, now: Duration, from: A, session: u64, bytes: &[u8]) {
         let residents = self.directory.residents(from);
         let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());

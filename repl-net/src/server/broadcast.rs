@@ -1,5 +1,5 @@
-//! The broadcast: the changes of a tick for all connections with the default view, encoded once and shared
-//! (S88).
+//! The broadcast: the changes of a tick for all connections with the default view, encoded only one time and
+//! shared (S88).
 //!
 //! *Invariant:* the bits of shared segments depend only on the objects, and not on any connection. A
 //! connection sends a whole shared segment, or some entries of it one by one.
@@ -25,7 +25,8 @@ pub(crate) struct Broadcast {
     /// Segments to which no record of a packet refers any more. The memory of segments without references is
     /// reused for new segments.
     free: Vec<Arc<Segment>>,
-    /// The greatest number of segments that a tick of this round has made.
+    /// The greatest number of segments that any tick has made since spare segments were last freed (see
+    /// `ROUND_TICKS`).
     most: usize,
     encoder: SegmentEncoder,
     /// The slots of changed objects that are in no segment. If a change is in no segment, each connection
@@ -161,7 +162,7 @@ struct SegmentEncoder {
 }
 
 impl Context<'_> {
-    /// Returns those of an object's changes that connections with the default view may receive.
+    /// Returns the changes of an object that connections with the default view may receive.
     fn list(&self, change: &Change) -> Changelist {
         let object = &self.world.objects[change.slot as usize];
         let conditions = self.world.column(object.class).conditions();

@@ -1,7 +1,7 @@
 //! What the server does for the remote calls of any class: it finds objects and their owners, and queues
 //! calls for connections.
 //!
-//! *Invariant:* a remote call is queued only for connections whose sessions have begun.
+//! *Invariant:* a remote call is queued only for connections with a session that has begun.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Server {
         self.connections.get(&connection).is_some_and(|peer| peer.handshake.is_connected())
     }
 
-    /// Returns the connections whose sessions have begun.
+    /// Returns the connections with a session that has begun.
     pub(crate) fn live_connections(&self) -> Vec<ConnectionId> {
         let live = self.connections.iter().filter(|(_, peer)| peer.handshake.is_connected());
         live.map(|(&id, _)| id).collect()

@@ -49,11 +49,10 @@ pub(crate) trait Column: Any + Send + Sync {
     /// object in a row. [`Class::items_of`] has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// are those of the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
+    /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Removes an object from the column. `remove` returns the slot of the object that moved to the removed
-    /// row.
+    /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -133,7 +132,7 @@ impl<T: Replicated> Shadows<T> {
     }
 }
 
-/// The column of the class `T`, whose live objects come from the source `S`.
+/// The column of the class `T`. The live objects of the class come from the source `S`.
 pub(crate) struct TypedColumn<T, S> {
     pub(crate) shadows: Shadows<T>,
     pub(crate) source: S,

@@ -26,7 +26,7 @@ pub(super) struct ServerEvents {
     kept: VecDeque<(u64, ServerEvent)>,
     /// The waiting events about refused values, with their numbers.
     refusals: VecDeque<(u64, ServerEvent)>,
-    /// The places of the values in `refusals`.
+    /// The objects and the paths of the refused values in `refusals`.
     places: BTreeSet<Place>,
     /// The number of events about refused values that were dropped since the last report.
     dropped: u64,

@@ -1,5 +1,5 @@
-//! External objects: the server's methods for classes whose live objects are outside the server, for example
-//! in an ECS.
+//! External objects: the server's methods for classes with live objects outside the server, for example in an
+//! ECS.
 //!
 //! *Invariant:* the server reads an external object only during a call to which the user passes the object.
 //! The server stores a shadow of the object and no live copy.
@@ -51,13 +51,13 @@ use crate::session::events::{CompareError, SpawnError};
 ///
 /// Each call compares the whole object, also properties that are switched off, that are not marked, or that
 /// are sent only in openings. When a condition is switched on, a property is marked or a client joins, the
-/// server sends the values of the last comparison, so the user need not pass an external object again.
+/// server sends the values of the last comparison, so you need not pass the object again.
 ///
 /// The packets are the same, bit for bit, as if the server owned the objects, with three exceptions:
 ///
-/// - A property that changed and then changed back to its old value may be sent once more. The property is
-///   sent again if the first change could not be sent in between, or if the object was compared several times
-///   in a tick.
+/// - A property that changed and then changed back to its old value may be sent again. The property is sent
+///   again if the first change could not be sent in between, or if the object was compared several times in a
+///   tick.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
 ///   for example again after a loss. When a property is sent for another reason, it is sent with the value of
 ///   the last comparison, which may be newer than the value that was sent before.
@@ -69,7 +69,7 @@ pub struct External<'a, T> {
 }
 
 impl Server {
-    /// Registers a class whose objects live outside the server. [`External`] describes such classes.
+    /// Registers a class of objects that live outside the server. [`External`] describes such classes.
     ///
     /// # Panics
     /// Panics if the class is new and a client has connected already, or if the initial values of its objects
@@ -83,7 +83,7 @@ impl Server {
     }
 
     /// Returns the objects of a class that live outside the server, to spawn and compare them. If the class
-    /// is new, `external` registers it.
+    /// is new, registers it.
     ///
     /// # Panics
     /// Panics in the same cases as [`register_external`](Self::register_external).
@@ -96,8 +96,7 @@ impl Server {
 
 impl<T: Replicated> External<'_, T> {
     /// Adds an object with the values of `live` to the server. `spawn` returns a reference to the object.
-    /// Store the reference that `spawn` returns beside the object, for example as a component of the same
-    /// entity.
+    /// Store this reference together with the object, for example as a component of the same entity.
     ///
     /// # Panics
     /// Panics if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If slots

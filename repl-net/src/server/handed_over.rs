@@ -9,14 +9,14 @@ use repl_core::{Changelist, HandleSet, Refusal, Replicated, Scratch};
 
 use super::column::{Outcome, Shadows, Source, TypedColumn};
 
-/// The column of a class whose live objects are outside the server.
+/// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
 
 /// For each row, the result of the comparisons since the last tick.
 #[derive(Default)]
 pub(crate) struct HandedOver(Vec<Found>);
 
-/// The result of those comparisons of one object that the tick has not processed yet.
+/// The result of the comparisons of one object that the tick has not processed yet.
 #[derive(Debug, Default)]
 struct Found {
     /// The leaves (single values) that differed from the shadow. The shadow already has the new values of the
@@ -136,7 +136,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         rare.too_large.clone()
     }
 
-    /// Never calls `found`, because the server already knows which external objects were compared.
+    /// Does nothing, because the server already knows which external objects were compared.
     fn scan(&self, _: &Shadows<T>, _: &mut dyn FnMut(u32)) {}
 
     fn swap_remove(&mut self, row: usize) {

@@ -313,7 +313,7 @@ impl Server {
             self.call_runners[at](self, now);
         }
         for peer in self.connections.values_mut() {
-            peer.connection.give_up_lost(&mut self.world, now);
+            peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }
         self.world.compare();
@@ -361,9 +361,9 @@ impl Server {
         self.remove_ended(now);
     }
 
-    /// Returns the next packet for a connection. The caller sends the packet at once. Returns `None` if this
-    /// tick has no more packets for this connection. To send the packets of all connections in one loop, use
-    /// [`poll_any_transmit`](Self::poll_any_transmit).
+    /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if
+    /// this tick has no more packets for this connection. To send the packets of all connections in one loop,
+    /// use [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())

@@ -75,14 +75,14 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Returns whether the property whose handles are `handles` and which has a custom condition is switched
-    /// on for all connections.
+    /// Returns whether a property with a custom condition is switched on for all connections. `handles` are
+    /// the handles of the property.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Switches the property whose handles are `handles` and which has a custom condition on or off for all
-    /// connections. A property that is switched on is compared in the next tick, even if it is not marked
+    /// Switches a property with a custom condition on or off for all connections. `handles` are the handles
+    /// of the property. A property that is switched on is compared in the next tick, even if it is not marked
     /// (S45).
     pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
@@ -161,8 +161,8 @@ impl Object {
     }
 
     /// Stores the refusals `found` for values that a comparison found too large. Adds to `unreported` the
-    /// refusals that the previous comparison did not find, so that each value is reported once and not in
-    /// each tick.
+    /// refusals that the previous comparison did not find, so that a value is not reported again in each
+    /// tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, unreported: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
@@ -200,15 +200,15 @@ impl Object {
         Proxy::new(self.role, is_owner)
     }
 
-    /// Returns the flags of the default view, which a connection has that does not own the object and does
-    /// not record a replay.
+    /// Returns the flags of the default view. A connection that does not own the object and does not record a
+    /// replay has these flags.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
 
-    /// Returns the handles that a connection may see, which sees the object with `flags`. The argument
-    /// `switched` has the properties with custom conditions whose switch for this connection differs from the
-    /// declaration. It is `None` if there are no properties with such a switch.
+    /// Returns the handles of this object that a connection with the view flags `flags` may see. The argument
+    /// `switched` contains the properties with custom conditions that are switched differently for this
+    /// connection than in their declaration. It is `None` if there are no properties with such a switch.
     pub(crate) fn mask(
         &self,
         conditions: &ConditionMasks,
@@ -234,8 +234,8 @@ impl Object {
         mask
     }
 
-    /// Returns the handles in the shared opening (first update) of this object. The shared opening has the
-    /// handles that connections with the default view may see and whose values have ever changed.
+    /// Returns the handles in the shared opening (first update) of this object. These are the handles of
+    /// properties that have ever changed and that connections with the default view may see.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks) -> HandleSet {
         let mut handles = self.mask(conditions, self.common_flags().with(ViewFlags::INITIAL), None);
         handles.intersect(self.history.ever());

@@ -1,8 +1,8 @@
-//! The spawn cache: the openings (first updates) of objects for the default view, encoded once and shared by
-//! all connections (S88).
+//! The spawn cache: the openings (first updates) of objects for the default view, encoded only one time and
+//! shared by all connections (S88).
 //!
 //! *Invariant:* if an object with a cached opening were encoded again, the bits would be the same. An object
-//! that has changed, or whose default view has changed, is encoded again.
+//! is encoded again after it or its default view has changed.
 
 use std::ops::Range;
 
@@ -18,8 +18,8 @@ use crate::transport::slot_set::{SlotSet, bits};
 const MAX_WASTE_BITS: usize = 1 << 20;
 
 /// An opening (the first update of an object) of at most this many bits can be sent in a run. If an object
-/// whose small opening was sent changes before the ack, the whole opening is sent again. The changes of an
-/// object with a larger opening wait for the ack (R2).
+/// changes after its small opening was sent and before the ack, the whole opening is sent again. The changes
+/// of an object with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
 /// The number of bits that is counted for an opening in the cache in addition to its values.
@@ -29,7 +29,7 @@ const ENTRY_BITS: usize = 512;
 #[derive(Debug, Default)]
 pub(crate) struct Openings {
     values: BitWriter,
-    heads: Vec<Head>,
+    headers: Vec<OpeningHeader>,
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
     entries: Vec<Entry>,
     written: SlotSet,
@@ -37,9 +37,9 @@ pub(crate) struct Openings {
     waste_bits: usize,
 }
 
-/// The head of an opening (the first update of an object), which comes before its values.
+/// The header of an opening (the first update of an object), which comes before its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct OpeningHeader {
     pub(crate) origin: Origin,
     /// The number of the class on the server.
     pub(crate) class: u16,
@@ -51,17 +51,17 @@ pub(crate) struct Head {
 struct Entry {
     start: usize,
     bits: u32,
-    /// The index of the opening's head. The index of the head is out of range if the object has no shared
-    /// opening: either because it has too many items for a run of openings, or because a hand-written
+    /// The index of the opening's header. The index of the headerer is out of range if the object has no
+    /// shared opening: either because it has too many items for a run of openings, or because a hand-written
     /// serialiser refuses a value.
-    head: u32,
+    header: u32,
 }
 
-/// The openings of objects in consecutive slots that have equal heads.
+/// The openings of objects in consecutive slots that have equal headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpeningRun<'a> {
     pub(crate) first: u32,
-    pub(crate) head: &'a Head,
+    pub(crate) header: &'a OpeningHeader,
     entries: &'a [Entry],
 }
 
@@ -77,7 +77,7 @@ impl Openings {
             }
             written.remove_mask(word, mask);
         }
-        let all_bits = self.values.bit_len() + self.heads.len() * ENTRY_BITS;
+        let all_bits = self.values.bit_len() + self.headers.len() * ENTRY_BITS;
         if self.waste_bits > MAX_WASTE_BITS && self.waste_bits * 2 > all_bits {
             self.clear();
         }
@@ -86,13 +86,13 @@ impl Openings {
     /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.values.clear();
-        self.heads.clear();
+        self.headers.clear();
         self.written.clear();
         self.waste_bits = 0;
     }
 
-    /// Encodes the openings (first updates) of those objects in `slots` whose openings are not cached. The
-    /// argument `wire` returns the wire number of a class.
+    /// Encodes the openings (first updates) of the objects in `slots`, unless they are already in the cache.
+    /// The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
         for &slot in slots {
             if !self.written.contains(slot) {
@@ -122,30 +122,30 @@ impl Openings {
             archetype: object.archetype,
             proxy: object.proxy(false),
         };
-        let head = Head { origin, class: object.class, handles };
-        if self.heads.last() != Some(&head) {
-            self.heads.push(head);
+        let header = OpeningHeader { origin, class: object.class, handles };
+        if self.headers.last() != Some(&header) {
+            self.headers.push(header);
         }
         if self.entries.len() <= slot as usize {
             self.entries.resize(slot as usize + 1, Entry::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
-        let head = if refused { u32::MAX } else { self.heads.len() as u32 - 1 };
-        self.entries[slot as usize] = Entry { start, bits, head };
+        let header = if refused { u32::MAX } else { self.headers.len() as u32 - 1 };
+        self.entries[slot as usize] = Entry { start, bits, header };
         self.written.insert(slot);
     }
 
     /// Returns a table that finds the cached openings (encoded first updates of objects), and the buffer with
     /// the bits of all their values.
     pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
-        (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
+        (Written { headers: &self.headers, entries: &self.entries }, self.values.as_slice())
     }
 }
 
 /// A table that finds the cached openings (encoded first updates of objects) by their slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'a> {
-    heads: &'a [Head],
+    headers: &'a [OpeningHeader],
     entries: &'a [Entry],
 }
 
@@ -162,12 +162,13 @@ impl<'a> Written<'a> {
     ) -> Option<OpeningRun<'a>> {
         let first = *slots.first()?;
         let leader = self.entries.get(first as usize)?;
-        let head = self.heads.get(leader.head as usize)?;
+        let header = self.headers.get(leader.header as usize)?;
         let (mut end, mut left) = (first as usize, max_bits);
         for &slot in slots {
             let Some(entry) = self.entries.get(slot as usize) else { break };
             let bits = entry.bits as usize;
-            let alike = entry.head == leader.head || self.heads.get(entry.head as usize) == Some(head);
+            let alike =
+                entry.header == leader.header || self.headers.get(entry.header as usize) == Some(header);
             let fits = bits <= left.min(max_object_bits) && (slot == first || bits >= LEAST_RUN_BITS);
             if slot as usize != end || !alike || !fits {
                 break;
@@ -175,7 +176,7 @@ impl<'a> Written<'a> {
             (end, left) = (end + 1, left - bits);
         }
         let entries = self.entries.get(first as usize..end).filter(|entries| !entries.is_empty())?;
-        Some(OpeningRun { first, head, entries })
+        Some(OpeningRun { first, header, entries })
     }
 }
 

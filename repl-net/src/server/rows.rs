@@ -7,7 +7,7 @@ use repl_core::{HandleSet, Refusal, Replicated};
 
 use super::column::{Outcome, Shadows, Source, TypedColumn};
 
-/// The column of a class whose live objects the server owns.
+/// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
 
 /// The live objects of the class `T`.

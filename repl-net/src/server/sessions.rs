@@ -24,7 +24,7 @@ use crate::transport::sequence::Sequence;
 
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
-    /// [`receive`](Self::receive) with the returned id. The server sends state once the handshake is
+    /// [`receive`](Self::receive) with the returned id. The server sends state after the handshake is
     /// complete.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, false, self.secret, self.trust())
@@ -212,7 +212,7 @@ impl Server {
     }
 
     /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
-    /// session are ignored. A malformed packet whose checksum is right ends the connection (R20). Costs
+    /// session are ignored. A malformed packet with a correct checksum ends the connection (R20). Costs
     /// O(bytes).
     ///
     /// # Panics

@@ -10,15 +10,15 @@ use crate::session::connection_id::ConnectionId;
 /// A packet to send, with the connection on which it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<'a> {
-    /// The connection whose client must receive the packet.
+    /// The connection of the client that must receive the packet.
     pub connection: ConnectionId,
     /// The bytes of the packet.
     pub bytes: &'a [u8],
 }
 
 impl Server {
-    /// Returns the next packet of any connection. The caller sends the packet at once. Returns `None` if this
-    /// tick has no more packets. The disconnect packets of closed connections are included, although
+    /// Returns the next packet of any connection. The caller sends the packet immediately. Returns `None` if
+    /// this tick has no more packets. The disconnect packets of closed connections are included, although
     /// [`connections`](Self::connections) does not list these connections any more. So prefer this function
     /// to a loop over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned
     /// before the packets of the next connection.

@@ -121,13 +121,13 @@ impl Server {
         });
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection, for
-    /// example a property that only the clients of a team receive: declare it `starts_off`, and switch it on
-    /// for each pair of a client and an object of its team, when the client joins and when the object is
-    /// spawned. At first the switch of a property for a connection is on. If the field has
-    /// `#[replicated(condition = Custom, starts_off)]`, the switch is off at first. With `starts_off` no
-    /// client receives the property unless this method switches it on, whenever the client joins and whenever
-    /// its events are polled. The switch of the [object](Self::set_custom_active) must also be on.
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
+    /// first the switch of a property for a connection is on, or off if the field has `#[replicated(condition
+    /// = Custom, starts_off)]`. With `starts_off` no client receives the property before this method switches
+    /// it on, even if the client joins later or its events are polled late. The switch of the
+    /// [object](Self::set_custom_active) must also be on. For example, only the clients of a team are to
+    /// receive a property. Then declare the property `starts_off`. Switch it on for each pair of a client and
+    /// an object of its team, when the client joins and when the object is spawned.
     ///
     /// After the property is switched off, no packet with the property is made for this connection. A
     /// property that is switched off for one connection is still compared. When a property is switched on

@@ -42,8 +42,8 @@ pub(crate) struct World {
     polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
     opening: SlotSet,
-    /// Objects whose openings (first updates) some connection sends again if the objects change. If an object
-    /// in `reopening` changes, it is compared in the same way as before an opening.
+    /// Objects that some connection opens again (sends whole) if they change. If such an object changes, it
+    /// is compared in the same way as before an opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
@@ -61,8 +61,8 @@ pub(crate) struct World {
 /// The limits on the number and the size of the objects of a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorldLimits {
-    /// The greatest number of slots, including slots of removed objects whose removal is not acknowledged
-    /// yet.
+    /// The greatest number of slots, including the slots of objects that were removed but that some client
+    /// has not acknowledged as removed yet.
     pub(crate) max_objects: usize,
     /// The greatest number of bytes that an object may take on the wire.
     pub(crate) max_object_bytes: usize,
@@ -90,7 +90,8 @@ pub(crate) struct Changes {
     /// index `len` on are unused memory.
     items: Vec<Change>,
     len: usize,
-    /// The greatest number of entries that a tick of this round has needed.
+    /// The greatest number of entries that any tick has needed since spare entries were last freed (see
+    /// `ROUND_TICKS`).
     most: usize,
     /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
     /// `slots`.
@@ -174,8 +175,8 @@ impl Objects for World {
 }
 
 impl World {
-    /// Returns the number of the class of `T`, whose live objects come from the source `S`. If the class is
-    /// new, `register` registers it.
+    /// Returns the number of the class of `T`, and registers the class if it is new. The live objects of the
+    /// class come from the source `S`.
     ///
     /// # Panics
     /// Panics if the class is new and `frozen` is set, if the initial values of its objects are too large, or
@@ -457,7 +458,7 @@ impl World {
         if entry.holders > 0 {
             return;
         }
-        // A slot whose generations are all used up is never used again.
+        // After all generations of a slot are used up, the slot is never used again.
         if let Some(generation) = entry.generation.checked_add(1) {
             *entry = Object::new(generation);
             entry.alive = false;

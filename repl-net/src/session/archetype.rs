@@ -12,8 +12,7 @@ pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
 /// Identifies a set of initial values of the class `T`, known to both sides. See
 /// [`Server::register_archetype`](crate::Server::register_archetype).
 ///
-/// The default is the archetype that every class has. The initial values of the default archetype are those
-/// of `T::default()`.
+/// The default is the archetype that every class has. Its initial values are the values of `T::default()`.
 pub struct ArchetypeId<T> {
     number: u32,
     class: PhantomData<fn() -> T>,
@@ -24,7 +23,8 @@ impl<T> ArchetypeId<T> {
         Self { number, class: PhantomData }
     }
 
-    /// The number of the archetype in the order of registration. The number zero stands for `T::default()`.
+    /// Returns the number of the archetype in the order of registration. The number zero stands for
+    /// `T::default()`.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.number

@@ -32,7 +32,7 @@ pub(crate) struct MessageForm {
 }
 
 impl MessageForm {
-    /// The name, cut to the greatest length that is sent.
+    /// Returns the name, cut to the greatest length that is sent.
     fn short_name(&self) -> &str {
         cut(&self.name, MAX_NAME_BYTES)
     }
@@ -59,7 +59,7 @@ impl ClassEntry {
         Self { layout, begins, sum: sum.finish() }
     }
 
-    /// The class's name, cut to the greatest length that is sent.
+    /// Returns the class's name, cut to the greatest length that is sent.
     fn name(&self) -> &'static str {
         cut(self.layout.name(), MAX_NAME_BYTES)
     }
@@ -122,17 +122,17 @@ impl ClassList {
         self.classes.len() as u32
     }
 
-    /// The number on the wire of the class that was registered as number `class`.
+    /// Returns the number on the wire of the class that was registered as number `class`.
     pub(crate) fn wire(&self, class: usize) -> u32 {
         self.wire.get(class).copied().unwrap_or(0)
     }
 
-    /// The registration number of the class with this number on the wire.
+    /// Returns the registration number of the class with this number on the wire.
     pub(crate) fn registered(&self, wire: u32) -> Option<usize> {
         self.wire.iter().position(|&number| number == wire)
     }
 
-    /// The checksum of the names, the layouts and the initial values of all classes.
+    /// Returns the checksum of the names, the layouts and the initial values of all classes.
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }

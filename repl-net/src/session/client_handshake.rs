@@ -1,7 +1,7 @@
 //! The client's side of a session: hello, the answers to the server's questions, the welcome, the disconnect.
 //!
-//! *Invariant:* the client ignores packets whose checksum belongs to another session (R25), and packets of
-//! state that come before the welcome (R21).
+//! *Invariant:* the client ignores packets with a checksum of another session (R25), and packets of state
+//! that come before the welcome (R21).
 
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ use crate::transport::sequence::Sequence;
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time between two hellos of a client whose login waits for its answer.
+/// The time between two hellos of a client while its login waits for an answer.
 const WAIT_INTERVAL: Duration = Duration::from_millis(250);
 /// The time between two hellos of a connected client that receives nothing.
 const SILENCE_INTERVAL: Duration = Duration::from_millis(250);
-/// After this time without a packet from the server, the client repeats its hello: its address may have
-/// changed, so that the server sends to an address where the client no longer is.
+/// After this time without a packet from the server, the client repeats its hello. Its address may have
+/// changed, and then the server sends its packets to the old address.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
@@ -123,12 +123,12 @@ impl ClientHandshake {
         }
     }
 
-    /// Whether there was no tick yet.
+    /// Returns whether there was no tick yet.
     pub(crate) fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
 
-    /// Whether the server has welcomed this client and the session has not ended.
+    /// Returns whether the server has welcomed this client and the session has not ended.
     pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
@@ -137,12 +137,13 @@ impl ClientHandshake {
         matches!(self.stage, Stage::Ended { .. })
     }
 
-    /// Whether this side has ended the session, and not the server.
+    /// Returns whether this side has ended the session, and not the server.
     pub(crate) fn has_ended_itself(&self) -> bool {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
-    /// The part of the salt that binds the client's packets of state: the session and the token (R25, R26).
+    /// Returns the part of the salt that binds the client's packets of state: the session and the token (R25,
+    /// R26).
     pub(crate) fn binding(&self) -> u64 {
         self.session ^ self.token
     }
@@ -202,7 +203,7 @@ impl ClientHandshake {
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
                 self.ended(DisconnectReason::Limits(mismatch))
             }
-            // The answer to a late hello: the server has accepted this client since.
+            // The answer to a late hello. The server has already accepted this client.
             (Control::Closing(Closing::Taken), Stage::Connected) => HandshakeOutcome::Nothing,
             (Control::Closing(closing), Stage::Handshake { .. } | Stage::Connected) => {
                 self.ended(closing.into_reason())
@@ -245,7 +246,7 @@ impl ClientHandshake {
         }
     }
 
-    /// Whether the client has received nothing for so long that its address may have changed.
+    /// Returns whether the client has received nothing for so long that its address may have changed.
     fn is_without_packets(&self, now: Duration, timeout: Duration) -> bool {
         let timeout = timeout.min(self.server_timeout);
         let quarter = timeout.checked_div(4).unwrap_or_default();
@@ -303,14 +304,14 @@ impl ClientHandshake {
         None
     }
 
-    /// The longest time that the client may be silent (R9).
+    /// Returns the longest time that the client may be silent (R9).
     pub(crate) fn longest_silence(&self, timeout: Duration) -> Duration {
         let timeout = timeout.min(self.server_timeout);
         timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE)
     }
 
-    /// Whether this tick must send a packet of state to show the server that the client knows the token. The
-    /// packet is then sent even if it has no other content.
+    /// Returns whether this tick must send a packet of state to show the server that the client knows the
+    /// token. The packet is then sent even if it has no other content.
     pub(crate) fn must_send_token(&mut self, now: Duration) -> bool {
         let owes = self.token_packets_left > 0 && now >= self.next;
         if owes {

@@ -12,7 +12,7 @@ use super::name::cut;
 /// The most bytes of a text in a closing packet.
 const MAX_TEXT_BYTES: usize = 255;
 
-/// The bytes that a closing packet takes besides its text.
+/// The bytes that a disconnect packet takes without its text.
 const AROUND_TEXT_BYTES: usize = 8;
 
 /// The reason that a side reports if the other side could not read one of its packets.
@@ -161,7 +161,7 @@ pub(crate) fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Every reason except those that have packets of their own.
+    /// Returns every reason except those that have packets of their own.
     fn reasons() -> Vec<DisconnectReason> {
         vec![
             DisconnectReason::Closed,

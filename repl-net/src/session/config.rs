@@ -28,7 +28,7 @@ pub enum CongestionControl {
 /// Whether the application of a server decides which clients are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Login {
-    /// Every client whose classes and limits agree with the server's is accepted.
+    /// Every client is accepted if its classes and limits agree with the server's.
     #[default]
     Open,
     /// The server reports the login of each such client with
@@ -40,7 +40,7 @@ pub enum Login {
 
 /// Limits and times of a server.
 ///
-/// The server refuses a client whose [`mtu_bytes`](ClientConfig::mtu_bytes),
+/// The server refuses a client if its [`mtu_bytes`](ClientConfig::mtu_bytes),
 /// [`max_objects`](ClientConfig::max_objects) or [`max_object_bytes`](ClientConfig::max_object_bytes) is
 /// below the server's own limit. The reason is [`DisconnectReason::Limits`](crate::DisconnectReason::Limits).
 /// To clients with greater limits, the server sends no more than its own limits allow.
@@ -52,7 +52,7 @@ pub struct ServerConfig {
     /// and send keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The greatest number of objects at a time. A destroyed object counts until every client that had the
-    /// object has acknowledged its end. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
+    /// object has acknowledged its removal. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
     /// returns an error. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 65,536.
     pub max_objects: usize,
     /// The greatest size of one whole object on the wire, in bytes, including the values of its archetype.
@@ -85,7 +85,7 @@ pub struct ServerConfig {
     /// reached before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
     ///
     /// At the limit, at most four packets are in flight, and the server merges changes in the meantime.
-    /// Beyond the limit, memory grows only by data that each client must receive once for each object, for
+    /// Beyond the limit, memory grows only by data that the client must receive one time for each object, for
     /// example that the object was destroyed. A client that stays over the limit for a whole
     /// [`timeout`](Self::timeout) is disconnected with
     /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
@@ -94,12 +94,12 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
-    /// How much of what a client's link carries belongs to messages, in percent: 1 to 99. State gets the
-    /// rest. The shares matter only while both have more to send than the link or the limits carry: what one
-    /// does not use is left to the other. Default 50.
+    /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
+    /// shares matter only while messages and state together are more than the link or the limits carry. What
+    /// one of them does not use is left to the other. Default 50.
     pub message_percent: u8,
-    /// Whether the server encodes a value once and shares the bits among all connections that need the same
-    /// value (S88). The packets are the same with and without sharing (S90). Default `true`.
+    /// Whether the server encodes a value only one time and shares the bits among all connections that need
+    /// the same value (S88). The packets are the same with and without sharing (S90). Default `true`.
     pub share: bool,
     /// Whether the server or the transport limits the send rate to the capacity of a link. Default
     /// [`Paced`](CongestionControl::Paced).
@@ -192,18 +192,18 @@ pub struct ClientConfig {
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
     /// [`Timeout`](crate::DisconnectReason::Timeout),
     /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
-    /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so at once, otherwise after 0.5 s,
-    /// and after twice the time with each failure, up to 8 s. It tries until
+    /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so immediately, otherwise after 0.5
+    /// s. With each failure it waits twice as long, up to 8 s. It tries until you call
     /// [`Client::disconnect`](crate::Client::disconnect).
     ///
-    /// The objects keep their last state until the new session begins. Then they are removed, and those that
-    /// the client may see are sent again. References stay valid if the server is still the same. After a
+    /// The objects keep their last state until the new session begins. Then they are removed, and the objects
+    /// that the client may see are sent again. References stay valid if the server is still the same. After a
     /// restart of the server, references to its old objects are dead: they never name a new object, unless a
     /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls
     /// that were not acknowledged are lost.
     ///
-    /// After a restart the client's references differ from those of the server and of other clients. Send
-    /// references only in fields, messages and calls, which translate them.
+    /// After a restart the client's references differ from the references on the server and on other clients.
+    /// Send references only in fields, messages and calls, which translate them.
     ///
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.

@@ -7,8 +7,8 @@
 pub struct ConnectionId(pub(crate) u32);
 
 impl ConnectionId {
-    /// The number of the connection: connections are numbered from zero in the order in which they connect. A
-    /// number is never used again.
+    /// Returns the number of the connection: connections are numbered from zero in the order in which they
+    /// connect. A number is never used again.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,6 +1,6 @@
 //! The reasons why connections end.
 //!
-//! *Invariant:* a connection ends once, and for one reason.
+//! *Invariant:* a connection ends only one time, and for one reason.
 
 use super::limits::LimitMismatch;
 use super::mismatch::LayoutMismatch;
@@ -54,12 +54,11 @@ pub enum DisconnectReason {
     /// [`EndpointConfig`](crate::EndpointConfig) allows. Try again later.
     #[error("the server is full")]
     Full,
-    /// A newer session of the same address has taken the place of this one. Usually the client was started
-    /// again.
+    /// A newer session of the same address has replaced this one. Usually the client was started again.
     #[error("a newer session of the same address has replaced this one")]
     Replaced,
-    /// The server does not know the session of the client any more: it was restarted, or it has given the
-    /// client up in the meantime.
+    /// The server does not know the session of the client any more: it was restarted, or it has closed the
+    /// session in the meantime.
     #[error("the server does not know the session any more")]
     Forgotten,
     /// One side received nothing from the other for longer than the configured time.
@@ -69,18 +68,18 @@ pub enum DisconnectReason {
     /// keeps for the client exceeded
     /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
     /// [`timeout`](crate::ServerConfig::timeout), or the client did not acknowledge for four timeouts that an
-    /// object was closed. The client may connect again. If the client's link is too slow for the world's
+    /// object was removed. The client may connect again. If the client's link is too slow for the world's
     /// changes, hide objects from the client or raise the limit.
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
-    /// The client sent more packets than 2,000 a second, or more messages of a type than
-    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second), and more than an outage of a whole
-    /// timeout can have held back. Clients of this library keep these limits themselves. The text says
-    /// of what there was too much.
+    /// The client sent more than 2,000 packets a second, or more messages of a type than
+    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if an outage of
+    /// up to a whole timeout can explain it. Clients of this library keep these limits themselves. The text
+    /// names what was too much.
     #[error("too many a second: {0}")]
     TooFast(String),
-    /// The other side began a reliable message and did not finish it: for 30 s, three timeouts and 40 round
-    /// trips no part of it arrived, or no earlier message for which it waits.
+    /// The other side began a reliable message and did not finish it. For the longest of 30 s, three timeouts
+    /// and 40 round trips, no part of the message arrived, and no earlier message for which it waits.
     #[error("a message was not finished for too long")]
     Stalled,
     /// The classes of the two sides differ.

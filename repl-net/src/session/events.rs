@@ -1,6 +1,6 @@
 //! Events: what a server or a client reports to its user.
 //!
-//! *Invariant:* events are queued in the order in which things happened, and each is reported once.
+//! *Invariant:* events are queued in the order in which things happened, and no event is reported twice.
 
 use repl_core::{ObjectRef, WriteError};
 
@@ -34,7 +34,7 @@ pub struct SpawnError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// The object was despawned. Remove the reference that you store beside the object.
+    /// The object was despawned. Remove the reference that you store together with the object.
     #[error("the object does not exist")]
     Gone,
     /// The reference belongs to an object of another class.
@@ -42,8 +42,8 @@ pub enum CompareError {
     OtherClass,
 }
 
-/// An event of a server. At most 1,024 events about refused values wait to be polled, so a server whose
-/// events nobody polls does not grow without limit.
+/// An event of a server. At most 1,024 events about refused values wait to be polled, so the memory of the
+/// server stays limited even if nobody polls the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -66,8 +66,8 @@ pub enum ServerEvent {
     ///
     /// If a value would make its object larger than
     /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
-    /// of the whole property that was small enough. Other properties are sent. The event is reported once,
-    /// and again when the size of the object changes. The server tries to send the value again whenever it
+    /// of the whole property that was small enough. Other properties are sent. The event is reported again
+    /// only when the size of the object changes. The server tries to send the value again whenever it
     /// compares the object.
     ValueRefused {
         /// The object that contains the value.
@@ -89,8 +89,8 @@ pub enum ServerEvent {
 }
 
 /// An event of a client. If more than 1,024 events wait to be polled, events about objects that were spawned
-/// and despawned in the meantime are left out. So a client whose events nobody polls does not grow without
-/// limit.
+/// and despawned in the meantime are left out. So the memory of the client stays limited even if nobody polls
+/// the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -103,8 +103,8 @@ pub enum ClientEvent {
     Disconnected(DisconnectReason),
     /// An object was created. The object can be read already.
     Spawned(ObjectRef<()>),
-    /// The client has received all objects that existed when the session began. Reported once in a session.
-    /// See [`Client::is_synchronized`](crate::Client::is_synchronized).
+    /// The client has received all objects that existed when the session began. Reported only one time in a
+    /// session. See [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// This client became the owner of an existing object or stopped being its owner, or its role for the
     /// object changed. See [`Client::is_owner`](crate::Client::is_owner) and

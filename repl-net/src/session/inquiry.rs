@@ -184,7 +184,7 @@ impl Inquiry {
         Self { question, ..Self::default() }
     }
 
-    /// The last question.
+    /// Returns the last question.
     pub(crate) fn question(&self) -> &Question {
         &self.question
     }

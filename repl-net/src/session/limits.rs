@@ -30,12 +30,12 @@ impl ClientLimits {
         }
     }
 
-    /// The largest packet that the client receives and sends.
+    /// Returns the largest packet that the client receives and sends.
     pub(crate) fn mtu_bytes(&self) -> usize {
         self.mtu_bytes.into()
     }
 
-    /// How long the client waits before it closes a silent connection.
+    /// Returns how long the client waits before it closes a silent connection.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.into())
     }
@@ -103,7 +103,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The name of the limit's field. The field has the same name in [`ClientConfig`] and [`ServerConfig`].
+    /// Returns the name of the limit's field. The field has the same name in [`ClientConfig`] and
+    /// [`ServerConfig`].
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {

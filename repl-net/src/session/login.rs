@@ -8,7 +8,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 const MAX_BYTES: usize = 512;
 /// The number of bits for the length.
 const LEN_BITS: u32 = 10;
-/// The most bytes that a hello or a welcome takes besides its login or its answer.
+/// The most bytes that a hello or a welcome takes without its login or its answer.
 const AROUND_BYTES: usize = 64;
 
 /// Returns the most bytes that a login, or the answer to a login, may have with packets of this size.

@@ -86,7 +86,7 @@ pub enum Difference {
     },
     /// The initial value of a property differs.
     Value {
-        /// The property whose initial value differs.
+        /// The property with the different initial value.
         property: String,
         /// The number of the archetype in the order of registration, from one. The number 0 stands for
         /// `Default`.

@@ -60,8 +60,8 @@ pub(super) struct Pair {
     pub(super) client_reports: Vec<Reported>,
 }
 
-/// A class list of one class with eight properties. The initial value of the last property is `value`. The
-/// class is a tuple, because a tuple needs no derive.
+/// Returns a class list of one class with eight properties. The initial value of the last property is
+/// `value`. The class is a tuple, because a tuple needs no derive.
 pub(super) fn class(value: u64) -> ClassList {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
     ClassList::new(
@@ -137,8 +137,8 @@ impl Pair {
         self.client_reports.push(reported);
     }
 
-    /// Returns the packets that the server sends in a step. The result includes a packet of state once the
-    /// client is accepted.
+    /// Returns the packets that the server sends in a step. The result includes a packet of state after the
+    /// client was accepted.
     pub(super) fn server_sends(&mut self) -> Vec<Vec<u8>> {
         if self.server.is_connected() {
             let packet = state(self.server.binding(), self.server_sent);

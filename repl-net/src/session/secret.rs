@@ -51,7 +51,8 @@ impl Secret {
         self.hash(Purpose::Cookie, &(address, session, epoch))
     }
 
-    /// Returns the cookie of a client whose connection is known although it has sent no cookie.
+    /// Returns the cookie of a client that has sent no cookie. The connection of the client is known in
+    /// another way.
     pub(crate) fn connection_cookie(self, connection: ConnectionId, session: u64) -> u64 {
         self.hash(Purpose::ConnectionCookie, &(connection, session))
     }

@@ -1,7 +1,7 @@
 //! The server's side of a session, from the client's first hello to the end of the session.
 //!
-//! *Invariant:* the server ignores packets whose checksum belongs to another session (R25), and packets of
-//! state that come before the welcome (R21).
+//! *Invariant:* the server ignores packets with a checksum of another session (R25), and packets of state
+//! that come before the welcome (R21).
 
 use std::time::Duration;
 
@@ -85,8 +85,8 @@ struct ClientHello {
     session: u64,
     /// The client's limits.
     limits: ClientLimits,
-    /// The token that the client's packets of state include in their checksums, besides the session (R26).
-    /// The token is zero if the transport validates addresses.
+    /// The token that the client's packets of state include in their checksums, in addition to the session
+    /// (R26). The token is zero if the transport validates addresses.
     token: u64,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct ServerHandshake {
     /// A client that was welcomed and then replaced by a client of another session. Of the two, the client
     /// that first proves its address keeps the connection.
     displaced: Option<ClientHello>,
-    /// Whether a packet has arrived whose checksum includes the token. Only a client that received the
+    /// Whether a packet with a checksum that includes the token has arrived. Only a client that received the
     /// welcome knows the token.
     has_token: bool,
     /// When the last packet of the client arrived.
@@ -149,7 +149,7 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Whether an endpoint has made the connection.
+    /// Returns whether an endpoint has made the connection.
     pub(crate) fn is_of_endpoint(&self) -> bool {
         matches!(self.trust, Trust::Cookie { .. })
     }
@@ -199,7 +199,7 @@ impl ServerHandshake {
         self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
     }
 
-    /// When the last packet of the client arrived.
+    /// Returns when the last packet of the client arrived.
     pub(crate) fn last_received(&self) -> Duration {
         self.last_received
     }
@@ -299,8 +299,8 @@ impl ServerHandshake {
     }
 
     /// Returns whether a hello of another session replaces the current client. A client can be replaced until
-    /// it has proved its address, because its hello may be a late packet of an older session. A client whose
-    /// classes agree with the server's is not replaced by a client that the server would refuse. If the
+    /// it has proved its address, because its hello may be a late packet of an older session. A client with
+    /// the same classes as the server is not replaced by a client that the server would refuse. If the
     /// application decides about logins, no client is replaced after its login was reported. A client that
     /// has proved its address with a cookie is never replaced: its endpoint passes on no hello of another
     /// session.
@@ -501,7 +501,7 @@ impl ServerHandshake {
         self.welcome(now, config, queue)
     }
 
-    /// Whether a login waits for the answer of the application.
+    /// Returns whether a login waits for the answer of the application.
     pub(crate) fn awaits_login(&self) -> bool {
         self.stage == Stage::Login
     }

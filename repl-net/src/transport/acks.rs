@@ -45,8 +45,8 @@ pub(crate) enum Arrival {
     New,
     /// The packet has already arrived before. A repeated packet is not applied, but is acked again (R7).
     Duplicate,
-    /// The packet is older than the window, or the sender has given up waiting for its ack. A packet that is
-    /// too old is not applied, and an ack for it would have no effect.
+    /// The packet is older than the window, or the sender has already declared it lost. A packet that is too
+    /// old is not applied, and an ack for it would have no effect.
     TooOld,
 }
 
@@ -64,8 +64,7 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Returns whether the packet is new, repeated or too old. `check` does not change the record. Costs
-    /// O(1).
+    /// Returns whether the packet is new, repeated or too old. Does not change the record. Costs O(1).
     pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
@@ -106,8 +105,8 @@ impl Received {
         (self.end > Sequence::default()).then(|| self.end.minus(1))
     }
 
-    /// Returns the ranges of packets that have arrived, of which the sender may not know yet that they have
-    /// arrived. The newest range of packets is returned first.
+    /// Returns the ranges of packets that have arrived and must be acked, because the sender may not know yet
+    /// that they have arrived. The newest range comes first.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
@@ -183,8 +182,7 @@ impl Received {
     }
 
     /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
-    /// that have all not arrived. Returns the first packet of these consecutive packets. The result of
-    /// `run_below` is never before `oldest`.
+    /// that have all not arrived. Returns the first of these packets, but never a packet before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {

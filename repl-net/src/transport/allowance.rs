@@ -46,8 +46,8 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` bytes from the allowance. `spend` returns `false` and takes nothing if the allowance has
-    /// fewer bytes left.
+    /// Takes `bytes` bytes from the allowance. If the allowance has fewer bytes left, takes nothing and
+    /// returns `false`.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {

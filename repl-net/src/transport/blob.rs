@@ -24,7 +24,7 @@ pub(crate) struct Blob {
     pub(crate) id: u32,
     /// The object and the content of the blob, in the form in which the record of a sent packet lists them.
     pub(crate) sent: Sent,
-    /// The packet number at the start of the tick's pass in which the values were written.
+    /// The number of the first packet of the tick in which the values were written.
     pub(crate) stamp: Sequence,
     bytes: Vec<u8>,
     bit_len: usize,
@@ -117,7 +117,7 @@ impl Blobs {
         id
     }
 
-    /// Returns about how many bytes of memory the blobs hold. Costs O(blobs).
+    /// Returns about how many bytes of memory the blobs take. Costs O(blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {
             let list = blob.sent.content.list().map_or(0, Changelist::heap_bytes);
@@ -138,8 +138,8 @@ impl Blobs {
         self.blobs.iter_mut().find(|blob| blob.id == id)
     }
 
-    /// If the blob contains the opening (the first update) of an object, returns the properties in it.
-    /// Returns `None` if the blob does not contain an opening.
+    /// Returns the properties in the opening (the first update) of an object that the blob contains. Returns
+    /// `None` if the blob does not contain an opening.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.sent.content {

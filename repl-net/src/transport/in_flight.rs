@@ -1,9 +1,9 @@
 //! A record of the content of each packet, which is kept until the sender knows whether the packet arrived
 //! (R4, R6).
 //!
-//! *Invariant:* for each record, it is decided once whether its packet arrived or is lost. The record of a
-//! packet is kept until it is decided for all older packets whether they arrived or are lost, because the
-//! content of a lost packet is compared with all packets sent after it.
+//! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is kept until all
+//! older packets are acked or declared lost, because the content of a lost packet is compared with all
+//! packets sent after it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
 
-/// What one packet contains about one object, besides the shared segments in the packet.
+/// What one packet contains about one object outside the shared segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -127,8 +127,7 @@ impl Contents {
         is_without_objects && self.messages.is_empty()
     }
 
-    /// For each object in `slots`, calls `visit` with each changelist of values that the packet contains of
-    /// the object.
+    /// Calls `visit` with each changelist of values that the packet contains for an object in `slots`.
     fn visit_lists(&self, slots: &SlotSet, mut visit: impl FnMut(u32, NonZeroU32, &Changelist)) {
         for segment in &self.shared {
             let found =
@@ -163,8 +162,8 @@ impl Record {
     }
 }
 
-/// The records of the packets of a connection. The records begin with the oldest packet of which it is not
-/// known whether it arrived.
+/// The records of the packets of a connection. The first record is for the oldest packet that is neither
+/// acked nor declared lost.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     records: VecDeque<Box<Record>>,
@@ -181,7 +180,7 @@ impl InFlight {
         Self { first: first.number(), ..Self::default() }
     }
 
-    /// Returns the number of packets that the peer must ack and that are neither acked nor given up.
+    /// Returns the number of packets that the peer must ack and that are neither acked nor declared lost.
     pub(crate) fn unresolved(&self) -> usize {
         self.unresolved
     }
@@ -201,14 +200,14 @@ impl InFlight {
         self.spare.clear();
     }
 
-    /// Returns the number of records, which is the number of packets since the oldest packet of which it is
-    /// not known whether it arrived.
+    /// Returns the number of records. This is the number of packets from the oldest packet on that is neither
+    /// acked nor declared lost.
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Returns the oldest packet of which it is not known whether it arrived, or the next packet if there is
-    /// none.
+    /// Returns the number of the oldest packet that is neither acked nor declared lost, or of the next packet
+    /// if there is none.
     pub(crate) fn floor(&self) -> Sequence {
         Sequence::new(self.first)
     }
@@ -239,7 +238,7 @@ impl InFlight {
 
     /// Takes the contents out of the record of a packet, so that the caller can process them.
     /// [`put_contents`](Self::put_contents) must put the contents back afterwards, because the contents of
-    /// earlier packets are compared with them if these are lost later.
+    /// earlier packets are compared with them if the earlier packets are lost later.
     pub(crate) fn take_contents(&mut self, sequence: Sequence) -> Option<Contents> {
         let at = self.at(sequence)?;
         Some(std::mem::take(&mut self.records.get_mut(at)?.contents))
@@ -263,8 +262,8 @@ impl InFlight {
         Some(self.records.get(self.at(sequence)?)?.sent_at)
     }
 
-    /// Records whether a packet arrived. `resolve` returns the size of the packet in bytes if it was not
-    /// known before whether the packet arrived.
+    /// Records that a packet was acked or declared lost. Returns the size of the packet in bytes, or `None`
+    /// if the packet was already acked or declared lost.
     pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
@@ -276,7 +275,7 @@ impl InFlight {
         Some(record.bytes)
     }
 
-    /// Drops the records before the oldest packet of which it is not known whether it arrived.
+    /// Drops the records before the oldest packet that is neither acked nor declared lost.
     pub(crate) fn trim(&mut self) {
         while self.records.front().is_some_and(|record| record.delivery != Delivery::Unknown) {
             let Some(mut record) = self.records.pop_front() else { break };
@@ -320,7 +319,7 @@ impl InFlight {
     }
 }
 
-/// The changes of one object in packets that were given up together.
+/// The changes of one object in packets that were declared lost together.
 #[derive(Debug)]
 pub(crate) struct LostObject {
     pub(crate) slot: u32,
@@ -386,7 +385,7 @@ mod tests {
         Box::new(Record { bytes: 100, contents, ..Record::default() })
     }
 
-    /// Returns the records of the packets 0, 1 and so on, each of which contains the given handles.
+    /// Returns the records of the packets 0, 1 and so on. Each packet contains the given handles.
     fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight {
         let mut in_flight = InFlight::new(Sequence::new(0));
         packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));
@@ -394,7 +393,7 @@ mod tests {
     }
 
     /// Returns the handles of the first object in slot 7 that are sent again when the packets `lost` are
-    /// given up together.
+    /// declared lost together.
     fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {

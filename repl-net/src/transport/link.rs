@@ -34,8 +34,8 @@ pub(crate) struct LinkHealth {
     last_retry: Duration,
     /// The newest packet that the client acked.
     pub(crate) newest_acked: Option<Sequence>,
-    /// How much longer than the smoothed round trip acks of packets took that already counted as lost. The
-    /// time shrinks while no such acks come.
+    /// How much longer than the smoothed round trip late acks took. A late ack is the ack of a packet that
+    /// already counted as lost. This time shrinks while no late acks come.
     lateness: Duration,
     /// The time when a packet was last sent.
     pub(crate) last_sent: Duration,
@@ -80,9 +80,8 @@ impl LinkHealth {
             || self.is_overtaken(sequence) && age >= smoothed + jitter
     }
 
-    /// Returns those of the packets `unknown` that count as lost, and whether any of them has timed out.
-    /// `unknown` has the packets that may still arrive in ascending order, each with the time when it was
-    /// sent.
+    /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
+    /// has the packets that may still arrive in ascending order, each with the time when it was sent.
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
@@ -129,7 +128,7 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// A link with a round trip of 100 ms.
+    /// Returns a link with a round trip of 100 ms.
     fn link() -> LinkHealth {
         let mut link = LinkHealth::new(Duration::ZERO);
         (0..200).for_each(|number| link.acked(Sequence::new(number), Some(ms(100))));

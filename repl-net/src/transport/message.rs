@@ -1,12 +1,12 @@
 //! The wire form of messages in packets. Messages do not belong to objects, and come after the segments with
 //! state in a packet.
 //!
-//! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its head,
-//! the length of its content in bits (in Exp-Golomb code of order 6), and its content. The head consists of
-//! the message's channel and the low 16 bits of its number in this channel. The head of each message except
-//! the first in a packet begins with a bit. If the first bit of a head is set, the message is the next
-//! message of the same channel, and the rest of the head is left out. The messages end where only the padding
-//! of the packet is left.
+//! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its
+//! header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The header
+//! consists of the message's channel and the low 16 bits of its number in this channel. The header of each
+//! message except the first in a packet begins with a bit. If this bit is set, the message is the next
+//! message of the same channel, and the rest of the header is left out. The messages end where only the
+//! padding of the packet is left.
 //!
 //! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit
 //! instead of the one bit. The next part of the same message takes only two bits in addition to its content.

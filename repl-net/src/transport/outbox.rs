@@ -2,8 +2,8 @@
 //! packets into the send queue.
 //!
 //! *Invariant:* each packet of state in the queue has its own number and one record of its content. All
-//! packets of a pass have the same stamp, which is the number of the first packet of the pass (R1). A pass is
-//! everything that a server sends to a client in one tick.
+//! packets of a tick have the same stamp, which is the number of the first packet of the tick (R1). In names,
+//! a *pass* is everything that is sent to the peer in one tick.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::parts::Cut;
 use super::rate_limit::RateLimit;
 use super::rtt::SendTimes;
-use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use super::segment::{RunHeader, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
@@ -48,8 +48,8 @@ const FLOOR_INTERVAL: u64 = 32;
 /// For how many packets that counted as lost a late ack is still understood.
 const MAX_GIVEN_UP: usize = 128;
 
-/// The number of packets that a client may send in a second. After a pause, it may send the same number at
-/// the same time.
+/// The number of packets that a client may send in a second. After a pause, it may send the same number
+/// without any delay between them.
 pub(crate) const PACKETS_PER_SECOND: u32 = 2_000;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -58,7 +58,7 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: InFlight,
     pub(crate) send_times: SendTimes,
     next: Sequence,
-    /// The number of complete packets in this pass (everything that is sent to the peer in one tick).
+    /// The number of packets that were completed in this tick.
     pass_packets: u64,
     writer: BitWriter,
     segment: SegmentWriter,
@@ -68,18 +68,17 @@ pub(crate) struct Outbox {
     record: Option<Box<Record>>,
     /// The complete packets with state, and the control packets between them.
     pub(crate) queue: SendQueue,
-    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured
-    /// before and after each pass.
+    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured in
+    /// each tick, before and after the packets are sent.
     pub(crate) other_bytes: usize,
     /// The greatest number of bits of a packet.
     max_bits: usize,
-    /// The number of bytes sent in this pass (everything that is sent to the peer in one tick).
+    /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
     limits: Limits,
-    /// The received packets that each packet of this pass acks. The set of packets to ack is empty if no acks
-    /// are due.
+    /// The received packets that each packet of this tick acks. Empty if no acks are due.
     pub(crate) received: Received,
-    /// Whether all acks that are due fitted into the packets of this pass.
+    /// Whether all acks that are due fitted into the packets of this tick.
     has_acked_all: bool,
     /// Decides which status of the server the packets contain. `status` is `None` on a client.
     status: Option<StatusSource>,
@@ -88,7 +87,7 @@ pub(crate) struct Outbox {
     pub(crate) binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
-    /// The packets that counted as lost most recently: when they were sent, and their bytes.
+    /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
     given_up: VecDeque<(Sequence, Duration, usize)>,
     /// Whether the limits have refused something.
     has_refused: bool,
@@ -133,19 +132,19 @@ impl Outbox {
         self.next
     }
 
-    /// Returns the number of the first packet of this pass.
+    /// Returns the number of the first packet of this tick, which is the stamp of all packets of the tick.
     pub(crate) fn stamp(&self) -> Sequence {
         self.next.minus(self.pass_packets)
     }
 
-    /// Begins a pass: from now on, all packets have the stamp of this pass.
+    /// Begins the packets of a tick. From now on, all packets have the stamp of this tick.
     pub(crate) fn begin_pass(&mut self) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
         self.pass_bytes = 0;
     }
 
-    /// Sets the status that a server sends in the packets of this pass.
+    /// Sets the status that a server sends in the packets of this tick.
     pub(crate) fn set_status(
         &mut self,
         tick: u64,
@@ -163,7 +162,7 @@ impl Outbox {
         !self.is_limited_by_packets
     }
 
-    /// Updates the send rate for this pass. The argument `timeouts` is the number of timeouts in a row
+    /// Updates the send rate for this tick. The argument `timeouts` is the number of timeouts in a row
     /// without an ack.
     pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
         if let Some(congestion) = &mut self.congestion {
@@ -171,7 +170,7 @@ impl Outbox {
         }
     }
 
-    /// Completes the last packet of a pass.
+    /// Completes the last packet of a tick.
     pub(crate) fn end_pass(&mut self, now: Duration) {
         self.flush(now);
         if let Some(congestion) = &mut self.congestion {
@@ -179,7 +178,7 @@ impl Outbox {
         }
     }
 
-    /// Returns whether nothing more may be sent in this pass (R6). While more may be sent,
+    /// Returns whether nothing more may be sent in this tick (R6). While more may be sent,
     /// [`make_room`](Self::make_room) says whether a certain number of bits fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
@@ -231,7 +230,7 @@ impl Outbox {
         self.queue.give_back_spare();
     }
 
-    /// Returns about how many more bytes the limits allow in this pass.
+    /// Returns about how many more bytes the limits allow in this tick.
     pub(crate) fn budget_bytes(&self) -> usize {
         let packets = self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.len());
         let in_flight = self.limits.bytes_in_flight.saturating_sub(self.in_flight.bytes());
@@ -240,13 +239,13 @@ impl Outbox {
         packets.saturating_mul(self.limits.mtu_bytes).min(in_flight).min(link).min(pass)
     }
 
-    /// Returns how many bytes were written in this pass.
+    /// Returns how many bytes were written in this tick.
     pub(crate) fn written_bytes(&self) -> usize {
         let filling = self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len());
         self.pass_bytes + filling / 8
     }
 
-    /// Returns whether the link or the limits are so narrow that not everything can be sent at the same time.
+    /// Returns whether the link or the limits are so narrow that not everything can be sent in one tick.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.congestion.as_ref().is_some_and(Congestion::was_short)
@@ -297,18 +296,18 @@ impl Outbox {
         self.status.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
-    /// Returns whether both hold: the client may not know that it has joined, and no packet is in flight
-    /// whose ack would show that the client knows it.
+    /// Returns whether both of these are true: the client may not know that it has joined, and no ack that
+    /// may still arrive would show that the client knows it.
     pub(crate) fn is_unsure_of_join(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
-    /// Returns whether all acks that are due were sent in the packets of this pass.
+    /// Returns whether all acks that are due were sent in the packets of this tick.
     pub(crate) fn has_acked_all(&self) -> bool {
         self.has_acked_all && !self.is_pass_empty()
     }
 
-    /// Returns whether nothing has been sent in this pass.
+    /// Returns whether nothing was sent in this tick.
     pub(crate) fn is_pass_empty(&self) -> bool {
         self.record.is_none() && self.pass_packets == 0
     }
@@ -320,10 +319,10 @@ impl Outbox {
         self.writer.append(segment.bits());
     }
 
-    /// Ensures that the packet that is being filled has room for `bits` more bits. After `make_room`,
-    /// [`sequence`](Self::sequence) is the number of the packet with the room. If the bits do not fit into
-    /// the packet that is being filled, completes it and begins another packet. Returns `false` if the limits
-    /// of the connection do not allow another packet.
+    /// Makes sure that a packet has room for `bits` more bits. If the bits do not fit into the packet that is
+    /// being filled, completes it and begins another packet. Afterwards, [`sequence`](Self::sequence) is the
+    /// number of the packet with the room. Returns `false` if the limits of the connection do not allow
+    /// another packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -392,12 +391,12 @@ impl Outbox {
         content: BitSlice<'_>,
         now: Duration,
     ) -> Option<(Sequence, usize)> {
-        let head_bits = match cut.parts() {
+        let header_bits = match cut.parts() {
             1 => MESSAGE_HEAD_BITS,
             _ if self.messages.continues(message) => NEXT_PART_BITS,
             _ => PART_HEAD_BITS,
         };
-        if !self.make_room(head_bits.saturating_add(content.len()), now) {
+        if !self.make_room(header_bits.saturating_add(content.len()), now) {
             return None;
         }
         self.open_packet().contents.messages.push(message);
@@ -414,13 +413,13 @@ impl Outbox {
     pub(crate) fn run(
         &mut self,
         first: u32,
-        run_head: &RunHead<'_>,
+        run_header: &RunHeader<'_>,
         sizes: impl Iterator<Item = usize>,
         now: Duration,
     ) -> Option<u32> {
         let mut sizes = sizes.peekable();
-        let head_bits = run_head.bits(self.max_bits) + SEGMENT_BITS + 1;
-        let first_bits = head_bits + sizes.peek().copied().unwrap_or(0);
+        let header_bits = run_header.bits(self.max_bits) + SEGMENT_BITS + 1;
+        let first_bits = header_bits + sizes.peek().copied().unwrap_or(0);
         if first_bits > self.capacity() {
             return Some(0);
         }
@@ -428,7 +427,7 @@ impl Outbox {
             return None;
         }
         self.open_packet();
-        let mut left = self.room().saturating_sub(head_bits);
+        let mut left = self.room().saturating_sub(header_bits);
         let fits = |bits: &usize| {
             let fits = *bits <= left;
             left = left.saturating_sub(*bits);
@@ -439,7 +438,7 @@ impl Outbox {
         if !self.segment.accepts(SegmentKind::Open, first) {
             self.segment.begin_openings(first, &mut self.writer);
         }
-        self.segment.run(first, count, run_head, &mut self.writer);
+        self.segment.run(first, count, run_header, &mut self.writer);
         Some(count)
     }
 
@@ -448,7 +447,7 @@ impl Outbox {
         self.writer.append(values);
     }
 
-    /// Records that a packet has arrived. Returns whether this was not known before.
+    /// Records that a packet was acked. Returns `false` if the packet was already acked or declared lost.
     pub(crate) fn arrived(&mut self, sequence: Sequence) -> bool {
         let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
         if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
@@ -467,8 +466,7 @@ impl Outbox {
         self.send_times.take(newest, now)
     }
 
-    /// Records that a packet counts as lost. Returns whether it was not known before what happened to the
-    /// packet.
+    /// Declares a packet lost. Returns `false` if the packet was already acked or declared lost.
     pub(crate) fn lost(&mut self, sequence: Sequence) -> bool {
         let sent_at = self.in_flight.sent_at(sequence);
         let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
@@ -482,10 +480,10 @@ impl Outbox {
         true
     }
 
-    /// Handles the acks of packets that counted as lost. Returns how long the slowest of them took, or `None`
-    /// if there is no such packet in `range`. Also returns `None` if most packets are lost: then a late ack
-    /// only means that the acks before it were lost. Losses are recorded in ascending order, so this takes
-    /// O(log records) if no packet of `range` is recorded.
+    /// Handles late acks: acks of packets that were declared lost. Returns how long the slowest of them took,
+    /// or `None` if `range` contains no such packet. Also returns `None` if most packets are lost: then a
+    /// late ack only means that the acks before it were lost. Losses are recorded in ascending order, so this
+    /// takes O(log records) if no packet of `range` is recorded.
     pub(crate) fn arrived_late(&mut self, range: AckRange, now: Duration) -> Option<Duration> {
         let start = self.given_up.partition_point(|(sequence, ..)| *sequence < range.first);
         let end = self.given_up.partition_point(|(sequence, ..)| *sequence <= range.last);

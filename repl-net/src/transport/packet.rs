@@ -92,8 +92,7 @@ pub(crate) enum Opened<'a> {
 pub(crate) struct Header {
     /// The number of the packet.
     pub(crate) sequence: Sequence,
-    /// The number of the first packet of the same pass (R1). A pass is everything that a server sends to a
-    /// client in one tick.
+    /// The number of the first packet of the same tick (R1).
     pub(crate) stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// the floor.
@@ -141,8 +140,8 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
     (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
-/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. `open_hello`
-/// returns a reader that is at the type of the packet. Returns `None` for any other bytes.
+/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
+/// that is at the type of the packet. Returns `None` for any other bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -207,8 +206,8 @@ impl Header {
     }
 }
 
-/// Reads the padding at the end of a packet. The padding of a packet must be less than eight bits, all of
-/// which are zero.
+/// Reads the padding at the end of a packet. The padding of a packet must have less than eight bits, and all
+/// of them must be zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

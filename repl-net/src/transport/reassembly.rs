@@ -21,8 +21,8 @@ pub(crate) struct Part {
     /// The blobs that were in flight when the part was sent: the id of the oldest blob in flight, and a bit
     /// mask with one bit for this id and each id after it.
     under_way: (u32, u64),
-    /// The stamp (the number of the first packet) of the pass in which the server wrote the values of the
-    /// blob.
+    /// The stamp of the values in the blob: the number of the first packet of the tick in which the server
+    /// wrote them.
     pub(crate) stamp: Sequence,
     cut: Cut,
     index: usize,
@@ -53,14 +53,14 @@ pub(crate) struct Reassembly {
     /// The incomplete blobs, each with the slot of the object to which it belongs.
     partial: BTreeMap<u32, (u32, Partial)>,
     bytes: usize,
-    /// All blobs with lower ids than this are complete or given up.
+    /// All blobs with lower ids than this are complete, or the server has stopped sending them.
     floor: u32,
-    /// The ids from `floor` on whose blobs are complete or given up.
+    /// The ids from `floor` on of blobs that are complete, or that the server has stopped sending.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
-    /// Stores a part of a blob. If this part was the last missing one, returns the bits of the whole blob.
+    /// Stores a part of a blob. Returns the bits of the whole blob if no part is missing any more.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         self.drop_abandoned(part.under_way);
         if part.blob < self.floor || self.done.contains(&part.blob) {
@@ -88,9 +88,9 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent. The server has given up blobs that
-    /// are no longer in flight, or knows that the client has all their parts. A blob that is no longer in
-    /// flight is never in flight again, so it does not matter in which order the parts arrive.
+    /// Drops the blobs that were no longer in flight when a part was sent. The server has stopped sending
+    /// these blobs, or knows that the client has all their parts. A blob that is no longer in flight is never
+    /// in flight again, so it does not matter in which order the parts arrive.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);
@@ -183,8 +183,8 @@ mod tests {
         let max = 2 * PART_BYTES;
         let mut reassembly = Reassembly::default();
         for blob in (0..2_000).step_by(4) {
-            // The first of four blobs becomes complete, the second is given up while the third is in flight,
-            // and the third is older than all blobs in flight when the next part arrives.
+            // The first of four blobs becomes complete, the server stops sending the second while the third
+            // is in flight, and the third is older than all blobs in flight when the next part arrives.
             let [first, second, third] = [blob, blob + 1, blob + 2];
             assert!(matches!(reassembly.take(part(first, 0, 2, &[first, second]), max), Ok(None)));
             let whole = reassembly.take(part(first, 1, 2, &[first, second]), max);

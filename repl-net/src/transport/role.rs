@@ -9,8 +9,8 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// The role that a client has for an object of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The client has no role for the object. For a client without a role, conditions for simulated proxies
-    /// do not apply.
+    /// The client has no role for the object. For such a client, conditions for simulated proxies do not
+    /// apply.
     None,
     /// The client moves the object according to the state that it receives.
     #[default]

@@ -135,8 +135,8 @@ impl SendTimes {
         shrink_sparse(&mut self.sent);
     }
 
-    /// If the packet is in the list, returns the time since it was sent, which the caller passes to
-    /// [`RoundTrip::sample`]. Drops this packet and all packets before it from the list, because only the
+    /// Returns the time since the packet was sent, if the packet is in the list. The caller passes this time
+    /// to [`RoundTrip::sample`]. Drops this packet and all packets before it from the list, because only the
     /// first ack of a packet shows how long its round trip took.
     pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
         let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;

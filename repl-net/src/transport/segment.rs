@@ -43,7 +43,7 @@ pub(crate) const LEAST_RUN_BITS: usize = 8;
 /// and the zero bit at its end.
 pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The greatest number of bits that the head of an entry takes without its handles: a one bit, the gap, and
+/// The greatest number of bits that the header of an entry takes without its handles: a one bit, the gap, and
 /// the bit for a repeated list of handles.
 pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
 
@@ -56,9 +56,8 @@ pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) entries: Vec<SegmentEntry>,
-    /// Whether this segment contains the next part of an object's changes, of which the previous segment
-    /// contains the part before. Two segments with parts of the changes of the same object must not be in the
-    /// same packet.
+    /// Whether this segment continues the changes of an object from the previous segment. Two segments with
+    /// parts of the changes of the same object must not be in the same packet.
     pub(crate) continues: bool,
     /// Whether the segment contains new array elements. If a segment contains new elements, each connection
     /// must track the object until the new elements have arrived (R2).
@@ -140,9 +139,9 @@ pub(crate) struct Origin {
     pub(crate) proxy: Proxy,
 }
 
-/// The head of a run of openings: the data that all objects of the run have in common.
+/// The header of a run of openings: the data that all objects of the run have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RunHead<'a> {
+pub(crate) struct RunHeader<'a> {
     pub(crate) origin: Origin,
     /// The properties of the opened objects whose values follow.
     pub(crate) handles: &'a HandleSet,
@@ -152,7 +151,7 @@ pub(crate) struct RunHead<'a> {
     pub(crate) classes: u32,
 }
 
-impl RunHead<'_> {
+impl RunHeader<'_> {
     /// Returns the greatest number of bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
@@ -261,10 +260,16 @@ impl SegmentWriter {
 
     /// Begins a run of openings for `objects` objects in consecutive slots from `first` on. The caller then
     /// appends the values of each object of the run in turn.
-    pub(crate) fn run(&mut self, first: u32, objects: u32, run_head: &RunHead<'_>, writer: &mut BitWriter) {
+    pub(crate) fn run(
+        &mut self,
+        first: u32,
+        objects: u32,
+        run_header: &RunHeader<'_>,
+        writer: &mut BitWriter,
+    ) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);
-        let RunHead { origin, handles, count, classes } = *run_head;
+        let RunHeader { origin, handles, count, classes } = *run_header;
         let class = origin.class as usize;
         let same = self.origin == Some(origin) && self.previous.of(class) == Some(handles);
         if self.origin.replace(origin).is_some() {
@@ -280,8 +285,8 @@ impl SegmentWriter {
         writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
     }
 
-    /// Writes the set of properties of an opening whose values follow. If the values of all properties
-    /// follow, the set takes one bit.
+    /// Writes which properties of an opening follow with their values. If all properties follow, this takes
+    /// one bit.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -294,8 +299,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes the set of properties of an object whose values follow. The set of properties takes one bit if
-    /// it equals the set of the previous object of the class.
+    /// Writes which properties of an object follow with their values. This takes one bit if they are the same
+    /// as for the previous object of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);
@@ -303,8 +308,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes whether the handles are equal to those of the previous object of the class in this segment.
-    /// `same_as_before` writes nothing if the segment has no other object of the class.
+    /// Writes whether the handles are equal to the handles of the previous object of the class in this
+    /// segment. Writes nothing if the segment has no other object of the class.
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;
@@ -348,7 +353,7 @@ pub(crate) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// Reads the head of the next segment. Returns `None` at the end of the body.
+    /// Reads the header of the next segment. Returns `None` at the end of the body.
     pub(crate) fn next(reader: &mut BitReader<'_>) -> Result<Option<(SegmentKind, Self)>, ReadError> {
         if !reader.read_flag()? {
             return Ok(None);
@@ -378,7 +383,7 @@ impl SegmentReader {
         Ok(Some(slot))
     }
 
-    /// Records that the last entry was a run of openings whose last slot is before `end`.
+    /// Records that the last entry was a run of openings. `end` is the slot after the last slot of the run.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
     }

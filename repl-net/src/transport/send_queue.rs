@@ -39,7 +39,7 @@ impl SendQueue {
     }
 
     /// Moves the first packet of the queue into `current`, if it may be sent now, and keeps the old buffer of
-    /// `current` for reuse. `pop` returns `false` if no packet may be sent now.
+    /// `current` for reuse. Returns `false` if no packet may be sent now.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
             return false;

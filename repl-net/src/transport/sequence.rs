@@ -3,8 +3,9 @@
 //! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-/// The greatest number of packets of which it may be unknown whether they arrived. For [`WINDOW`] packets
-/// before the newest packet, a receiver can distinguish late packets from repeated packets (R6).
+/// The greatest number of packets from the oldest packet on that is neither acked nor declared lost. For
+/// [`WINDOW`] packets before the newest packet, a receiver can distinguish late packets from repeated packets
+/// (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
 /// The number of values that 16 bits can have.
@@ -62,9 +63,9 @@ impl Sequence {
         self.0 / WIRE_SPAN
     }
 
-    /// Returns the number nearest to `near` that has these low 16 bits. `from_wire` is correct for all
-    /// packets that are at most 32,767 packets before or after `near`. If the nearest packet number is
-    /// outside the range of 64 bits, returns the second nearest number.
+    /// Returns the number nearest to `near` that has these low 16 bits. The result is correct for all packets
+    /// that are at most 32,767 packets before or after `near`. If the nearest packet number is outside the
+    /// range of 64 bits, returns the second nearest number.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
         // Both numbers are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;

@@ -23,7 +23,8 @@ impl SlotSet {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds the slots whose bits are set in `mask`, in the word of 64 slots with the index `word`.
+    /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
+    /// index `word`.
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -47,7 +48,8 @@ impl SlotSet {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes the slots whose bits are set in `mask`, in the word of 64 slots with the index `word`.
+    /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
+    /// the index `word`.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word) {
@@ -139,7 +141,7 @@ pub(crate) const fn bit_of(slot: u32) -> u64 {
     1 << (slot % 64)
 }
 
-/// Returns the slots whose bits are set in a word, in ascending order.
+/// Returns the slots of the bits that are set in a word, in ascending order.
 pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
     bits(mask).map(move |bit| word as u32 * 64 + bit)
 }

@@ -1,12 +1,12 @@
 //! Pools of buffers, which are reused. A pool keeps as many buffers as were needed recently.
 //!
-//! *Invariant:* a buffer that was not used for a whole round is freed at the end of the round, so a single
-//! burst does not cost memory forever.
+//! *Invariant:* a buffer that was not used for 512 ticks is freed, so a single burst does not cost memory
+//! forever.
 
 use std::collections::VecDeque;
 
-/// The number of ticks in a round: about four seconds at 60 Hz. Buffers that are needed in every round are
-/// never freed.
+/// Every 256 ticks, which is about every four seconds at 60 Hz, spare buffers are freed if they were not
+/// needed since the last time. The ticks from one such time to the next are called a round.
 pub(crate) const ROUND_TICKS: u64 = 256;
 
 /// A queue with this capacity or less is never shrunk.
@@ -30,8 +30,8 @@ pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
-    /// The smallest number of values that the pool had at any time in this round. As many values as `idle`
-    /// says were not needed in this round.
+    /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
+    /// many values were not needed in this round.
     idle: usize,
 }
 
@@ -60,7 +60,7 @@ impl<T: Default + Holds> Spare<T> {
         *self = Self::default();
     }
 
-    /// Frees the values that were not taken out of the pool in this round, and begins the next round.
+    /// Frees the values that were not needed in this round (see [`ROUND_TICKS`]), and begins the next round.
     pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
@@ -71,7 +71,7 @@ impl<T: Default + Holds> Spare<T> {
     }
 }
 
-/// Shrinks a queue whose capacity is more than four times its length.
+/// Shrinks a queue if its capacity is more than four times its length.
 pub(crate) fn shrink_sparse<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() > LEAST_CAPACITY.max(4 * queue.len()) {
         queue.shrink_to(2 * queue.len());

@@ -19,7 +19,7 @@ use crate::client::replica::Callback;
 use crate::transport::packet::read_end;
 use crate::transport::sequence::Sequence;
 
-/// An object whose references are being read again, because objects that they refer to appeared or
+/// An object with references that are being read again, because the objects of the references appeared or
 /// disappeared.
 struct Rereading {
     slot: u32,
@@ -114,7 +114,7 @@ impl Replicas {
         }
     }
 
-    /// Validates an update that was sent as a blob and of which the packet contains the last missing part.
+    /// Validates an update that was sent as a blob. The packet contains the last missing part of the blob.
     fn validate_blob(
         &mut self,
         sequence: Sequence,

@@ -1,7 +1,6 @@
-//! The arguments that a connection needs for a pass. A pass is everything that a connection sends in one
-//! tick.
+//! What a connection needs to send the packets of one tick.
 //!
-//! *Invariant:* only the reusable memory is kept from one pass to the next.
+//! *Invariant:* only the reusable memory is kept from one tick to the next.
 
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use crate::transport::segment::PROXY_BITS;
 /// Such an opening consists of the origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
-/// The parts of the server that a pass uses.
+/// The parts of the server that a connection uses when it sends the packets of a tick.
 pub(crate) struct PassContext<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) broadcast: &'a mut Broadcast,
@@ -27,11 +26,11 @@ pub(crate) struct PassContext<'a> {
     pub(crate) keep_alive: Duration,
 }
 
-/// Memory that all passes of all connections reuse.
+/// Memory that all connections reuse in every tick.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
-    /// Objects that may be in step (the client has all their changes) after the pass.
+    /// Objects that may be in step (the client has all their changes) after everything is sent.
     pub(super) settling: Vec<u32>,
 }

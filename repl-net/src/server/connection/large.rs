@@ -133,8 +133,8 @@ impl Connection {
         }
     }
 
-    /// Sends those properties of a changelist that fit into a packet, several properties in one packet.
-    /// `send_small_properties` returns the properties that do not fit into a packet.
+    /// Sends the properties of a changelist that fit into a packet, several properties in one packet. Returns
+    /// the properties that do not fit into a packet.
     fn send_small_properties(
         &mut self,
         slot: u32,

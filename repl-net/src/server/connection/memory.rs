@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::Connection;
 use crate::session::disconnect::DisconnectReason;
 
-/// The number of timeouts for which the close (removal) of an object may remain unacknowledged. At 90 % loss
-/// in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this
-/// rate, only two of a million closes are not acknowledged within 40 s.
+/// The number of timeouts for which the closing (removal) of an object may remain unacknowledged. At 90 %
+/// loss in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this
+/// rate, only two of a million closings are not acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// The number of round trips for which the close (removal) of an object may remain unacknowledged, if round
+/// The number of round trips for which the closing (removal) of an object may remain unacknowledged, if round
 /// trips are long.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
@@ -25,9 +25,10 @@ impl Connection {
         self.outbox.memory_bytes()
     }
 
-    /// Must be called before a pass. `limit_memory` measures the memory that the connection uses outside of
-    /// packets. If there is no room for the record of another packet, frees the spare buffers and the records
-    /// for late acks. The content of packets whose late acks have no record is then sent again.
+    /// Called before the connection sends the packets of a tick. Measures the memory that the connection uses
+    /// outside the outbox. If there is no room for the record of another packet, frees the spare buffers and
+    /// the records for late acks. Without its record, a late ack has no effect, so the content of its packet
+    /// is sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {
@@ -38,7 +39,7 @@ impl Connection {
         }
     }
 
-    /// Measures the memory that the connection uses outside of packets.
+    /// Measures the memory that the connection uses outside the outbox.
     pub(super) fn weigh(&mut self) {
         self.outbox.other_bytes = self.objects.weigh()
             + self.late.held_bytes()
@@ -51,8 +52,8 @@ impl Connection {
     ///
     /// # Errors
     /// Returns an error if the connection used more memory than its limit for a whole `timeout`, or if the
-    /// close (removal) of an object was unacknowledged for several timeouts. The slot of a closed object
-    /// cannot be used for another object before the close is acknowledged. An error is also returned if a
+    /// closing (removal) of an object was unacknowledged for several timeouts. The slot of a closed object
+    /// cannot be used for another object before the closing is acknowledged. An error is also returned if a
     /// message of the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,

@@ -49,7 +49,7 @@ pub(crate) struct Connection {
     /// Whether a session has begun and has not ended, so that state is sent.
     is_live: bool,
     pub(crate) outbox: Outbox,
-    /// The number of the first packet of this session in each direction.
+    /// The number of the first packet of this session. It is the same in both directions.
     first: Sequence,
     /// The client's packets that have arrived. The record of arrived packets is used to detect repeated and
     /// late packets, and to ack packets with messages.
@@ -62,7 +62,7 @@ pub(crate) struct Connection {
     pub(crate) exchange: Exchange,
     /// The limit on the number of packets that the client may send in a second.
     packet_limit: RateLimit,
-    /// The shares of messages and state in each pass.
+    /// The shares of messages and state in what is sent in each tick.
     shares: Shares,
     held_calls: HeldCalls,
     /// The number of remote calls of the client that were ignored.
@@ -178,8 +178,8 @@ impl Connection {
         self.objects.is_known(slot)
     }
 
-    /// Gives up the connection's position in the history of an object that is removed from the client, and
-    /// the blob with this object.
+    /// Begins to remove an object from the client: releases the connection's position in the history of the
+    /// object, and stops sending the blob with this object.
     fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
         let Some(Closed { position, blob, is_forgotten }) = closed else { return };
         Self::catch_up(world, slot, position, None);
@@ -202,9 +202,9 @@ impl Connection {
         }
     }
 
-    /// Gives up the connection's `position` in the history of an object, if the connection has a position
-    /// there. If `missed` is given, adds the changes that the connection has not sent yet to it. If this was
-    /// the last connection with a position in the history of the object, the history is emptied.
+    /// Releases the connection's `position` in the history of an object, if the connection has one. If
+    /// `missed` is given, adds to it the changes that the connection has not sent yet. If this was the last
+    /// connection with a position in the history of the object, the history is emptied.
     fn catch_up(world: &mut World, slot: u32, position: Option<u64>, missed: Option<&mut Changelist>) {
         let Some(position) = position else { return };
         let object = &mut world.objects[slot as usize];

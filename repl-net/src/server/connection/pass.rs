@@ -1,4 +1,4 @@
-//! The pass: sends everything that a connection sends in one tick.
+//! Sends everything that a connection sends in one tick. This is called the pass of the connection.
 //!
 //! *Invariant:* every change of a tick is sent, pending, or in the history of the object after the position
 //! that the connection stores. Because of this, no change is forgotten (S86).
@@ -19,7 +19,7 @@ use crate::session::events::CloseReason;
 use crate::transport::acks::Received;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{
-    ENTRY_BITS, RunHead, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
+    ENTRY_BITS, RunHeader, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
@@ -126,9 +126,9 @@ impl Connection {
         self.outbox.set_status(context.world.frame, self.link.newest_acked, connection);
     }
 
-    /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
-    /// flight that needs an ack, sends a close (the removal of an object) for a slot in which the client has
-    /// no object. A close for an empty slot has no effect (R5). If the client has an object in each slot,
+    /// Makes sure that the client acks a packet soon after it has joined. If nothing that needs an ack is
+    /// sent or in flight, sends a closing (the removal of an object) for a slot in which the client has no
+    /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
     /// there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
@@ -203,8 +203,7 @@ impl Connection {
         }
     }
 
-    /// Sends one entry of a shared segment. `send_shared_entry` returns `false` if a packet has no room for
-    /// the entry.
+    /// Sends one entry of a shared segment. Returns `false` if the packets have no room for the entry.
     fn send_shared_entry(
         &mut self,
         entry: &SegmentEntry,
@@ -272,8 +271,8 @@ impl Connection {
         }
     }
 
-    /// Writes a close, which makes the client remove an object. `write_close` returns `false` if a packet has
-    /// no room for the close.
+    /// Writes the closing of an object, which makes the client remove the object. Returns `false` if the
+    /// packets have no room for the closing.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
         let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
         if has_room {
@@ -298,16 +297,16 @@ impl Connection {
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let values = &mut context.scratch.values;
-        let run_head = RunHead {
+        let run_header = RunHeader {
             origin,
             handles: list.handles(),
             count: column.program().handles(),
             classes: context.classes.len(),
         };
-        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_head.count) + values.bit_len();
+        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_header.count) + values.bit_len();
         let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
-            segment.run(slot, 1, &run_head, writer);
+            segment.run(slot, 1, &run_header, writer);
             writer.append(values);
         };
         let is_sent = if estimate > self.outbox.capacity() {

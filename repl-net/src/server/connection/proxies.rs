@@ -17,10 +17,10 @@ use super::objects::ProxyState;
 use crate::server::world::World;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::role::Proxy;
-use crate::transport::segment::{ENTRY_BITS, Origin, RunHead, SegmentKind, gap_order, handles_bits};
+use crate::transport::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
 
 impl Connection {
-    /// Returns the origin of an object for this client, which is the head of the object's opening (first
+    /// Returns the origin of an object for this client, which is the header of the object's opening (first
     /// update).
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
@@ -48,19 +48,19 @@ impl Connection {
             return true;
         }
         let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();
-        let run_head = RunHead {
+        let run_header = RunHeader {
             origin: self.origin(slot, context),
             handles: &HandleSet::new(),
             count: context.world.column_of(slot).program().handles(),
             classes: context.classes.len(),
         };
-        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_head.count);
+        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_header.count);
         if !self.outbox.make_room(estimate, context.now) {
             return false;
         }
-        let sent = Sent { slot, generation: run_head.origin.generation, content: Content::Proxy };
+        let sent = Sent { slot, generation: run_header.origin.generation, content: Content::Proxy };
         self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
-            segment.run(slot, 1, &run_head, writer);
+            segment.run(slot, 1, &run_header, writer);
         });
         self.objects.proxy_sent(slot, self.outbox.sequence());
         if more {

@@ -19,10 +19,10 @@ use crate::transport::link::RETRY_INTERVAL;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The packets that are given up together because they count as lost.
+/// The packets that are declared lost together.
 struct Losses<'a> {
     world: &'a mut World,
-    /// The packet that is being given up.
+    /// The number of the packet that is being declared lost.
     sequence: Sequence,
     /// The lost changes of each object.
     objects: BTreeMap<u32, LostObject>,
@@ -55,8 +55,8 @@ impl Connection {
     /// Processes acks of packets that counted as lost. Late acks still show which objects the client has
     /// created or removed, and which part of a blob arrived (R4). If late acks had no effect, nothing that
     /// takes a round trip could finish on links whose round trips are longer than the timeout. Packets are
-    /// given up in ascending order, so the recorded contents of a range of packets are contiguous. If nothing
-    /// is recorded for a range, the cost is O(log entries).
+    /// declared lost in the order of their numbers, so the recorded contents of a range of packets are
+    /// contiguous. If nothing is recorded for a range, the cost is O(log entries).
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
@@ -85,7 +85,7 @@ impl Connection {
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Records that a packet with closes has arrived, so that the client has removed the objects of `mask`.
+    /// Records that a packet with closings has arrived, so that the client has removed the objects of `mask`.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask) {
             if self.objects.is_closing(slot, sequence) {
@@ -125,12 +125,13 @@ impl Connection {
         }
     }
 
-    /// Gives up the packets whose acks are overdue. Overdue acks are those of packets that are older than the
-    /// timeout, and of packets before an acked packet that are too late for mere reordering (R9).
+    /// Declares those packets lost that should have been acked by now. These are packets that are older than
+    /// the timeout, and packets that were sent so long before an acked packet that reordering on the link
+    /// cannot explain the missing ack (R9).
     ///
     /// This function is called before the comparison of a tick, so that an object whose opening (first
     /// update) was lost is compared for the next opening (S40).
-    pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
+    pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
             // If no packet waits for an ack and the link answers, no packet is overdue, and no link must be
             // tried again.
@@ -152,10 +153,10 @@ impl Connection {
         }
     }
 
-    /// If the link has not answered for a long time, sends data again that has been in flight for a long
-    /// time, even before its timeout (R9). `retry` repeats only data on which the next step depends, and for
-    /// which the ack of any copy is enough. Changes are not repeated, because each copy would need its own
-    /// ack.
+    /// Sends data again that has been in flight for a long time, even before its timeout (R9). This function
+    /// is called if the link has not answered for a long time. It repeats only data on which the next step
+    /// depends, and for which the ack of any copy is enough. Changes are not repeated, because each copy
+    /// would need its own ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
@@ -236,8 +237,8 @@ impl Connection {
         lost == LostOpening::Values
     }
 
-    /// Collects a changelist that was lost with its packet. Later [`fold_lost`](Self::fold_lost) makes those
-    /// of its changes pending that no later packet contains.
+    /// Collects a changelist that was lost with its packet. [`fold_lost`](Self::fold_lost) later makes the
+    /// changes pending that no later packet contains.
     fn list_lost(&self, losses: &mut Losses<'_>, slot: u32, generation: NonZeroU32, list: Changelist) {
         if self.is_current(losses.world, slot, generation) && self.objects.takes_changes(slot) {
             let object = losses.objects.entry(slot).or_insert_with(|| LostObject::new(slot, generation));
@@ -245,9 +246,9 @@ impl Connection {
         }
     }
 
-    /// Makes the changes in lost changelists pending. The lost changelists of all packets that were given up
-    /// together are handled at the same time, so later packets and pending changelists are searched only
-    /// once.
+    /// Makes the changes in lost changelists pending. The lost changelists of all packets that were declared
+    /// lost together are handled in one step, so later packets and pending changelists are searched only one
+    /// time.
     fn fold_lost(&mut self, losses: Losses<'_>) {
         let Losses { world, objects, .. } = losses;
         let mut objects: Vec<LostObject> = objects.into_values().collect();
@@ -262,9 +263,8 @@ impl Connection {
         }
     }
 
-    /// Makes those changes of a changelist pending that the connection may see. For the other properties,
-    /// records that the client lacks their values, so that they are sent when the connection may see them
-    /// again.
+    /// Makes the changes of a changelist pending if the client may see them. For the other properties,
+    /// records that the client lacks their values, so that they are sent when the client may see them again.
     fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were emptied already and may contain items. Therefore
         // the lost changelist must not empty the client's collections again.
@@ -276,8 +276,8 @@ impl Connection {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
-    /// Drops the blob with an update of an object, if there is one. After the blob was dropped, its content
-    /// is pending, or the object counts as unsent.
+    /// Stops sending the blob with an update of an object, if there is one. Afterwards, the content of the
+    /// blob is pending, or the object counts as unsent.
     pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };

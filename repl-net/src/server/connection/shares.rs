@@ -1,6 +1,6 @@
-//! Divides what may be sent in a pass between messages and state.
+//! Divides what may be sent in a tick between messages and state.
 //!
-//! *Invariant:* if messages do not use their share of a pass, state may use the rest, and the other way
+//! *Invariant:* if messages do not use their share in a tick, state may use the rest, and the other way
 //! round.
 
 /// The greatest number of bytes by which messages or state may be behind their share. The larger this limit,
@@ -27,7 +27,7 @@ impl Shares {
         share.saturating_add_signed(isize::try_from(self.behind_bytes).unwrap_or(0))
     }
 
-    /// Ends a pass that has sent `messages` bytes of messages, and `both` bytes of messages and state
+    /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes of messages and state
     /// together. `is_contended` says whether the limits have held back state. If state was held back,
     /// messages were also held back, or there were no more messages, because messages are sent again after
     /// state.

@@ -7,7 +7,7 @@ use super::Connection;
 use super::context::PassContext;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
-use crate::transport::segment::RunHead;
+use crate::transport::segment::RunHeader;
 use crate::transport::slot_set::masks_between;
 
 impl Connection {
@@ -42,13 +42,13 @@ impl Connection {
                 at += 1;
                 continue;
             };
-            let run_head = RunHead {
-                origin: run.head.origin,
-                handles: &run.head.handles,
-                count: context.world.column(run.head.class).program().handles(),
+            let run_header = RunHeader {
+                origin: run.header.origin,
+                handles: &run.header.handles,
+                count: context.world.column(run.header.class).program().handles(),
                 classes: classes.len(),
             };
-            let Some(sent) = self.outbox.run(run.first, &run_head, run.sizes(), context.now) else { break };
+            let Some(sent) = self.outbox.run(run.first, &run_header, run.sizes(), context.now) else { break };
             if sent == 0 {
                 self.objects.leave_spawns(run.first);
                 at += 1;

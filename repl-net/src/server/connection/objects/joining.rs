@@ -14,7 +14,8 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 /// The objects that existed when the client connected and that have not arrived yet.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
-    /// Objects of which not all the content has arrived that they had when the client connected.
+    /// Objects of which the client still lacks some content. Only content counts that existed when the client
+    /// connected.
     lacking: SlotSet,
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.

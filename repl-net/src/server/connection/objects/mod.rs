@@ -66,7 +66,7 @@ pub(crate) struct ObjectStates {
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// The connection's position in the history of the object, which the connection must give up.
+    /// The connection's position in the history of the object, which the caller must release.
     pub(crate) position: Option<u64>,
     /// The id of the blob with an update of the object, which must not be sent any more.
     pub(crate) blob: Option<u32>,
@@ -176,9 +176,9 @@ impl ObjectStates {
         self.pending_spawns.waiting.iter()
     }
 
-    /// Returns the objects whose opening (first update) was sent and is sent again with each change until the
-    /// ack. Only openings of at most `max_bits` bits are sent again with each change. Costs O(known objects
-    /// that are out of step).
+    /// Returns the objects that need their opening (first update) again with each change. Their opening was
+    /// sent, but is not acked yet. Only openings of at most `max_bits` bits are sent again with each change.
+    /// Costs O(known objects that are out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -190,8 +190,8 @@ impl ObjectStates {
         })
     }
 
-    /// Returns whether the packet `sequence` belongs to the current close (removal) of the object. An earlier
-    /// packet may belong to an earlier close of the same object.
+    /// Returns whether the packet `sequence` belongs to the current closing (removal) of the object. An
+    /// earlier packet may belong to an earlier closing of the same object.
     pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
@@ -203,9 +203,9 @@ impl ObjectStates {
         self.tracked.weigh()
     }
 
-    /// Returns whether the close (removal) of any object was first sent before `start` and is not
+    /// Returns whether the closing (removal) of any object was first sent before `start` and is not
     /// acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls until
-    /// an overdue close is found.
+    /// an overdue closing is found.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
@@ -274,7 +274,7 @@ impl ObjectStates {
     }
 
     /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
-    /// Returns `None` if the client does not have the object or if its close has already begun.
+    /// Returns `None` if the client does not have the object or if its closing has already begun.
     fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
         if !self.known.contains(slot) {
             return None;
@@ -316,8 +316,8 @@ impl ObjectStates {
     }
 
     /// Ends the session, so that from now on the client counts as having no objects. Returns the slots that
-    /// the connection used, each with the connection's position in the history of the object, which the
-    /// connection gives up.
+    /// the connection used, each with the connection's position in the history of the object. The caller must
+    /// release these positions.
     pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
@@ -367,8 +367,8 @@ impl ObjectStates {
             return;
         }
         // If the opening (first update) is sent again, it contains the new owner and role. But the client may
-        // already have the object from an earlier opening, whose ack arrives late. If the client has the
-        // object, a lost opening is not sent again, so the owner and role must be tracked.
+        // already have the object from an earlier opening, and the ack of that opening may arrive late. If
+        // the client has the object, a lost opening is not sent again, so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyState::Unsent(since);
@@ -380,8 +380,8 @@ impl ObjectStates {
     /// Changes which properties of an object the client may see. The argument `properties` contains
     /// properties, each with a flag that is true if the client may now see the property, and false if it may
     /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns the properties that the client may now see and whose current values it
-    /// lacks. Returns `None` if the whole object must be sent or closed.
+    /// frames are recorded. Returns those properties that the client may now see, but without having their
+    /// current values. Returns `None` if the whole object must be sent or closed.
     pub(super) fn change_view(
         &mut self,
         slot: u32,
@@ -427,8 +427,7 @@ impl ObjectStates {
         }
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
-            // The openings of pending spawns are small, so the exact size is not stored, and one bit stands
-            // for it.
+            // The openings of pending spawns are small. So instead of the exact size, only one bit is stored.
             Tracked {
                 phase,
                 open_bits: is_opening.into(),

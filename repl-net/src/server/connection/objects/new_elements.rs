@@ -42,8 +42,8 @@ impl NewElements {
         self.arrays == 0
     }
 
-    /// Returns whether there are so many entries that some of their elements have probably been removed
-    /// since.
+    /// Returns whether there are so many entries that some of their elements have probably been removed from
+    /// the object.
     pub(super) fn are_many(&self) -> bool {
         self.entries.len() > self.most
     }

@@ -15,7 +15,7 @@ use crate::transport::slot_set::slots_of;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
     /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
-    /// contains the object.
+    /// contains the opening.
     Ignored,
     /// The whole object must be sent again.
     Unsent,
@@ -24,10 +24,11 @@ pub(crate) enum LostOpening {
 }
 
 impl ObjectStates {
-    /// Records that the packet `sequence` with openings (first updates of objects) has arrived. The openings
-    /// in the packet are those of pending spawns, or of any objects if the packet already counted as lost.
-    /// Some of the pending spawns may be tracked by now. Each tracked object stores the first packet that may
-    /// contain its opening, so earlier packets about the same slot have no effect.
+    /// Records that the packet `sequence` with openings (first updates of objects) has arrived. These are
+    /// openings of pending spawns. If the packet already counted as lost, they may be openings of any
+    /// objects. Some of the pending spawns may be tracked by now. Each tracked object stores the number of
+    /// the first packet that may contain its opening. So the acks of earlier packets do not count as acks of
+    /// this opening.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
@@ -92,8 +93,8 @@ impl ObjectStates {
         LostOpening::Unsent
     }
 
-    /// Handles the loss of a packet with closes, which make the client remove objects. The close of an object
-    /// must be sent again, unless a later packet also contains it.
+    /// Handles the loss of a packet with closings, which make the client remove objects. The closing of an
+    /// object must be sent again, unless a later packet also contains it.
     pub(crate) fn closes_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);
@@ -125,8 +126,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the blob with an update of an object has arrived. If no other blob of the object has
-    /// begun since, the waiting changes of the object may be sent.
+    /// Records that the blob with an update of an object has arrived. If no newer blob of the object has
+    /// begun, the waiting changes of the object may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)

@@ -84,8 +84,8 @@ impl ObjectStates {
 
     /// Records that the packet `sequence` contains the opening (first update) of an object, without the
     /// changes in `later`. The argument `bits` is the number of bits of the opening. The argument `has_items`
-    /// is true if the packet contains the items of collections. `opening_sent` returns the connection's
-    /// position in the history of the object, which the caller must give up.
+    /// is true if the packet contains the items of collections. Returns the connection's position in the
+    /// history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -104,7 +104,8 @@ impl ObjectStates {
         tracked.position.take()
     }
 
-    /// Records that the packet `sequence` contains the close of an object, which makes the client remove it.
+    /// Records that the packet `sequence` contains the closing of an object, which makes the client remove
+    /// the object.
     pub(crate) fn close_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
@@ -152,12 +153,13 @@ impl ObjectStates {
         self.out_of_step.insert(slot);
     }
 
-    /// Returns the first handle of the object's property that was sent as a blob last, or zero.
+    /// Returns the handle of the property that was last sent as a blob, or zero. The handle of a property is
+    /// its first handle.
     pub(crate) fn last_large(&self, slot: u32) -> u32 {
         self.tracked.get(slot).map_or(0, |tracked| tracked.last_large)
     }
 
-    /// Records that the property of an object whose first handle is `handle` is sent as a blob.
+    /// Records that a property of an object is sent as a blob. `handle` is the first handle of the property.
     pub(crate) fn large_sent(&mut self, slot: u32, handle: u32) {
         self.track(slot).last_large = handle;
     }
@@ -169,15 +171,15 @@ impl ObjectStates {
         }
     }
 
-    /// Gives up the blob with an update of the object. `take_blob` returns the id of the blob, if there was
-    /// one.
+    /// Records that the blob with an update of the object is no longer sent. Returns the id of the blob, if
+    /// there was one.
     pub(crate) fn take_blob(&mut self, slot: u32) -> Option<u32> {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// Records that a blob with the opening (first update) of an object was given up, so the opening must be
-    /// sent again. Returns `false` if the client has the object from another opening, and lacks the values of
-    /// this opening.
+    /// Records that a blob with the opening (first update) of an object is no longer sent, so the opening
+    /// must be sent again. Returns `false` if the client has the object from another opening, and lacks the
+    /// values of this opening.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,
@@ -212,14 +214,14 @@ impl ObjectStates {
         is_new
     }
 
-    /// Records that the changelist at position `place` was dropped from the full history of an object. If the
-    /// connection has not sent this changelist, the changes in it become pending (R10).
-    pub(crate) fn evicted(&mut self, slot: u32, place: u64, list: &Changelist) {
+    /// Records that the changelist at the position `dropped` was dropped from the full history of an object.
+    /// If the connection has not sent this changelist, the changes in it become pending (R10).
+    pub(crate) fn evicted(&mut self, slot: u32, dropped: u64, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let Some(position) = &mut tracked.position
-            && *position <= place
+            && *position <= dropped
         {
-            *position = place + 1;
+            *position = dropped + 1;
             tracked.pending.merge(list);
         }
     }

@@ -133,7 +133,7 @@ impl Pair {
     }
 
     fn spawn(&mut self, slot: u32) {
-        // A slot is used again when the client has lost the object that used it before.
+        // A slot is used again when the client has removed the object that used it before.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
             self.show(slot);
@@ -213,7 +213,7 @@ impl Pair {
         self.withdraw_blob(slot, blob);
     }
 
-    /// Gives up the blob with an update of an object. The blob contains an opening or one property.
+    /// Stops sending the blob with an update of an object. The blob contains an opening or one property.
     fn withdraw_blob(&mut self, slot: u32, blob: Option<u32>) {
         assert_eq!(self.states.take_blob(slot), blob);
         if blob.is_none() {

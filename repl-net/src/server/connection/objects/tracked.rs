@@ -23,7 +23,7 @@ pub(crate) enum Phase {
     /// The client has the object.
     #[default]
     Open,
-    /// The client must remove the object: its close must be sent, or was sent and is not acknowledged yet.
+    /// The client must remove the object: its closing must be sent, or was sent and is not acknowledged yet.
     Closing(CloseReason),
 }
 
@@ -36,9 +36,8 @@ pub(crate) enum ProxyState {
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
     /// current owner and role.
     Unsent(Sequence),
-    /// The owner and role were sent, but are not acknowledged yet. The first sequence number has the same
-    /// meaning as in `Unsent`. The second sequence number is that of the last packet that contains the owner
-    /// and role.
+    /// The owner and role were sent, but are not acknowledged yet. The first number has the same meaning as
+    /// in `Unsent`. The second number is the number of the last packet that contains the owner and role.
     Sent(Sequence, Sequence),
 }
 
@@ -46,13 +45,13 @@ pub(crate) enum ProxyState {
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
-    /// The first packet that may contain the object's opening (first update). If the object is being closed,
-    /// `since` is the first packet that may contain its close. Packets before `since` belong to an earlier
-    /// time at which the client had the object.
+    /// The number of the first packet that may contain the object's opening (first update). If the object is
+    /// being closed, this is the number of the first packet that may contain its closing. Earlier packets
+    /// belong to an earlier time at which the client had the object.
     pub(crate) since: Sequence,
-    /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
-    /// in the order of sending, so the content of earlier packets is not sent again before the packet
-    /// `carried` is given up.
+    /// The number of the newest packet with the object's opening or closing, or with a part of its blob.
+    /// Packets are declared lost in the order of sending, so the content of earlier packets is not sent again
+    /// before this packet is declared lost.
     pub(crate) carried: Sequence,
     /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
@@ -64,12 +63,12 @@ pub(crate) struct Tracked {
     /// Outdated changes are removed when they are pruned.
     pub(crate) waiting: Vec<Portions>,
     pub(crate) new_elements: NewElements,
-    /// Properties that the client had and may no longer see, each with the frame since which the client has
-    /// not seen the property. The stored frame is zero if the client's value may be even older.
+    /// Properties that the client had and may no longer see, each with the frame in which the client last saw
+    /// the property. The stored frame is zero if the client's value may be even older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
-    /// The first handle of the property that was sent as a blob last, or zero if there was none.
+    /// The first handle of the property that was last sent as a blob, or zero if there was none.
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
@@ -78,13 +77,13 @@ pub(crate) struct Tracked {
     /// Whether an opening of the object that may have arrived contains items of collections. After an opening
     /// with items, a later opening must not empty the collections.
     pub(crate) opened_with_items: bool,
-    /// Whether an opening of the object that counted as lost was acknowledged late. The client then has the
-    /// object, but the connection does not know which changes the client lacks. After such a late ack, the
-    /// connection sends the whole object again, without the properties that only openings contain (S43).
+    /// Whether a late ack has arrived for an opening of the object that counted as lost. The client then has
+    /// the object, but the connection does not know which changes the client lacks. After such a late ack,
+    /// the connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) has_arrived: bool,
-    /// Whether the object must be sent again after its close is acknowledged.
+    /// Whether the object must be sent again after its closing is acknowledged.
     pub(super) reopen: bool,
-    /// The time when the close (removal) of the object was first sent.
+    /// The time when the closing (removal) of the object was first sent.
     pub(super) close_sent_at: Option<Duration>,
 }
 
@@ -141,7 +140,7 @@ impl Tracked {
         self.left.is_empty() && self.new_elements.is_empty()
     }
 
-    /// Returns the frame since which the client has not seen a property, or zero if this frame is not known.
+    /// Returns the frame in which the client last saw a property, or zero if this frame is not known.
     pub(super) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }

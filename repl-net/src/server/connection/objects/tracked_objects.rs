@@ -25,7 +25,7 @@ pub(super) struct TrackedObjects {
     stale: Vec<u32>,
     /// About how many bytes all measured entries take on the heap.
     held_bytes: usize,
-    /// The entry at which the search for overdue closes continues.
+    /// The entry at which the search for overdue closings continues.
     cursor: usize,
 }
 
@@ -107,7 +107,7 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Returns whether the close (removal) of any object was first sent before `start` and is not
+    /// Returns whether the closing (removal) of any object was first sent before `start` and is not
     /// acknowledged yet. Each call examines only some of the entries, and [`SEARCH_CALLS`] calls examine all
     /// of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {

@@ -28,8 +28,8 @@ pub(crate) struct View {
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
     pub(super) hidden: SlotSet,
-    /// For each slot, the handles of those properties with custom conditions whose switch for this connection
-    /// differs from their declaration.
+    /// For each slot, the handles of those properties with custom conditions that are switched differently
+    /// for this connection than in their declaration.
     switched: BTreeMap<u32, HandleSet>,
 }
 
@@ -78,14 +78,13 @@ impl View {
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
-    /// clients at all. `shares_openings` returns false for a client that sees most objects in another way
-    /// than most clients.
+    /// clients at all. This is false for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
 
-    /// Returns the objects in a word of 64 slots whose openings (first updates) can be shared with other
-    /// clients.
+    /// Returns the objects in a word of 64 slots, as a bit mask. Only objects with openings (first updates)
+    /// that can be shared with other clients are in the mask.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
