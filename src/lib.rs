@@ -100,20 +100,20 @@
 //! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. `cargo
 //! insta review` accepts or rejects the change, and the accepted table is committed with it. Builds from
 //! before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset and
-//! the size in memory, and prints the runs of memory that are compared at once. These depend on compiler and
-//! target, so compare them only for types that are `repr(C)`. The example `layouts` has both forms, and a
-//! hand-written serialiser on the traits of [`bitstream_io`].
+//! the size in memory, and prints the runs of memory that are each compared as one block. These depend on
+//! compiler and target, so compare them only for types that are `repr(C)`. The example `layouts` has both
+//! forms, and a hand-written serialiser on the traits of [`bitstream_io`].
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
 //! that the next [`tick`](Server::tick) compares it. [`get_pair_mut`](Server::get_pair_mut) borrows two
-//! objects at once. [`set_owner`](Server::set_owner) and [`set_visible`](Server::set_visible) decide who sees
-//! what. The server must know all classes before the first client connects: call
+//! objects at the same time. [`set_owner`](Server::set_owner) and [`set_visible`](Server::set_visible) decide
+//! who sees what. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then.
 //!
-//! **Serve from an ECS.** The objects of a class may also live in a store of your own, whose rows move.
-//! Register the class of these objects with [`register_external`](Server::register_external). The server then
-//! stores no live copy of them. Before each tick, pass each object that changed to
+//! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
+//! rows. Register the class of these objects with [`register_external`](Server::register_external). The
+//! server then stores no live copy of them. Before each tick, pass each object that changed to
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
 //! [`External`] lists the exceptions. On a client, [`copy_changed`](Client::copy_changed) copies the
 //! properties that arrived to a component.
@@ -283,20 +283,20 @@
 //! - **Messages and calls arrive once.** Each message of a reliable [`Channel`] and each reliable call is
 //!   delivered exactly once while the connection lasts, and in order if the channel is ordered. A call runs
 //!   only while its object exists.
-//! - **Clients do only what they may.** A call of a client runs only on an object that this client owns at
-//!   that moment, and only if its validator accepts it. A client cannot change a property.
+//! - **Clients do only what they may.** A call of a client runs only if this client owns the object of the
+//!   call at that moment, and only if the validator accepts the call. A client cannot change a property.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees
 //!
 //! - Properties and objects are independent of each other: under loss a client may see a newer value of one
-//!   beside an older value of another. Only a field marked `atomic`, or with a type that derives only
+//!   together with an older value of another. Only a field marked `atomic`, or with a type that derives only
 //!   [`NetSerialize`](derive@NetSerialize), never mixes values of two ticks.
 //! - Clients never see values between two ticks. Clients may also miss a value that was replaced before it
 //!   arrived.
 //! - `notify_always` may be called more than once for one value.
 //! - A reference may reveal the identity of an object that the client cannot see.
-//! - A [`FastArray`] does not keep its order on clients. An [`OrderedFastArray`] does, once everything has
+//! - A [`FastArray`] does not keep its order on clients. An [`OrderedFastArray`] does, after everything has
 //!   arrived.
 //! - When a client may no longer see a property, it keeps the last value that it saw. For example, a former
 //!   owner keeps the last values for the owner.

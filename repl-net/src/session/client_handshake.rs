@@ -74,7 +74,7 @@ enum Stage {
     },
     Connected,
     Ended {
-        /// The closing packet of this side. `None` if the server ended the session.
+        /// The disconnect packet of this side. `None` if the server ended the session.
         closing: Option<Control>,
     },
 }
@@ -321,7 +321,7 @@ impl ClientHandshake {
         owes
     }
 
-    /// Ends the session if it has not ended, and sends a closing packet.
+    /// Ends the session if it has not ended, and sends a disconnect packet.
     pub(crate) fn end(
         &mut self,
         reason: DisconnectReason,
@@ -344,7 +344,7 @@ impl ClientHandshake {
     }
 
     /// Handles a packet that comes after the end. A packet of state shows that the server has not received
-    /// the closing packet, so the packet is sent again.
+    /// the disconnect packet, so the packet is sent again.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         if let Stage::Ended { closing: Some(closing) } = &self.stage
             && queue.is_empty()

@@ -9,7 +9,7 @@ use super::disconnect::DisconnectReason;
 use super::login::{read_bytes, write_bytes};
 use super::name::cut;
 
-/// The most bytes of a text in a closing packet.
+/// The most bytes of a text in a disconnect packet.
 const MAX_TEXT_BYTES: usize = 255;
 
 /// The bytes that a disconnect packet takes without its text.
@@ -21,7 +21,7 @@ const NOT_READ: &str = "the other side could not read a packet of this side";
 /// The reason that a client reports if the server has rejected a call.
 const REJECTED: &str = "the server rejected the parameters of a call";
 
-/// The content of a closing packet.
+/// The content of a disconnect packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// The application of the sender ended the session.
@@ -152,7 +152,7 @@ fn read_text(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     String::from_utf8(read_bytes(reader, 8, MAX_TEXT_BYTES)?).map_err(|_| ReadError::InvalidUtf8)
 }
 
-/// Returns the beginning of a text that a closing packet has room for.
+/// Returns the beginning of a text that a disconnect packet has room for.
 pub(crate) fn shortened(text: &str) -> String {
     cut(text, MAX_TEXT_BYTES).to_owned()
 }

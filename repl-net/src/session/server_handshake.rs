@@ -269,7 +269,7 @@ impl ServerHandshake {
             }
             Stage::Handshake | Stage::Login => HandshakeOutcome::Nothing,
             Stage::Ended(_) => {
-                // The client has not received the closing packet.
+                // The client has not received the disconnect packet.
                 if queue.is_empty() {
                     self.closing(config.mtu_bytes).into_iter().for_each(|packet| queue.push(packet));
                 }
@@ -541,7 +541,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Ends the session if it has not ended, and sends a closing packet.
+    /// Ends the session if it has not ended, and sends a disconnect packet.
     pub(crate) fn end(
         &mut self,
         reason: DisconnectReason,

@@ -312,7 +312,7 @@ fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
     let mut pair = Pair::alike();
     pair.server_receives(&malformed);
     assert!(matches!(pair.server_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
-    assert!(pair.server_sends().is_empty(), "nobody could open a closing packet");
+    assert!(pair.server_sends().is_empty(), "nobody could open a disconnect packet");
 }
 
 #[test]
