@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -236,6 +237,93 @@ fn a_sequenced_message_that_is_acknowledged_is_not_repeated() {
     let large: Vec<usize> = sizes.into_iter().filter(|bytes| *bytes > 8).collect();
     assert_eq!(large, [14], "the first copy was acknowledged");
     assert_eq!(polled(|| room.server.poll_message::<Input>()).len(), 1);
+}
+
+/// A text that is longer than all acks.
+const TEXT: &str = "A text that is longer than all acks.";
+/// The sizes of packets with this text, which are larger than packets of acks, and smaller than hellos.
+const MESSAGE_BYTES: Range<usize> = TEXT.len()..400;
+
+/// Returns how often a reliable message is sent in the fourth to sixth second of silence. Before that, each
+/// message of the same side was acknowledged after 600 ms.
+fn tries_on_a_slow_link(is_of_server: bool) -> usize {
+    let mut room = room(ServerConfig::default());
+    let id = room.guests[0].id;
+    let send = |room: &mut Room, number: u32| {
+        let chat = Chat(number, TEXT.to_owned());
+        let result = match is_of_server {
+            true => room.server.send(id, &chat),
+            false => room.guests[0].client.send(&chat),
+        };
+        result.expect("there is room");
+    };
+    for number in 0..18 {
+        send(&mut room, number);
+        for _ in 0..2 {
+            let packets = if is_of_server { room.tick_one() } else { room.replies(0) };
+            room.wait(Duration::from_millis(300));
+            if is_of_server {
+                room.deliver(0, &packets)
+            } else {
+                room.hear(0, &packets)
+            }
+            let acks = if is_of_server { room.replies(0) } else { room.tick_one() };
+            room.wait(Duration::from_millis(300));
+            if is_of_server { room.hear(0, &acks) } else { room.deliver(0, &acks) }
+        }
+    }
+    send(&mut room, 18);
+    let mut sent = 0;
+    for tick in 0..360 {
+        let packets = if is_of_server { room.tick_one() } else { room.replies(0) };
+        sent += packets.iter().filter(|packet| tick >= 180 && MESSAGE_BYTES.contains(&packet.len())).count();
+        if !is_of_server {
+            room.wait(TICK);
+        }
+    }
+    assert!(room.guests[0].client.is_connected() && room.closed(0).is_none());
+    sent
+}
+
+#[test]
+fn r09_reliable_messages_on_a_slow_link_are_tried_four_times_a_second_in_both_directions() {
+    for is_of_server in [true, false] {
+        let tries = tries_on_a_slow_link(is_of_server);
+        assert!((8..=13).contains(&tries), "{tries} in three seconds, of the server: {is_of_server}");
+    }
+}
+
+#[test]
+fn r04_a_late_ack_of_a_message_ends_its_repeats_in_both_directions() {
+    for is_of_server in [true, false] {
+        let mut room = room(ServerConfig::default());
+        let id = room.guests[0].id;
+        match is_of_server {
+            true => room.server.send(id, &Chat(1, TEXT.to_owned())).unwrap(),
+            false => room.guests[0].client.send(&Chat(1, TEXT.to_owned())).unwrap(),
+        }
+        let send = |room: &mut Room| if is_of_server { room.tick_one() } else { room.replies(0) };
+        let is_sent =
+            |packets: &[Vec<u8>]| packets.iter().any(|packet| MESSAGE_BYTES.contains(&packet.len()));
+        let first = send(&mut room);
+        if is_of_server {
+            room.deliver(0, &first)
+        } else {
+            room.hear(0, &first)
+        }
+        let ack = if is_of_server { room.replies(0) } else { room.tick_one() };
+        room.wait(Duration::from_millis(400));
+        assert!(is_sent(&send(&mut room)), "the first packet counts as lost");
+        if is_of_server {
+            room.hear(0, &ack)
+        } else {
+            room.deliver(0, &ack)
+        }
+        for _ in 0..120 {
+            room.wait(TICK);
+            assert!(!is_sent(&send(&mut room)), "of the server: {is_of_server}");
+        }
+    }
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl Client {
             if let Some(elapsed) = self.outbox.arrived_late(range, now) {
                 self.link.acked_late(elapsed);
             }
+            self.exchange.outgoing.arrived_late(range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
                 self.arrived(sequence);
@@ -106,7 +107,8 @@ impl Client {
     }
 
     /// Declares those packets lost that should have been acked by now. The reliable messages in lost packets
-    /// are sent again.
+    /// are sent again. If the server has not answered for a long time, other reliable messages are sent again
+    /// too.
     fn declare_lost(&mut self, now: Duration) {
         let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         for sequence in overdue {
@@ -118,6 +120,9 @@ impl Client {
         }
         self.outbox.in_flight.trim();
         self.link.timeouts = self.link.timeouts.saturating_add(u32::from(has_timed_out));
+        if let Some(sent_by) = self.link.begin_retry(now) {
+            self.exchange.outgoing.retry(&self.outbox.in_flight, sent_by);
+        }
     }
 
     /// Sends the messages of this tick, together with the acks if acks are due. Returns whether a packet was

@@ -8,6 +8,7 @@
 
 mod assembly;
 pub(crate) mod channel;
+mod declared_lost;
 pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod mailbox;

@@ -9,7 +9,10 @@ use std::time::Duration;
 use repl_core::BitWriter;
 
 use super::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
+use super::declared_lost::DeclaredLost;
 use super::sending::{Message, SendingChannel, Stop};
+use crate::transport::acks::AckRange;
+use crate::transport::in_flight::InFlight;
 use crate::transport::message::SentMessage;
 use crate::transport::outbox::Outbox;
 use crate::transport::sequence::Sequence;
@@ -18,8 +21,10 @@ use crate::transport::sequence::Sequence;
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
     channels: Vec<SendingChannel>,
+    /// The messages in packets that counted as lost. `None` if all messages are acknowledged.
+    declared_lost: Option<Box<DeclaredLost>>,
     /// The channel that has the next turn.
-    first: usize,
+    first: u16,
     /// Whether this turn has begun already.
     resumes: bool,
 }
@@ -32,7 +37,11 @@ impl Outgoing {
 
     /// Returns about how many bytes of memory the messages take. O(channels).
     pub(crate) fn held_bytes(&self) -> usize {
-        self.channels.iter().map(|sending| sending.stored.bytes).sum()
+        let stored = self.channels.iter().map(|sending| sending.stored.bytes);
+        stored.fold(
+            self.declared_lost.as_ref().map_or(0, |declared_lost| declared_lost.held_bytes()),
+            usize::saturating_add,
+        )
     }
 
     /// Adds a message, which is sent in the next pass. `max_bits` is the room of a packet.
@@ -93,7 +102,8 @@ impl Outgoing {
     pub(crate) fn send(&mut self, outbox: &mut Outbox, budget_bits: usize, now: Duration) -> usize {
         let (count, mut sent_bits) = (self.channels.len(), 0);
         while self.is_waiting() {
-            let order = (self.first..count).chain(0..self.first);
+            let first = usize::from(self.first);
+            let order = (first..count).chain(0..first);
             for at in order {
                 let Some(sending) = self.channels.get_mut(at).filter(|sending| sending.is_waiting()) else {
                     continue;
@@ -104,13 +114,13 @@ impl Outgoing {
                 if sending.send((at as u16, count as u16), outbox, (&mut sent_bits, budget_bits), now)
                     == Stop::NoRoom
                 {
-                    (self.first, self.resumes) = (at, true);
+                    (self.first, self.resumes) = (at as u16, true);
                     return sent_bits;
                 }
             }
         }
         if sent_bits > 0 {
-            self.first = self.first.saturating_add(1).checked_rem(count).unwrap_or(0);
+            self.first = self.first.saturating_add(1).checked_rem(count as u16).unwrap_or(0);
         }
         sent_bits
     }
@@ -122,15 +132,43 @@ impl Outgoing {
                 sending.arrived(*message);
             }
         }
+        if self.declared_lost.is_some() && self.channels.iter().all(|sending| sending.len() == 0) {
+            self.declared_lost = None;
+        }
+    }
+
+    /// Handles acks of packets that counted as lost: their messages have arrived, so they are not sent again.
+    pub(crate) fn arrived_late(&mut self, range: AckRange) {
+        if let Some(declared_lost) = &mut self.declared_lost {
+            let messages = declared_lost.take(range);
+            self.arrived(&messages);
+        }
+    }
+
+    /// Sends the reliable messages again that were sent by the time `sent_by` in packets that may still arrive,
+    /// because the link has not answered for a long time (R9). The ack of any copy is enough.
+    pub(crate) fn retry(&mut self, in_flight: &InFlight, sent_by: Duration) {
+        for (sequence, contents) in in_flight.sent_by(sent_by) {
+            for message in &contents.messages {
+                self.send_again(sequence, *message);
+            }
+        }
     }
 
     /// Handles the loss of the packet `sequence` with these messages: reliable ones are sent again.
     pub(crate) fn lost(&mut self, sequence: Sequence, messages: &[SentMessage]) {
         for message in messages {
-            if let Some(sending) = self.channels.get_mut(message.channel as usize) {
-                sending.lost(sequence, *message);
+            if self.send_again(sequence, *message) {
+                self.declared_lost.get_or_insert_default().add(sequence, *message);
             }
         }
+    }
+
+    /// Sends a message again unless a later packet than `sequence` contains it. Returns whether it is reliable
+    /// and not acknowledged.
+    fn send_again(&mut self, sequence: Sequence, message: SentMessage) -> bool {
+        let sending = self.channels.get_mut(message.channel as usize);
+        sending.is_some_and(|sending| sending.send_again(sequence, message))
     }
 }
 
@@ -195,6 +233,7 @@ mod tests {
                 Delivery::Lost => self.outgoing.lost(sequence, &contents.messages),
                 _ => self.outgoing.arrived(&contents.messages),
             }
+            self.outbox.in_flight.trim();
         }
     }
 
@@ -211,6 +250,59 @@ mod tests {
         assert_eq!(side.send(), [vec![(1, 0), (0, 0)], vec![(0, 2)]], "the channels take turns");
         side.resolve(3, Delivery::Arrived);
         side.resolve(4, Delivery::Arrived);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    fn range(first: u64, last: u64) -> AckRange {
+        AckRange { first: Sequence::new(first), last: Sequence::new(last) }
+    }
+
+    #[test]
+    fn r04_a_late_ack_of_a_packet_that_counted_as_lost_counts_for_its_messages() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        (0..3).for_each(|_| side.add(0, 100).unwrap());
+        assert_eq!(side.send().len(), 3);
+        (0..3).for_each(|packet| side.resolve(packet, Delivery::Lost));
+        side.outgoing.arrived_late(range(0, 1));
+        side.outgoing.arrived_late(range(0, 1));
+        assert_eq!(side.send(), [vec![(0, 2)]], "only the last one is sent again");
+        // The ack also counts if the message was sent again in the meantime.
+        side.outgoing.arrived_late(range(2, 2));
+        side.resolve(3, Delivery::Lost);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r04_messages_that_are_lost_again_and_again_take_limited_memory_and_none_when_acked() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unreliable]);
+        (0..40).for_each(|_| side.add(0, 10).unwrap());
+        let stored = side.outgoing.held_bytes();
+        for _ in 0..200 {
+            side.add(1, 10).unwrap();
+            let first = side.outbox.next().number();
+            let packets = side.send().len() as u64;
+            (first..first + packets).for_each(|packet| side.resolve(packet, Delivery::Lost));
+        }
+        let held = side.outgoing.held_bytes() - stored;
+        assert!((20_000..80_000).contains(&held), "{held} bytes");
+        let first = side.outbox.next().number();
+        let packets = side.send().len() as u64;
+        (first..first + packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        assert_eq!(side.outgoing.held_bytes(), 0);
+    }
+
+    #[test]
+    fn r09_messages_on_a_silent_link_are_sent_again_before_they_count_as_lost() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unreliable]);
+        side.add(0, 10).unwrap();
+        side.add(1, 10).unwrap();
+        side.send();
+        side.outgoing.retry(&side.outbox.in_flight, Duration::ZERO);
+        assert_eq!(side.send(), [[(0, 0)]], "the reliable one");
+        side.resolve(0, Delivery::Lost);
+        assert_eq!(side.send(), [[]; 0], "the second packet may still arrive");
+        side.resolve(1, Delivery::Lost);
+        side.outgoing.arrived_late(range(0, 0));
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
     }
 

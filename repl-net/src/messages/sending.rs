@@ -258,14 +258,18 @@ impl SendingChannel {
         }
     }
 
-    /// Handles the loss of the packet `sequence` with a message or part.
-    pub(crate) fn lost(&mut self, sequence: Sequence, sent: SentMessage) {
-        if let Some((state, ..)) = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part))
-            && *state == State::InFlight(sequence)
-        {
+    /// Sends a message or part again, unless a later packet than `sequence` contains it. Returns whether the
+    /// message is reliable and the message or part is not acknowledged.
+    pub(crate) fn send_again(&mut self, sequence: Sequence, sent: SentMessage) -> bool {
+        let is_reliable = self.is_reliable();
+        let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
+        let Some((state, ..)) = found else { return false };
+        if *state == State::InFlight(sequence) {
             *state = State::Waiting(1);
             self.stored.waiting = self.stored.waiting.saturating_add(1);
+            return true;
         }
+        is_reliable && *state != State::Done
     }
 
     fn get_mut(&mut self, number: u64) -> Option<&mut Message> {

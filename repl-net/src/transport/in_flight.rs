@@ -257,6 +257,14 @@ impl InFlight {
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
+    /// Returns the packets that may still arrive and were sent by the time `end`, with their contents, in
+    /// ascending order.
+    pub(crate) fn sent_by(&self, end: Duration) -> impl Iterator<Item = (Sequence, &Contents)> {
+        let sent = self.records.iter().zip(self.first..).take_while(move |(record, _)| record.sent_at <= end);
+        let unknown = sent.filter(|(record, _)| record.delivery == Delivery::Unknown);
+        unknown.map(|(record, number)| (Sequence::new(number), &record.contents))
+    }
+
     /// Returns when a packet was sent, if there is a record of it.
     pub(crate) fn sent_at(&self, sequence: Sequence) -> Option<Duration> {
         Some(self.records.get(self.at(sequence)?)?.sent_at)

@@ -19,7 +19,7 @@ const GREATEST_LATENESS: Duration = Duration::from_millis(500);
 const LATENESS_ACKS: u32 = 512;
 
 /// The time between two tries to reach a link that does not answer (R9).
-pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -100,13 +100,14 @@ impl LinkHealth {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// Returns whether a silent link must be tried again now, and records that it is tried.
-    pub(crate) fn begin_retry(&mut self, now: Duration) -> bool {
+    /// If a silent link must be tried again now, records that it is tried. Returns the time by which a packet
+    /// was sent if some of its content is sent again.
+    pub(crate) fn begin_retry(&mut self, now: Duration) -> Option<Duration> {
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
-        if is_due {
+        is_due.then(|| {
             self.last_retry = now;
-        }
-        is_due
+            now.saturating_sub(RETRY_INTERVAL)
+        })
     }
 
     /// Returns whether the memory for unacknowledged data has exceeded its limit for a whole `timeout`.

@@ -15,7 +15,6 @@ use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
 use crate::transport::in_flight::{Content, Contents, LostObject, Sent};
 use crate::transport::late::Late;
-use crate::transport::link::RETRY_INTERVAL;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
@@ -37,6 +36,7 @@ impl Connection {
             if let Some(elapsed) = self.outbox.arrived_late(range, now) {
                 self.link.acked_late(elapsed);
             }
+            self.exchange.outgoing.arrived_late(range);
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
@@ -148,22 +148,18 @@ impl Connection {
         // later.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(has_timed_out);
-        if self.link.begin_retry(now) {
-            self.retry(now);
+        if let Some(sent_by) = self.link.begin_retry(now) {
+            self.retry(sent_by);
         }
     }
 
-    /// Sends data again that has been in flight for a long time, even before its timeout (R9). This function
-    /// is called if the link has not answered for a long time. It repeats only data on which the next step
-    /// depends, and for which the ack of any copy is enough. Changes are not repeated, because each copy
-    /// would need its own ack.
-    fn retry(&mut self, now: Duration) {
-        let start = now.saturating_sub(RETRY_INTERVAL);
-        let unknown = self.outbox.in_flight.unknown();
-        let old: Vec<Sequence> =
-            unknown.filter(|(_, sent_at)| *sent_at <= start).map(|(sequence, _)| sequence).collect();
-        for sequence in old {
-            let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { continue };
+    /// Sends data again that was sent by the time `sent_by` and may still arrive, even before its timeout
+    /// (R9). This function is called if the link has not answered for a long time. It repeats only data on
+    /// which the next step depends, and for which the ack of any copy is enough. Changes are not repeated,
+    /// because each copy would need its own ack.
+    fn retry(&mut self, sent_by: Duration) {
+        self.exchange.outgoing.retry(&self.outbox.in_flight, sent_by);
+        for (sequence, contents) in self.outbox.in_flight.sent_by(sent_by) {
             for sent in &contents.sent {
                 if let Content::Fragment { blob, index } = sent.content {
                     self.blobs.lost(blob, index, sequence);
@@ -172,7 +168,6 @@ impl Connection {
             for (word, mask) in &contents.closed {
                 self.objects.closes_lost(sequence, *word, *mask);
             }
-            self.outbox.in_flight.put_contents(sequence, contents);
         }
     }
 
