@@ -1,5 +1,5 @@
-//! A thousand remote calls and a thousand messages in a tick, from a client to the server, beside the same
-//! bytes in a format written by hand: length, channel, bytes.
+//! A thousand remote calls and a thousand messages in a tick, from a client to the server, compared with the
+//! same bytes in a format written by hand: length, channel, bytes.
 //!
 //! *Invariant:* every candidate sends the same parameters in packets of the same size, and adds them up on
 //! the other side, so no call is lost or skipped.
@@ -21,7 +21,7 @@ const PACKET_BYTES: usize = 1_200;
 /// As many messages a second as calls.
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
-/// The object whose functions are called.
+/// The object with the functions that are called.
 #[derive(Replicated, Default)]
 struct Target {
     #[replicated(push)]
@@ -168,7 +168,7 @@ impl Candidate for Messages {
 }
 
 /// Messages written by hand: two bytes of length, one byte of channel, the bytes. They are stored until they
-/// are acknowledged, like those of a reliable channel.
+/// are acknowledged, like the messages of a reliable channel.
 #[derive(Default)]
 struct Hand {
     stored: Vec<Vec<u8>>,

@@ -32,7 +32,7 @@ struct Member {
     armed: bool,
 }
 
-/// An object whose one property is an array.
+/// An object with one property, which is an array.
 #[derive(Clone, Debug, Default, Replicated)]
 #[replicated(all)]
 struct Squad {
@@ -143,7 +143,7 @@ fn merge_sorted(lists: &[Vec<u32>]) -> Vec<u32> {
     union
 }
 
-/// Puts all handles in one list and sorts this list once, which is the fastest way to merge sorted lists.
+/// Puts all handles in one list and then sorts this list, which is the fastest way to merge sorted lists.
 fn sort_once(lists: &[Vec<u32>], union: &mut Vec<u32>) {
     union.clear();
     black_box(lists).iter().for_each(|list| union.extend_from_slice(list));
@@ -159,8 +159,8 @@ fn history_of(lists: &[Changelist]) -> History {
     history
 }
 
-/// Measures a tick of 32 connections. Each connection has seen the history up to the oldest list, and one
-/// more list has been added since.
+/// Measures a tick of 32 connections. Each connection has gathered the history up to the oldest list. After
+/// that, one more list was added.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
     history.push(newest, true, |_, _| {});
     for _ in 0..CONNECTIONS {

@@ -1,6 +1,7 @@
-//! Tens of thousands of objects end, and the packets that report this are lost: the cost for the server.
+//! Tens of thousands of objects are removed, and the packets with the closings are lost: the cost for the
+//! server.
 //!
-//! *Invariant:* only the server's work is measured. Each run ends when the client has lost all objects and
+//! *Invariant:* only the server's work is measured. Each run ends when the client has removed all objects and
 //! the server knows it.
 
 #[path = "../tests/support/ends.rs"]
@@ -54,8 +55,8 @@ fn ends(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Prints the longest tick for each way and link. Also prints the cost of 6,000 ends among 60,000 objects,
-/// beside the cost of 6,000 ends without other objects.
+/// Prints the longest tick for each way and link. Also compares the cost of removing 6,000 of 60,000 objects
+/// with the cost of removing 6,000 objects without other objects.
 fn print_ratios() {
     for end in [End::Despawn, End::Hide] {
         for link in LINKS {

@@ -107,8 +107,8 @@ impl Places {
 /// A live array and its replica, and the position of the next change.
 struct Pair {
     link: Link<Bag>,
-    /// If set, an array of this length is moved in memory before each delta, so that the caches are as after
-    /// such a move.
+    /// If set, an array of this length is moved in memory before each delta, so that the caches are in the
+    /// same state as after a move.
     moved: Option<Vec<Item>>,
     places: Places,
 }

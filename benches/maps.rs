@@ -170,7 +170,7 @@ impl<S: Store + Default> Opening<S> {
         (elapsed, bytes)
     }
 
-    /// The client leaves, and the server removes its connection.
+    /// Closes the connection of a client that leaves, and lets the server forget it.
     fn leave(&mut self, id: ConnectionId) {
         self.server.disconnect(id);
         self.now += ServerConfig::default().timeout * 2;

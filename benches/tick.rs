@@ -44,11 +44,11 @@ const JOINED_PLAYERS: u32 = 10_000;
 
 /// A server with its clients, tick after tick.
 trait Candidate {
-    /// Returns a server whose clients have every player.
+    /// Returns a server with clients that have every player.
     fn settled(workload: &Workload) -> Self;
     /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     fn send(&mut self, workload: &Workload, step: u32) -> u64;
-    /// The work outside of the server between sending and acknowledging. Not measured.
+    /// Does the work outside the server between sending and acknowledging. Not measured.
     fn deliver(&mut self) {}
     /// Receives the acknowledgements of all packets of this tick.
     fn acknowledge(&mut self);

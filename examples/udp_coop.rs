@@ -141,7 +141,7 @@ impl Guest {
     }
 }
 
-/// Plays until `done`. Returns `false` if that takes longer than `most`.
+/// Plays until `done` returns true. Returns `false` if the time `most` has passed before.
 fn play(games: &mut [Game], guests: &mut [Guest], most: Duration, done: impl Fn(&[Guest]) -> bool) -> bool {
     let start = Instant::now();
     while !done(guests) && start.elapsed() < most {

@@ -58,8 +58,9 @@
 //!
 //! A client may add an item before the server does. The item gets a [local](crate::ItemId::is_local) id, and
 //! no update changes it. When the server adds its own item for the same thing, both are in the array, because
-//! nothing tells the library that they are the same. The game recognises such items by a number of its own.
-//! The client removes the predicted item in the notify of the field, which runs after the items were added.
+//! nothing tells the library that they are the same. The game recognises items of the same thing by a number
+//! of its own. The client removes the predicted item in the notify of the field, which runs after the items
+//! were added.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -101,7 +102,7 @@
 //! let archer = server.spawn(Archer::default());
 //! # server[archer].arrows.push(Arrow::default());
 //! # carry(&mut server, &mut client);
-//! // The client adds its arrow at once.
+//! // The client adds its arrow immediately.
 //! let predicted = client.get_mut(archer).unwrap().arrows.push(Arrow { target: 7, shot: 1 });
 //! assert!(predicted.is_local());
 //!

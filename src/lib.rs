@@ -82,7 +82,8 @@
 //! assert!(table.contains("position[2]  f32 -4096..=4096 by 0.01"));
 //! ```
 //!
-//! **Review what is sent.** Keep that table beside the code as a snapshot of [`insta`](https://insta.rs):
+//! **Review what is sent.** Keep that table together with the code as a snapshot of
+//! [`insta`](https://insta.rs):
 //!
 //! ```no_run
 //! # use repl::prelude::*;
@@ -276,10 +277,11 @@
 //!   length that a packet claims allocates nothing.
 //! - **Conditions apply to every packet.** A packet contains nothing that its client may not see when the
 //!   packet is made.
-//! - **Same layouts.** No state is sent between two builds whose classes differ on the wire. The error names
-//!   the first class that differs.
-//! - **Objects live where you like.** A server that is [handed](External) its objects from a store whose rows
-//!   move sends the same packets as one that has them itself, apart from what [`External`] lists.
+//! - **Same layouts.** No state is sent between two builds if their classes differ on the wire. The error
+//!   names the first class that differs.
+//! - **Objects live where you like.** Objects may live in the server, or outside it in a store that moves its
+//!   rows and [hands them to the server](External). The server sends the same packets in both cases.
+//!   [`External`] lists the exceptions.
 //! - **Messages and calls arrive once.** Each message of a reliable [`Channel`] and each reliable call is
 //!   delivered exactly once while the connection lasts, and in order if the channel is ordered. A call runs
 //!   only while its object exists.

@@ -155,7 +155,7 @@ fn s73_whole_properties_are_kept_or_dropped() {
     assert_eq!(pair.flat(&list), [3, 0, 0, 0]);
 }
 
-/// Returns the places in a flat list. Each place is the path of handles that leads to it.
+/// Returns the path of handles to each entry of a flat list.
 fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
     let mut paths = BTreeSet::new();
     let rest = level(flat, layout, &mut Vec::new(), &mut paths);

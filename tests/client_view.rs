@@ -1,8 +1,8 @@
-//! The reports of a client about its objects and its connection, besides values: owner, role, class and
+//! What a client reports about its objects and its connection in addition to values: owner, role, class and
 //! changes.
 //!
-//! *Invariant:* once packets arrive, the owner and the role on a client are those on the server, whatever was
-//! lost before.
+//! *Invariant:* after packets have arrived, the owner and the role on a client are the same as on the server,
+//! whatever was lost before.
 
 mod support;
 
@@ -218,8 +218,8 @@ struct Note {
     text: String,
 }
 
-/// Returns the role on a client that received the opening of a chest at once, but whose acks are delayed. The
-/// role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after the
+/// Returns the role on a client that receives the opening of a chest immediately, but sends its acks late.
+/// The role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after the
 /// opening. All other packets that are sent before the acks arrive are lost.
 fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
@@ -290,7 +290,7 @@ fn s205_a_role_is_sent_after_its_openings_were_lost_and_an_earlier_opening_arriv
         room.tick_one();
     }
     room.hear(0, &late_ack);
-    // The server gives up data that the client may no longer see.
+    // The server stops sending data that the client may no longer see.
     room.server.set_custom_active_for(id, letter, support::property::<Letter>("seal"), false);
     room.settle();
     assert_eq!(room.client().role(letter), Some(Role::Authority));

@@ -1,5 +1,5 @@
 //! Difficult cases between a change and its arrival: late acks, full links, and objects that are removed and
-//! added again at once.
+//! added again immediately.
 //!
 //! *Invariant:* each test repeats, step by step, a failure that a random run once found.
 
@@ -71,8 +71,8 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &opening);
     room.server.despawn(object);
     room.tick_one();
-    // This ack acknowledges that the client has received the close. But the close was sent before the object
-    // was shown again.
+    // This ack acknowledges that the client has received the closing. But the closing was sent before the
+    // object was shown again.
     room.hear(0, &ack_of_second);
     let next = room.server.spawn(thing(7));
     room.settle();
@@ -216,7 +216,7 @@ fn r09_acks_lost_in_both_directions_are_repeated() {
     assert_eq!(told.count(), 5);
 }
 
-/// Returns a room with one thing, whose client has acked its packets 600 ms late for some time.
+/// Returns a room with one thing and one client. For some time, the client has acked its packets 600 ms late.
 fn slow_link() -> (Room, ObjectRef<Thing>) {
     let (mut room, object) = one_thing(ServerConfig::default());
     answer_late(&mut room, object);
@@ -235,7 +235,7 @@ fn answer_late(room: &mut Room, object: ObjectRef<Thing>) {
 }
 
 /// Returns for each of the next 360 ticks how many packets with state were sent up to then. The client does
-/// not answer, so each packet is either in flight or given up.
+/// not answer, so each packet is either in flight or declared lost.
 fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let id = room.guests[0].id;
     let mut sent = Vec::new();
@@ -321,7 +321,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     let sizes = |room: &Room| -> Vec<Option<u16>> {
         room.guests.iter().map(|guest| guest.client.get(object).map(|thing| thing.size)).collect()
     };
-    // The object changes in the tick of the close, while the close is in flight, and after its ack.
+    // The object changes in the tick of the closing, while the closing is in flight, and after its ack.
     room.server.set_visible(id, object, false);
     let closing = change(&mut room, 2);
     room.deliver(1, &closing[1]);
@@ -382,7 +382,7 @@ fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
     let close = room.tick_one();
     room.deliver(0, &close);
     let ack = room.replies(0);
-    // The ack of the first close is delayed. A copy of the close is acked instead.
+    // The ack of the first closing is delayed. A copy of the closing is acked instead.
     room.settle();
     room.server.set_visible(id, object, true);
     room.server[object].size = 2;
@@ -486,7 +486,8 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_has_no_initial_values_w
         room.deliver(0, &packets);
     }
     let acks = room.replies(0);
-    // The acks are lost. So the openings count as lost, and the server has room for one opening at a time.
+    // The acks are lost, so the four openings count as lost. A tick has room for only one opening, so three
+    // still wait when the acks arrive.
     room.wait(Duration::from_secs(2));
     room.tick_one();
     assert_eq!(lost(&room), before + 4);

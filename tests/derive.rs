@@ -1,6 +1,6 @@
 //! The input that the macros accept, and the errors that they report.
 //!
-//! Each file in `derive/fail` contains one mistake. The `.stderr` file beside it contains the compiler's
+//! Each file in `derive/fail` contains one mistake. The `.stderr` file next to it contains the compiler's
 //! messages. After a change to a message, run `TRYBUILD=overwrite cargo test --test derive` and read the
 //! difference as a new user would.
 

@@ -33,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name)
 }
 
-/// If `UPDATE_CORPORA` is set, writes these inputs into a corpus. Inputs that fuzzers found are not removed.
+/// Writes these inputs into a corpus if `UPDATE_CORPORA` is set. Inputs that fuzzers found are not removed.
 fn update(name: &str, inputs: &[(String, Vec<u8>)]) {
     if std::env::var_os("UPDATE_CORPORA").is_some() {
         fs::create_dir_all(folder(name)).expect("a folder");

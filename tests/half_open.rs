@@ -15,7 +15,7 @@ use repl::{Endpoint, EndpointConfig, SpawnError};
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
 const TICK: Duration = Duration::from_millis(16);
-/// The most bytes that a server may keep for a hello whose client has not proved its address.
+/// The most bytes that a server may keep for the hello of a client that has not proved its address.
 const HELLO_KEEPS_BYTES: isize = 1_024;
 
 #[derive(Replicated, Default)]

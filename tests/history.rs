@@ -1,5 +1,5 @@
-//! The changes that all connections share: their places, the ring of 64 changelists, and what a late joiner
-//! receives (S65, S66, R10).
+//! The changes that all connections share: positions in the history, the ring of 64 changelists, and what a
+//! late joiner receives (S65, S66, R10).
 
 use repl::tools::{Changelist, HandleSet, History};
 
@@ -26,8 +26,8 @@ fn s65_places_grow_by_one_with_each_list() {
     assert_eq!((history.start(), history.end()), (0, 2));
     history.release();
     assert_eq!((history.start(), history.end()), (2, 2));
-    // Each list increases the place by one, whether the list is kept or not, and however many connections
-    // need it.
+    // Each list increases the end position by one, whether the list is kept or not, and however many
+    // connections need it.
     history.push(&list([3]), false, nothing_is_evicted);
     assert_eq!((history.start(), history.end()), (3, 3));
     history.push(&list([4]), true, nothing_is_evicted);

@@ -68,7 +68,7 @@ impl Trader {
     fn on_stacks(&mut self) {}
 }
 
-/// A struct with an array, and the places where a struct can be.
+/// A struct with an array, for fields of several kinds.
 #[derive(Replicated, Clone, Default)]
 #[replicated(all)]
 struct Chest {

@@ -14,14 +14,14 @@ use crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_con
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// The most bytes of a connection whose client has everything: the connection itself, its place in a map, and
-/// some packet buffers.
+/// The most bytes of a connection if its client has everything: the connection itself, its entry in a map,
+/// and some packet buffers.
 const CONNECTION_BYTES: f64 = 10_240.0;
 /// The most bytes that a connection may take in addition, however many removals it does not know about.
 const LAGGARD_BYTES: isize = 262_144;
 /// The most bytes for each item that was changed and is not acked.
 const ITEM_BYTES: isize = 192;
-/// The most bytes of packets and their records, besides the items.
+/// The most bytes of packets and their records, not counting the items.
 const RECORD_BYTES: isize = 16_384;
 
 /// Changes a hundred items again and again, and loses two packets of three.

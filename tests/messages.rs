@@ -76,7 +76,7 @@ fn chat(number: u32) -> Chat {
     Chat(number, "x".repeat(number as usize % 40))
 }
 
-/// Everything of one type that waits to be polled.
+/// Polls and returns everything of one type that waits.
 fn polled<T>(mut poll: impl FnMut() -> Option<T>) -> Vec<T> {
     std::iter::from_fn(&mut poll).collect()
 }
@@ -101,7 +101,7 @@ fn messages_go_both_ways_and_each_is_polled_once() {
     assert_eq!(client.poll_message::<Chat>(), Some(chat(70)));
     assert_eq!(client.poll_message::<Score>(), Some(Score(10)));
     assert_eq!((client.poll_message::<Chat>(), client.poll_message::<Score>()), (None, None));
-    // Once everything is acknowledged, nothing more is sent.
+    // After everything is acknowledged, nothing more is sent.
     room.settle();
     assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
     assert_eq!(room.server.stats(id).map(|stats| stats.packets_in_flight), Some(0));

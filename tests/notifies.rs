@@ -186,7 +186,7 @@ fn s51_an_array_that_is_received_as_it_is_shown_notifies_only_if_told_always() {
         std::mem::take(&mut room.guests[0].client.get_mut(choir).expect("the client has it").log)
     };
     assert_eq!(log(&mut room), ["songs [1, 7] > [1, 7]"], "received with the elements that it shows");
-    // A second case is an array whose length the client changed itself.
+    // A second case is an array with a length that the client changed itself.
     let local = room.guests[0].client.get_mut(choir).expect("the client has it");
     local.voices.push(3);
     local.songs.push(3);

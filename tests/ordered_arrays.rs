@@ -161,7 +161,7 @@ fn s183_local_items_stay_between_those_of_the_server() {
     assert_eq!(room.client().get(scroll).expect("it is there").lines, [1_000]);
 }
 
-/// Inserts `count` items among 1,000, at the places that `place` returns for the length and the number of
+/// Inserts `count` items among 1,000, at the indices that `place` returns for the length and the number of
 /// inserted items. Each update contains `batch` insertions. Returns the bits of all updates without the
 /// values.
 fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, usize) -> usize) -> usize {
@@ -217,7 +217,7 @@ fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
     assert!(anywhere <= 10_000 * 8 * 6, "{anywhere} bits anywhere");
     let among_twenty = bits_beside_values(10_000, 10, |_, _| 500 + below(20));
     assert!(among_twenty <= 10_000 * 8 * 7, "{among_twenty} bits among twenty places");
-    // The worst place for insertions: beside the item that was inserted last, on a random side.
+    // The worst position for insertions: next to the item that was inserted last, on a random side.
     let mut last = 500;
     let beside_last = bits_beside_values(10_000, 10, |_, _| {
         last += below(2);

@@ -288,7 +288,7 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
     room.settle();
     assert_eq!(stacks(&room, 0, rack), expected);
 
-    // Once it has a wire form, the whole item arrives at its place.
+    // When all its values have a wire form, the whole item arrives, at the same position as on the server.
     room.server[rack].stacks[2].count = 9;
     room.server[rack].row[1].count = 9;
     assert_eq!(refused(&mut room), [""; 0]);

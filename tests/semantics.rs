@@ -104,8 +104,8 @@ fn items(page: &str) -> Vec<Item> {
     items
 }
 
-/// Returns the page with all tests whose names contain a line's number in that line. Tests that were added by
-/// hand follow these tests.
+/// Returns the page. Each line with a number lists all tests that have this number in their names. Tests that
+/// were added by hand follow these tests.
 fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
     let mut lines = Vec::new();
     for item in items(page) {

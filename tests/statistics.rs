@@ -41,8 +41,8 @@ fn is_control(packet: &[u8]) -> bool {
 }
 
 impl Passed {
-    /// Runs a tick of both sides. All packets of the client arrive. Of the server's packets, those for which
-    /// `arrives` returns true arrive.
+    /// Runs a tick of both sides. All packets of the client arrive. A packet of the server arrives if
+    /// `arrives` returns true for it.
     fn step(&mut self, room: &mut Room, arrives: impl Fn(u64) -> bool) {
         let replies = room.replies(0);
         self.to_server += size(&replies);

@@ -1,10 +1,10 @@
-//! The configuration of servers whose work is measured.
+//! The configuration of the servers that are measured.
 //!
 //! *Invariant:* no limit delays a packet, so each tick does the same work.
 
 use repl::{CongestionControl, ServerConfig};
 
-/// Returns every packet is sent in the tick in which it is made.
+/// Returns a configuration with which every packet is sent in the tick in which it is made.
 pub(crate) fn at_once() -> ServerConfig {
     ServerConfig {
         congestion_control: CongestionControl::Off,

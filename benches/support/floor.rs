@@ -1,5 +1,5 @@
-//! The candidate with the least work: it encodes the changes of a tick once, sends the same bytes to every
-//! connection, and stores no state for a connection.
+//! The candidate with the least work: it encodes the changes of a tick only one time, sends the same bytes to
+//! every connection, and stores no state for a connection.
 //!
 //! *Invariant:* the body of a packet is the same for all connections. Only the eight bytes before the body
 //! differ.

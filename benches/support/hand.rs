@@ -22,7 +22,7 @@ pub(crate) struct World {
     pub(crate) players: Vec<Player>,
     /// Per player.
     changed: Vec<Mask>,
-    /// Players whose mask is not empty, each once.
+    /// The players with a mask that is not empty, without repetitions.
     dirty: Vec<u32>,
 }
 
@@ -95,9 +95,9 @@ struct InFlight {
 /// One client, as the server sees it.
 pub(crate) struct Connection {
     slots: Vec<Slot>,
-    /// Slots with pending fields that were never acknowledged, each once.
+    /// The slots with pending fields that were never acknowledged, without repetitions.
     unspawned: Vec<u32>,
-    /// The other slots with pending fields, each once.
+    /// The other slots with pending fields, without repetitions.
     queue: Vec<u32>,
     in_flight: VecDeque<InFlight>,
     /// Empty lists that keep their memory.

@@ -19,7 +19,7 @@ pub(crate) struct Link<T: Replicated> {
 }
 
 impl<T: Replicated> Link<T> {
-    /// Returns a link whose replica equals `live`.
+    /// Returns a link with a replica that equals `live`.
     pub(crate) fn new(live: T) -> Self {
         let class = Class::<T>::new();
         let mut replica = T::initial();

@@ -68,7 +68,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Returns a server whose clients have every player.
+    /// Returns a server with clients that have every player.
     ///
     /// # Panics
     /// If the clients do not receive the players.
@@ -107,8 +107,8 @@ impl Served {
         }
     }
 
-    /// Makes the packets of a tick and stores those of the first connection. Passes the packets of the other
-    /// connections to `others`, with the position of the connection in the list.
+    /// Makes the packets of a tick and stores the packets of the first connection. Passes the packets of the
+    /// other connections to `others`, with the position of the connection in the list.
     fn transmit(&mut self, mut others: impl FnMut(usize, &[u8])) -> u64 {
         let Self { server, connections, sent, .. } = self;
         self.now += TICK;
@@ -130,7 +130,7 @@ impl Served {
         bytes
     }
 
-    /// The client receives its packets, and answers.
+    /// Delivers its packets to the client, and stores the client's answers.
     pub(crate) fn deliver(&mut self) {
         take_and_answer(&mut self.client, self.now, &mut self.sent, &mut self.answers);
     }
@@ -239,13 +239,13 @@ impl Joining {
         (time, bytes)
     }
 
-    /// Returns how long `count` clients take, one after another.
+    /// Lets `count` clients join one after another. Returns how long the joins took in total.
     pub(crate) fn joins(&mut self, count: u64) -> Duration {
         (0..count).map(|_| self.join().0).sum()
     }
 
-    /// Like the measurement above, but every player changes between two clients, so the server must encode
-    /// all players again for each client.
+    /// Does the same as [`joins`](Self::joins), but changes every player between two joins, so that the
+    /// server must encode all players again for each client.
     pub(crate) fn joins_anew(&mut self, count: u64) -> Duration {
         let join = |_| {
             for (_, player) in self.server.objects_mut::<Player>() {
@@ -278,7 +278,7 @@ impl Joining {
         self.answers.iter().for_each(|packet| self.server.receive(connection, self.now, packet));
     }
 
-    /// The client leaves, and the server removes its connection.
+    /// Closes the connection of a client that leaves, and lets the server forget it.
     fn leave(&mut self, connection: ConnectionId) {
         self.server.disconnect(connection);
         self.now += ServerConfig::default().timeout * 2;
@@ -288,7 +288,7 @@ impl Joining {
     }
 }
 
-/// Returns every client has the same session, so one client's packets can replace another's.
+/// Returns a new client. Every client has the same session, so one client's packets can replace another's.
 fn new_client(timeout: Duration) -> Client {
     let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
     client.register::<Player>();

@@ -38,7 +38,7 @@ const NAME: Mask = 1 << 14;
 /// length.
 pub(crate) const RECORD_BYTES: usize = (32 + 15 + 54 * 8 + 31 * 8 + 5_usize).div_ceil(8);
 
-/// The header of a packet, before the number of spawns is known.
+/// Writes the header of a packet, before the number of spawns is known.
 pub(crate) fn write_header(bits: &mut BitWriter, sequence: u64) {
     bits.write(sequence & 0xffff, 16);
     // The clients of this baseline send nothing that needs an acknowledgement, but the packet has room for
@@ -56,7 +56,7 @@ pub(crate) fn slot_bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).max(1).leading_zeros()
 }
 
-/// A whole player. `previous` is the last slot spawned in this packet.
+/// Writes a whole player. `previous` is the last slot spawned in this packet.
 #[inline]
 pub(crate) fn write_spawn(
     bits: &mut BitWriter,

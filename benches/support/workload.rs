@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* a workload writes the same values to every candidate, and each write changes its field.
 
-/// A world whose players a workload changes.
+/// A world with players that a workload changes.
 pub(crate) trait Arena {
     /// Writes the health of player `index`.
     fn set_health(&mut self, index: u32, health: u16);

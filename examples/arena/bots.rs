@@ -15,7 +15,7 @@ use crate::plane::{Vec2, along, degrees, distance, inside, toward};
 const REACH: f32 = 1.5;
 
 impl Arena {
-    /// One tick of a dead player.
+    /// Runs one tick of a dead player.
     pub(crate) fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let step = Duration::from_secs(1) / TICKS_PER_SECOND;
         let left = server[me].respawn_in.saturating_sub(step);
@@ -25,7 +25,7 @@ impl Arena {
         }
     }
 
-    /// One tick of a living player.
+    /// Runs one tick of a living player.
     pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
@@ -119,7 +119,7 @@ impl Arena {
         }
     }
 
-    /// The end of the beam has a custom condition: while it is switched off, no client receives it.
+    /// Switches the end of the beam on or off. While it is switched off, no client receives it.
     pub(crate) fn switch_laser(&mut self, server: &mut Server, player: ObjectRef<Player>, on: bool) {
         if server[player].mind.laser_on != on {
             server[player].mind.laser_on = on;
@@ -162,7 +162,7 @@ impl Arena {
             take(&mut server[me], kind);
             self.restock(server);
         }
-        // A player that holds a turret and stands beside it keeps it.
+        // A player that owns a turret and stands next to it keeps it.
         let is_held = |turret: &Turret| {
             server.get(turret.holder).is_some_and(|holder| distance(holder.position, turret.position) < REACH)
         };

@@ -1,4 +1,4 @@
-//! What server and clients send each other beside the objects: messages and remote calls.
+//! What server and clients send each other in addition to the objects: messages and remote calls.
 //!
 //! *Invariant:* clients ask and the server decides. A client cannot make its player do more than a bot of the
 //! server could do.
@@ -13,7 +13,7 @@ use crate::plane::Vec2;
 pub(crate) const SHOT_TICKS: u32 = 14;
 
 /// How many ticks of a player without a shot count at most: a minute. On a bad link, reliable calls arrive
-/// late and many at once.
+/// late and many in the same tick.
 pub(crate) const MOST_FIRE_TICKS: u32 = 3_600;
 
 /// What a client wants its player to do. A client sends an input in each tick, and only the newest counts.
@@ -38,7 +38,7 @@ pub(crate) struct Chat {
 
 #[rpcs]
 impl Player {
-    /// The client shoots at a point. The player shoots as soon as its weapon is ready.
+    /// Lets the player of the client shoot at a point, as soon as the weapon is ready.
     #[rpc(server, reliable, validate = may_fire)]
     pub(crate) fn fire(&mut self, #[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2) {
         self.shots_called += 1;
@@ -53,7 +53,8 @@ impl Player {
         self.fire_ticks >= SHOT_TICKS
     }
 
-    /// A shot hit the player. Waits until the client sees the shooter, for example a cloaked one.
+    /// Tells the client that a shot hit its player. Waits until the client sees the shooter, for example a
+    /// cloaked one.
     #[rpc(client, reliable, waits)]
     pub(crate) fn hit(&mut self, by: ObjectRef<Self>) {
         self.hits_told += 1;
@@ -63,7 +64,8 @@ impl Player {
 
 #[rpcs]
 impl Match {
-    /// A rocket hit something there. The call has no body: both sides poll it and count it.
+    /// Tells everyone that a rocket hit something there. The call has no body: both sides poll it and count
+    /// it.
     #[rpc(multicast, unreliable)]
     pub(crate) fn explode(#[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2);
 }

@@ -1,6 +1,6 @@
 //! The chat: the server passes each line on to all clients, in one order.
 //!
-//! *Invariant:* each client gets the lines since it joined, each once and in the order of the log.
+//! *Invariant:* each client gets the lines since it joined, in the order of the log and without repetitions.
 
 use std::collections::BTreeMap;
 

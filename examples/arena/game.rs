@@ -209,7 +209,7 @@ impl Arena {
         player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
     }
 
-    /// The turret gets a new owner, so other clients may now see its hidden properties.
+    /// Gives a turret a new owner, so other clients may now see its hidden properties.
     pub(crate) fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
         let last = std::mem::replace(&mut server[turret].holder, me);
         if server.contains(last) {
@@ -229,7 +229,7 @@ impl Arena {
         server[team].turrets.push(turret);
     }
 
-    /// One tick of a projectile: it hits, expires, or, if it is a rocket, turns towards its target.
+    /// Runs one tick of a projectile: it hits, expires, or, if it is a rocket, turns towards its target.
     fn fly(&mut self, server: &mut Server, shot: ObjectRef<Projectile>) {
         let Projectile { shooter, prey, damage, explodes, expires_at_tick, .. } = server[shot];
         let here = server[shot].position(self.tick);

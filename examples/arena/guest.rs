@@ -47,7 +47,7 @@ impl Guest {
         }
     }
 
-    /// The client's own tick: it handles its events, lets its pilot act and sends its packets.
+    /// Runs a tick of the client: handles its events, lets its pilot act and sends its packets.
     pub(crate) fn tick(&mut self, network: &mut Network, now: Duration) {
         while let Some(event) = self.client.poll_event() {
             match event {

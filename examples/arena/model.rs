@@ -99,7 +99,7 @@ pub(crate) struct Player {
     /// The end of a launcher's beam. The property is switched off together with the beam.
     #[replicated(condition = Custom, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) laser: Vec2,
-    /// Health lost so far. The property is switched on for connections whose player has a scanner.
+    /// Health lost so far. The property is switched on for the connections of players with a scanner.
     #[replicated(condition = Custom)]
     pub(crate) wounds: u32,
     #[replicated(condition = SimulatedOnly)]
@@ -346,7 +346,7 @@ pub(crate) enum PickupKind {
     Perk(PerkKind),
 }
 
-/// A gun on a mast. A player who stands beside the turret becomes its owner.
+/// A gun on a mast. A player who stands next to the turret becomes its owner.
 #[derive(Replicated, Default)]
 pub(crate) struct Turret {
     #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]

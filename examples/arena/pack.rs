@@ -53,7 +53,7 @@ impl Player {
 }
 
 impl Arena {
-    /// A pack falls to the ground. Some of the items of the dropped pack can be picked up.
+    /// Drops a pack to the ground. Some of its items can then be picked up.
     pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();

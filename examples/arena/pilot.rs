@@ -54,7 +54,7 @@ impl Pilot {
         }
     }
 
-    /// One tick of the client.
+    /// Runs one tick of the client.
     pub(crate) fn act(&mut self, client: &mut Client) {
         self.listen(client);
         let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
@@ -114,8 +114,8 @@ impl Pilot {
         }
     }
 
-    /// Sends an input that differs from the last one. An input that does not is sent again once a second: all
-    /// copies of the last one may be lost, and a player that respawns has no goal.
+    /// Sends the input if it differs from the last input, or if a second has passed. The last input is
+    /// repeated because all its copies may be lost, and a player that respawns has no goal.
     fn steer(&mut self, client: &mut Client, input: Input) {
         if input == self.input && self.tick < self.steered_at_tick + TICKS_PER_SECOND {
             return;

@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// Returns the text beside the progress bar after `tick` ticks.
+/// Returns the text next to the progress bar after `tick` ticks.
 pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let scores = session.arena.teams.map(|team| session.server[team].score);
     let connected = session.guests.iter().filter(|guest| guest.client.is_connected()).count();

@@ -80,13 +80,13 @@ impl Session {
         self.guests.push(Guest::new(number, pilot, connection, down));
     }
 
-    /// One tick of the match, the server and all clients.
+    /// Runs one tick of the match, the server and all clients.
     pub(crate) fn play(&mut self) {
         self.arena.play(&mut self.server);
         self.tick();
     }
 
-    /// One tick of the server and all clients.
+    /// Runs one tick of the server and all clients.
     fn tick(&mut self) {
         let now = self.clock.tick();
         self.deliver(now);
@@ -173,12 +173,14 @@ impl Session {
         }
     }
 
-    /// Runs until every client has exactly the state that it may see. Returns false if that takes too long.
+    /// Runs until every client has exactly the state that it may see. Returns false if this has not happened
+    /// after a limited number of ticks.
     pub(crate) fn converge(&mut self) -> bool {
         self.run_until(|session| session.guests.iter().all(|guest| session.difference(guest).is_none()))
     }
 
-    /// Runs until nothing is outstanding. Returns false if that takes too long.
+    /// Runs until everything is acknowledged. Returns false if this has not happened after a limited number
+    /// of ticks.
     pub(crate) fn fall_silent(&mut self) -> bool {
         self.run_until(|session| {
             let connections = session.guests.iter().map(|guest| guest.connection);
@@ -198,8 +200,8 @@ impl Session {
         false
     }
 
-    /// After everything has arrived, replaces the initial-only secrets by new ones and writes to their
-    /// objects. No client may see the new secrets, because all clients already have the objects.
+    /// Replaces the initial-only secrets by new ones and writes to their objects. Called after everything has
+    /// arrived. No client may see the new secrets, because all clients already have the objects.
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);

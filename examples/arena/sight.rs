@@ -21,12 +21,12 @@ const PICKUP_SIGHT: f32 = 20.0;
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
-    /// The tick since which the opening of an object is known to be acknowledged by a client.
+    /// The tick in which it became known that a client has acknowledged the opening of an object.
     open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
 }
 
 impl Sight {
-    /// A client joined: it becomes the owner of the next player without one.
+    /// Makes a client that joined the owner of the next player without an owner.
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.owner(player).is_none());
         let Some(player) = free else { return };
@@ -40,7 +40,7 @@ impl Sight {
         self.seats.insert(connection, player);
     }
 
-    /// A client left: a bot plays its player again.
+    /// Lets a bot play the player of a client that left.
     pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
         server.set_owner(player, None);
@@ -94,7 +94,8 @@ impl Sight {
         allowed && self.sees(server, connection, secret.object)
     }
 
-    /// Nothing is outstanding for this client, so the client is known to have its objects.
+    /// Records that a client has acknowledged the openings of its objects. Called when everything that was
+    /// sent to the client is acknowledged.
     pub(crate) fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
         let players = arena.players.iter().map(|player| player.erase());
         let turrets = arena.turrets.iter().map(|turret| turret.erase());

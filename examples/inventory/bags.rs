@@ -33,8 +33,8 @@ impl Bags {
         *self.plain.live_mut() = PlainBag::from(self.fast.live());
     }
 
-    /// One tick of everyone. Returns the callbacks of the client. The model has replayed these entries and
-    /// was compared with the client's bag.
+    /// Runs one tick of everyone. Returns the callbacks of the client. The model has replayed these entries
+    /// and was compared with the client's bag.
     pub(crate) fn tick(&mut self) -> Vec<Entry> {
         self.fast.tick();
         self.plain.tick();

@@ -18,7 +18,7 @@ use crate::model::{Gem, Kind, Stack};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     Came(ItemId, Seen),
-    /// The entry has the names of the properties whose values differ.
+    /// The entry has the names of the properties with different values.
     Changed(ItemId, Seen, Vec<&'static str>),
     Gone(ItemId, Seen),
     GemCame(Gem),
@@ -175,7 +175,7 @@ impl Model {
         }
     }
 
-    /// Only the first mistake counts; the others follow from it.
+    /// Records a mistake. Only the first mistake counts; the others follow from it.
     fn complain(&mut self, mistake: String) {
         self.mistake.get_or_insert(mistake);
     }

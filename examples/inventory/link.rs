@@ -63,7 +63,7 @@ impl<T: Replicated> Link<T> {
         self.client.get(self.object)
     }
 
-    /// One tick of both.
+    /// Runs one tick of both.
     pub(crate) fn tick(&mut self) {
         let now = self.clock.tick();
         while let Some(delivery) = self.network.deliver(now) {

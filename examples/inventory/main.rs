@@ -1,6 +1,6 @@
-//! The bag of an adventurer: stacks with gems in their sockets, once in a fast array and once in a plain
-//! `Vec`. Each of the two bags is replicated from a server to a client. Shows the callbacks of the client as
-//! they run, and the bytes that each change costs with each container.
+//! The bag of an adventurer: stacks with gems in their sockets, both in a fast array and in a plain `Vec`.
+//! Each of the two bags is replicated from a server to a client. Shows the callbacks of the client as they
+//! run, and the bytes that each change costs with each container.
 //!
 //! Start with `model.rs`, which has the replicated structs and the callbacks. `dealer.rs` has the changes,
 //! `journal.rs` replays the callbacks, and `link.rs` moves the packets. The other files parse and print.
@@ -51,7 +51,7 @@ fn tell(args: &Args) -> bool {
     outcome.converged && outcome.callbacks_ok
 }
 
-/// The scenes of the story, over a network that loses nothing.
+/// Plays the scenes of the story, over a network that loses nothing.
 fn play(bags: &mut Bags, dealer: &mut Dealer, args: &Args) {
     let mut costs = Vec::new();
     for scene in &STORY {
@@ -69,7 +69,7 @@ fn play(bags: &mut Bags, dealer: &mut Dealer, args: &Args) {
     }
 }
 
-/// Random updates, one in each tick, over a network that loses packets.
+/// Runs random updates, one in each tick, over a network that loses packets.
 fn run(bags: &mut Bags, dealer: &mut Dealer, args: &Args) -> Outcome {
     let before = bags.bits();
     let mut progress = Progress::new(args.updates.into());

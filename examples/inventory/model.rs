@@ -1,4 +1,4 @@
-//! The replicated objects: the bag of an adventurer, once in a fast array and once in a plain `Vec`.
+//! The replicated objects: the bag of an adventurer, both in a fast array and in a plain `Vec`.
 //!
 //! *Invariant:* both bags have the same fields with the same attributes, so a difference in bytes comes from
 //! the containers.
@@ -8,7 +8,7 @@ use repl::{ArrayUpdate, ItemId};
 
 use crate::journal::{self, Entry};
 
-/// The bag whose items have ids.
+/// The bag of items with ids.
 #[derive(Replicated, Default)]
 pub(crate) struct Bag {
     #[replicated(notify = on_stacks)]

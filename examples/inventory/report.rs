@@ -48,7 +48,7 @@ fn print_bar(title: &str, bytes: u64, block: &str, longest: u64) {
     println!("{}", format!("{title:<36} {bytes:>9}  {bar}").trim_end());
 }
 
-/// Returns the text beside the progress bar during the random updates.
+/// Returns the text next to the progress bar during the random updates.
 pub(crate) fn progress(bags: &Bags, before: Bits) -> String {
     let (fast, plain) = bags.bits().since(before).bytes();
     format!(

@@ -53,8 +53,8 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// This test fails if the wire format of the class changes, and shows the changed line. Accept the change
-    /// with `cargo insta review`. Builds from before and after such a change refuse each other.
+    /// Fails if the wire format of the class changes, and shows the changed line. Accept the change with
+    /// `cargo insta review`. Builds from before and after the change refuse each other.
     #[test]
     fn the_layout_of_a_ship_is_the_reviewed_one() {
         insta::assert_snapshot!(Ship::LAYOUT);

@@ -75,7 +75,8 @@ impl Session {
         self.tick();
     }
 
-    /// Runs until every client has exactly the recorded state. Returns false if that takes too long.
+    /// Runs until every client has exactly the recorded state. Returns false if this has not happened after a
+    /// limited time.
     pub(crate) fn converge(&mut self, recording: &Recording, truth: &Truth<'_>) -> bool {
         let deadline = self.clock.now() + PATIENCE;
         while !self.is_exact(recording, truth) {
@@ -110,7 +111,7 @@ impl Session {
         self.network.total().lost
     }
 
-    /// One tick of everyone. Returns the time.
+    /// Runs one tick of everyone. Returns the time.
     fn tick(&mut self) -> Duration {
         let now = self.clock.tick();
         self.deliver(now);

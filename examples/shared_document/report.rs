@@ -71,7 +71,7 @@ impl Outcome {
     }
 }
 
-/// Returns the text beside the progress bar.
+/// Returns the text next to the progress bar.
 pub(crate) fn progress(session: &mut Session) -> String {
     let len = session.text().len();
     let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();

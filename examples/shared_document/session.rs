@@ -74,7 +74,7 @@ impl Session {
         &mut self.server[self.document].text
     }
 
-    /// One tick of everyone.
+    /// Runs one tick of everyone.
     pub(crate) fn tick(&mut self) {
         let now = self.clock.tick();
         while let Some(delivery) = self.network.deliver(now) {
@@ -101,14 +101,14 @@ impl Session {
         }
     }
 
-    /// Runs until every client has the document. Returns false if that takes too long.
+    /// Runs until every client has the document. Returns false if this has not happened after a limited time.
     pub(crate) fn open(&mut self) -> bool {
         self.run_until(|session| {
             session.readers.iter().all(|reader| reader.client.get(session.document).is_some())
         })
     }
 
-    /// Runs until every client's text is `end`. Returns false if that takes too long.
+    /// Runs until every client's text is `end`. Returns false if this has not happened after a limited time.
     pub(crate) fn converge(&mut self, end: &str) -> bool {
         self.run_until(|session| (0..session.readers.len()).all(|at| session.difference(at, end).is_none()))
     }
@@ -152,7 +152,7 @@ impl Session {
 }
 
 impl Reader {
-    /// The client's own tick: it handles its events and sends its packets.
+    /// Runs a tick of the client: handles its events and sends its packets.
     fn tick(&mut self, network: &mut Network, now: Duration) {
         while let Some(event) = self.client.poll_event() {
             if let ClientEvent::Disconnected(reason) = event {

@@ -2,8 +2,8 @@
 //! sees it.
 //!
 //! *Invariant:* the lists are read from the sources, with all features, so no compiler and no build is
-//! needed. Definitions in a macro are listed once, with the names of the macro's parameters. The calls of the
-//! macro are listed beside them.
+//! needed. Definitions in a macro are listed only one time, with the names of the macro's parameters. The
+//! calls of the macro are listed next to them.
 
 mod lines;
 mod sources;
@@ -72,8 +72,8 @@ impl<'a> Api<'a> {
         self.paths.entry((module, name)).or_default().insert(format!("{path}::{known_as}"));
     }
 
-    /// Returns the definition of a type or trait whose name is used in a module. `None` if another crate
-    /// defines it.
+    /// Returns the definition of a type or trait from the name that a module uses for it. `None` if another
+    /// crate defines it.
     fn definition(&self, module: &[String], path: &syn::Path) -> Option<Definition> {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         match self.sources.resolve(module, &names) {

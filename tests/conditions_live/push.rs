@@ -81,7 +81,7 @@ fn s68_a_connection_that_ends_while_an_object_is_to_come_back_opens_and_compares
     let first = room.guests[0].id;
     room.server.set_visible(first, trap, false);
     room.tick();
-    // The object is opened again after its close is acknowledged, but no ack arrives.
+    // The object is opened again after its closing is acknowledged, but no ack arrives.
     room.server.set_visible(first, trap, true);
     room.server[trap].place = 5;
     room.server.disconnect(first);

@@ -200,14 +200,14 @@ fn r16_lost_values_that_are_switched_off_are_sent_when_switched_on() {
     all.push(agent);
     room.settle();
     all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
-    // Everything is sent once and lost, in so short a time that nothing is sent again.
+    // Everything is sent and lost, in so short a time that nothing is sent again.
     for _ in 0..60 {
         room.tick();
         room.now -= TICK - Duration::from_micros(5);
     }
     assert!(room.tick_one().is_empty(), "everything is in flight");
     room.wait(Duration::from_secs(1));
-    // All packets are given up, and few of them are sent again.
+    // All packets are declared lost, and little of their content is sent again.
     room.tick();
     all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));
     settle_without(&mut room, SECRET);

@@ -1,6 +1,6 @@
 //! Clients join through the cookie, over links of all kinds.
 //!
-//! *Invariant:* each client connects once.
+//! *Invariant:* no client connects twice.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ fn a_client_that_finds_the_server_full_learns_it_and_comes_in_when_another_has_g
         world.run_until(|world| world.guests[3].end.is_some());
         assert_eq!(world.guests[3].end, Some(DisconnectReason::Full));
         assert_eq!((world.connected().len(), world.disconnected()), (3, vec![]), "nothing was kept");
-        // A client that was started again takes its own place.
+        // A client that was started again replaces its own old connection.
         world.enter(1, 81);
         world.run_until(|world| world.sees(4) && world.guests[0].end.is_some());
         assert_eq!(world.server.connections().count(), 3);
@@ -34,7 +34,7 @@ fn a_client_that_finds_the_server_full_learns_it_and_comes_in_when_another_has_g
     }
 }
 
-/// A client that gets a cookie, opens a connection, and says nothing more.
+/// Plays a client that gets a cookie, opens a connection, and says nothing more.
 fn half_open(server: &mut Server, endpoint: &mut Endpoint<u64>, now: Duration, address: u64) {
     let mut client = Client::new(ClientConfig::default(), address + 1_000);
     client.register::<Ship>();

@@ -18,7 +18,7 @@ fn with_login(login: &[u8]) -> ClientConfig {
     ClientConfig { login: login.to_vec(), ..ClientConfig::default() }
 }
 
-/// Returns a world whose application decides about logins.
+/// Returns a world with an application that decides about logins.
 fn world(seed: u64, link: LinkConditions) -> World {
     World::with(seed, link, asking(), EndpointConfig::default())
 }

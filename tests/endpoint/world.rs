@@ -186,10 +186,10 @@ impl World {
         }
     }
 
-    /// Runs until `is_done`. Returns the time that this took.
+    /// Runs until `is_done` returns true. Returns how long the run took.
     ///
     /// # Panics
-    /// If it takes more than a minute.
+    /// Panics if the run takes more than a minute.
     pub(crate) fn run_until(&mut self, mut is_done: impl FnMut(&Self) -> bool) -> Duration {
         let start = self.now;
         while !is_done(self) {

@@ -24,7 +24,7 @@ struct Probe {
     notes: u32,
 }
 
-/// A class whose objects live in the server.
+/// A class of objects that live in the server.
 #[derive(Replicated, Default)]
 struct Base {
     #[replicated]

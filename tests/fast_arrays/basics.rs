@@ -185,7 +185,7 @@ fn r04_a_removed_new_element_does_not_undo_a_lost_removal() {
     };
     edit(&mut room, true, |array| _ = array.push(2));
     edit(&mut room, false, |array| _ = array.pop());
-    // This update removes all items that arrived without an ack and that the server has removed since.
+    // The server has removed an item that arrived without an ack. This update removes the item on the client.
     edit(&mut room, true, |array| _ = array.push(3));
     room.settle();
     let found = room.client().get(boxes).expect("the client has it");

@@ -92,7 +92,7 @@ fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
         let found = cost(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(found, bits, "removal of {at:?}");
     }
-    // On a steady link, the whole packet has 68 bits besides the removals. One removal takes 13 bits, two
+    // On a steady link, the whole packet has 68 bits without the removals. One removal takes 13 bits, two
     // removals take 19 bits.
     for at in [&[4][..], &[4, 5]] {
         let (mut room, bag) = room_with(0..100);

@@ -106,7 +106,8 @@ impl Random for Item {
         self.kind
     }
 
-    /// An item never changes its kind. So `replay` notices if one item is confused with another.
+    /// Swaps the kinds back, so that each item keeps its kind. Because of this, `replay` notices if one item
+    /// is confused with another.
     fn keep_apart(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.kind, &mut other.kind);
     }

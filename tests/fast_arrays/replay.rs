@@ -28,7 +28,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Drops the model of an object that the client has lost.
+    /// Drops the model of an object that the client has removed.
     pub(crate) fn lose(&mut self, number: u32) {
         self.known.remove(&number);
     }
@@ -102,7 +102,7 @@ impl Known {
     }
 }
 
-/// Asserts that exactly the inner arrays that changed were reported, each once.
+/// Asserts that exactly the inner arrays that changed were reported, without repetitions.
 fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told: &[Update<PlainSocket>]) {
     for update in told {
         let Some(Step::Receive(end)) = update.last() else { panic!("an update ends") };
@@ -129,7 +129,7 @@ fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
 }
 
 /// Returns the array after an update, computed from its callbacks alone. Asserts that the order, indices and
-/// lengths of the callbacks are those of S178 and S179.
+/// lengths of the callbacks are as S178 and S179 say.
 fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T::Form> {
     let mut steps = update.iter().peekable();
     let mut removed = Vec::new();

@@ -308,7 +308,7 @@ fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
             room.deliver(0, &packets);
         }
     }
-    // If a lost item has changed again since, it is sent only once.
+    // If a lost item changes again before it is sent again, it is sent only one time.
     room.server[bag].items[10].kind = 7;
     let before = room.received::<Bag>(0, "items").1;
     room.settle();
@@ -322,7 +322,7 @@ fn r11_w09_no_number_of_losses_costs_more_than_one_resend_of_what_changed() {
     for burst in [31, 33, 63, 65, 300] {
         let (mut room, bag) = room_with(0..1_000);
         for tick in 0..burst {
-            // One item changes in every tick. Another changes once.
+            // One item changes in every tick. Another item changes only one time.
             room.server[bag].items[5].kind = tick;
             if tick == 3 {
                 room.server[bag].items[700].kind = 9;

@@ -94,7 +94,7 @@ fn s178_s179_callbacks_come_in_their_order_with_the_indices_before_removal() {
             "receive [] of 4, 4 to 4",
         ]
     );
-    // The last item takes the place of each removed one, from the highest index down (S180).
+    // The last item moves to the index of each removed item, from the highest index down (S180).
     assert_eq!(kinds(&room, bag), [14, 11, 15, 13]);
 }
 
@@ -157,7 +157,7 @@ fn s172_an_item_is_removed_although_the_packet_with_the_removal_was_lost() {
     let came = sent(&mut room);
     room.server[bag].items.pop();
     let went = sent(&mut room);
-    // Of the two packets only the older arrives, and it arrives late.
+    // Only the older of the two packets arrives, and it arrives late.
     drop(went);
     room.deliver(0, &came);
     room.replies(0);

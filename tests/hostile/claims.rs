@@ -23,7 +23,7 @@ const FRIENDS: u64 = 8;
 const MAYBE: u64 = 9;
 const GRID: u64 = 12;
 
-/// Writes the head of an actor or pebble that opens in `slot` as the first of its segment. The properties
+/// Writes the header of an actor or pebble that opens in `slot` as the first of its segment. The properties
 /// follow.
 fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(slot, 0);
@@ -245,7 +245,7 @@ fn runs_of_openings_that_cost_nothing_are_refused() {
 
 #[test]
 fn a_run_whose_length_has_more_than_32_bits_is_refused() {
-    // The low 32 bits of the length are those of a valid run of one object.
+    // The low 32 bits are the length of a valid run of one object.
     for objects in [1 << 32 | 1, 1 << 40 | 1] {
         refuse("range", |writer| {
             segment(1, writer);

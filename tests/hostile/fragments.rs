@@ -1,4 +1,5 @@
-//! False claims about fragments, one at a time: sizes, places, counts, and the blobs that they are parts of.
+//! False claims about fragments, one at a time: sizes, positions, counts, and the blobs that they are parts
+//! of.
 //!
 //! *Invariant:* each packet is valid except for the one claim that the test is about.
 

@@ -1,5 +1,5 @@
-//! Updates of fast arrays that no honest server sends: ids out of range, items that are added and removed at
-//! once, changes of items that do not exist.
+//! Updates of fast arrays that no honest server sends: ids out of range, items that are added and removed in
+//! the same update, changes of items that do not exist.
 //!
 //! *Invariant:* each packet is valid except for the one claim that the test is about. The wire format can
 //! only express ascending ids, so no id can be repeated, descend or be zero.

@@ -89,7 +89,7 @@ impl Actor {
         self.calls += 1;
     }
 
-    /// Returns the bytes that the object owns besides itself, and the number of its references.
+    /// Returns the bytes that the object owns on the heap, and the number of its references.
     fn weight(&self) -> (usize, usize) {
         let words = match &self.mood {
             Mood::Angry { words, .. } => words.iter().map(|word| word.len() + size_of::<String>()).sum(),
@@ -128,7 +128,7 @@ fn shown(client: &Client) -> Shown {
 /// the index.
 const BESIDE_ITEM: usize = 48;
 
-/// Returns how many bytes a packet of `len` bytes may take, besides the objects that it creates.
+/// Returns how many bytes a packet of `len` bytes may take, not counting the objects that it creates.
 const fn budget(len: usize) -> usize {
     16 * len + 4_096
 }

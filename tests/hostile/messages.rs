@@ -24,7 +24,7 @@ struct Ordered(#[replicated(max_len = 65536)] String);
 #[derive(NetSerialize, Clone)]
 struct Unordered(#[replicated(max_len = 65536)] String);
 
-/// A server and a connection whose client is made by hand.
+/// A server and a connection. The packets of the client are made by hand.
 struct Forger {
     server: Server,
     id: ConnectionId,

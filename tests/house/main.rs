@@ -46,8 +46,7 @@ fn no_crate_names_a_socket_a_clock_or_a_thread() {
     }
 }
 
-/// Removes the strings from a line. Of a string over several lines, only the part on its first line is
-/// removed.
+/// Removes the strings from a line. If a string continues on later lines, they are not changed.
 fn without_texts(line: &str) -> String {
     line.split('"').step_by(2).collect()
 }

@@ -20,8 +20,8 @@ impl Token {
     }
 }
 
-/// Returns the tokens of `source` without those of its tests, and the names of its test modules in files of
-/// their own.
+/// Returns the tokens of `source` without the tokens of its tests, and the names of its test modules in files
+/// of their own.
 pub(crate) fn tokens(source: &str) -> (Vec<Token>, Vec<String>) {
     without_tests(&Reader { rest: source, line: 1, tokens: Vec::new() }.read())
 }

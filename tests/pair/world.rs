@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use repl::{Guid, NetSerialize, ObjectRef, Replicated};
 
-/// A struct whose fields are properties of the object that holds it.
+/// A nested struct. Its fields are properties of the object that contains it.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Limb {

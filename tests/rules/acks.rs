@@ -34,8 +34,8 @@ fn r06_at_most_1024_packets_are_unresolved() {
     assert_eq!(copy(&room, one).a, 3_000);
 }
 
-/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. The result is
-/// the number of bytes in flight if nothing was acked or given up.
+/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
+/// bytes in flight if nothing was acked or declared lost.
 fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
     let now = room.server.stats(room.guests[0].id).expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
@@ -82,7 +82,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
     }
 }
 
-/// Returns a room with mtu 200 and one client that has 400 things, all of which have just changed.
+/// Returns a room with mtu 200 and one client that has 400 things. All things have just changed.
 fn many_changes(config: ServerConfig) -> Room {
     let config = ServerConfig { mtu_bytes: 200, ..config };
     let spawn = |server: &mut Server| (0..400).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
@@ -98,7 +98,7 @@ fn r06_as_many_packets_and_bytes_are_in_flight_as_configured() {
         (1, 4_000, 1),
         (2, 4_000, 2),
         (7, 4_000, 7),
-        // The second packet begins if 200 bytes fit beside the first.
+        // The second packet begins if 200 more bytes fit.
         (100, first + 199, 1),
         (100, first + 200, 2),
     ] {
@@ -455,14 +455,14 @@ fn r20_a_packet_of_another_session_is_as_good_as_damaged() {
     assert_eq!(result, Err(ReceiveError::Damaged));
 }
 
-/// Returns a packet of state of this many bytes. The packet closes objects that nobody has.
+/// Returns a packet of state of this many bytes, with closings of objects that nobody has.
 fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
     const FIRST_SLOT: u64 = 2;
     let packet = forge::state(sequence, session, |writer| {
         forge::segment(2, writer);
         writer.write_exp_golomb(FIRST_SLOT, 0);
         writer.write_bits(0, 2);
-        // The checksum takes four bytes, and each close after the first takes half a byte.
+        // The checksum takes four bytes, and each closing after the first takes half a byte.
         let content_bits = (bytes - 4) * 8;
         while writer.bit_len() + 4 + 2 <= content_bits {
             writer.write_flag(true);
@@ -500,7 +500,8 @@ fn r20_a_server_reads_packets_of_at_most_the_mtu_of_its_client() {
         room.guests.push(Guest { client, id });
         room.acknowledge();
         let binding = 1_000 ^ forge::token(&collect(&mut room.server, id)[0]);
-        // A client may not send updates, so the server ends the session of a client whose packet it reads.
+        // A client may not send closings. So if the server reads this packet, it ends the session of the
+        // client.
         room.hear(0, &[closes(3, binding, client_bytes + 1)]);
         assert_eq!(room.closed(0), None, "{own_bytes}, {client_bytes}");
         room.hear(0, &[closes(3, binding, client_bytes)]);

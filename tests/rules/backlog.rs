@@ -46,7 +46,7 @@ fn room(config: ServerConfig) -> Room {
 }
 
 /// Runs a tick in which the first guest sends a keep-alive packet and receives nothing, while the other acks
-/// everything. Returns false once the first is disconnected.
+/// everything. Returns false if the first guest is disconnected.
 fn step(room: &mut Room) -> bool {
     room.acknowledge();
     let packets = room.tick();
@@ -77,7 +77,7 @@ fn churn(bag: &mut Bag, tick: u32) {
 
 #[test]
 fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_bytes() {
-    // What is stored once for each object. Only the number of objects limits this memory.
+    // This memory is stored for each object. Only the number of objects limits it.
     let world = 20 * 50_000;
     for limit in [100_000, 1 << 20, 4 << 20] {
         let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
@@ -245,7 +245,7 @@ fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_
         let Some(stats) = room.server.stats(id) else { break };
         assert!(stats.memory_bytes <= limit, "{} bytes in tick {tick}", stats.memory_bytes);
         assert!(room.now - start < TIMEOUT * 6, "it is still connected");
-        // Closings are sent again in the tick in which a packet with them is given up, and in no other.
+        // Closings are sent again in the tick in which a packet with them is declared lost, and in no other.
         if !ends && stats.packets_lost == lost {
             room.deliver(0, &packets[0]);
         }

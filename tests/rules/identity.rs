@@ -1,4 +1,4 @@
-//! R17 and R18: how objects end, and when their slots are used again. Also S198.
+//! R17 and R18: how objects are removed, and when their slots are used again. Also S198.
 //!
 //! *Invariant:* a reference that a test keeps refers to the same object forever, or to no object.
 

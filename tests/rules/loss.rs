@@ -161,7 +161,7 @@ fn r04_earlier_packets_are_not_subtracted_from_lost_changes() {
     let (mut room, one, other) = two_things();
     let tick = |room: &mut Room| {
         let packets = room.tick_one();
-        // All ticks are within the time after which a packet is given up.
+        // All ticks are within the time after which a packet is declared lost.
         room.now -= TICK - Duration::from_micros(5);
         packets
     };

@@ -1,8 +1,8 @@
 //! R26: how much the server sends to an address that never answered, and over a link on which acks have
 //! stopped.
 //!
-//! *Invariant:* the worlds of these tests are larger than everything that may be sent at the same time, so
-//! every limit applies.
+//! *Invariant:* the worlds of these tests are larger than everything that may be in flight at the same time,
+//! so every limit applies.
 
 use std::time::Duration;
 

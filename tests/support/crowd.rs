@@ -133,7 +133,7 @@ impl Crowd {
         });
     }
 
-    /// One tick. Returns the bytes that one connection was sent.
+    /// Runs one tick. Returns the bytes that were sent to one connection.
     pub(crate) fn tick(&mut self, link: Link) -> usize {
         self.now += TICK;
         let now = self.now;
@@ -167,7 +167,7 @@ impl Crowd {
     /// Ticks until everything has been acknowledged for a while.
     ///
     /// # Panics
-    /// If that takes too long, or the client does not equal the server.
+    /// Panics if this takes more than 20,000 ticks, or if the client does not equal the server.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..20_000 {

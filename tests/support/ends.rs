@@ -1,4 +1,5 @@
-//! Tens of thousands of objects that end at once, over links that lose the packets that report it (R17).
+//! Tens of thousands of objects that are removed at the same time, over links that lose the packets with the
+//! closings (R17).
 //!
 //! *Invariant:* the caller runs all work of the server, so it can be measured without the work of the client.
 
@@ -6,17 +7,17 @@ use repl::prelude::*;
 
 use crate::support::{Packets, Room, TICK, collect};
 
-/// The objects that end.
+/// The objects that are removed.
 #[derive(Default, Replicated)]
 pub(crate) struct Thing {
     #[replicated]
     number: u32,
 }
 
-/// How the client loses the objects.
+/// Why the client must remove the objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// They are destroyed.
+    /// The objects are destroyed.
     Despawn,
     /// The objects are hidden from the client.
     Hide,
@@ -37,8 +38,8 @@ pub(crate) enum Link {
     Dead,
 }
 
-/// Ends all `count` objects at once, and runs until the client has lost them all and the server knows it.
-/// `serve` passes the acks to the server and ticks it. Returns the bytes that were sent.
+/// Removes all `count` objects at the same time, and runs until the client has removed them all and the
+/// server knows it. `serve` passes the acks to the server and ticks it. Returns the bytes that were sent.
 ///
 /// # Panics
 /// If any object is left after 1,000 ticks.

@@ -41,7 +41,8 @@ impl Room {
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }
 
-    /// Returns a client that counts the bits that it receives, and is not connected yet.
+    /// Adds a client that counts the bits that it receives, and that is not connected yet. Returns the id of
+    /// its connection.
     pub(crate) fn enter(&mut self) -> ConnectionId {
         let id = self.server.connect(self.now);
         self.admit(id)
@@ -61,7 +62,7 @@ impl Room {
         id
     }
 
-    /// Returns a room with this many clients, each of which has received everything that `furnish` spawned.
+    /// Returns a room with this many clients. Each client has received everything that `furnish` spawned.
     pub(crate) fn furnished<T>(
         config: ServerConfig,
         register: fn(&mut Client),
@@ -132,7 +133,7 @@ impl Room {
         }
     }
 
-    /// One tick of everyone on a perfect link. Returns how many bytes of state and acks were sent.
+    /// Runs one tick of everyone on a perfect link. Returns how many bytes of state and acks were sent.
     pub(crate) fn step(&mut self) -> usize {
         let mut bytes = 0;
         for guest in 0..self.guests.len() {
@@ -150,7 +151,7 @@ impl Room {
     /// Steps until in five steps in a row only keep-alive packets are sent, and no packet is in flight.
     ///
     /// # Panics
-    /// If that takes more than 2,000 steps.
+    /// Panics after 2,000 steps.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..2_000 {
@@ -165,7 +166,7 @@ impl Room {
         panic!("the room does not come to rest");
     }
 
-    /// Returns how many packets to a guest are neither acked nor given up.
+    /// Returns how many packets to a guest are neither acked nor declared lost.
     pub(crate) fn in_flight(&self, guest: usize) -> usize {
         self.server.stats(self.guests[guest].id).map_or(0, |stats| stats.packets_in_flight)
     }

@@ -190,7 +190,8 @@ fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'sta
     }
 }
 
-/// Returns the tables for a car whose tilt differs by this much from the tilt of a car at rest.
+/// Returns the tables for a car. `roll` and `pitch` are the differences between the tilt of the car and the
+/// tilt of a car at rest.
 fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
     let tilt = roll.abs().max(pitch.abs());
     if tilt < LEVEL {

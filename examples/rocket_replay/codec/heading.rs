@@ -47,7 +47,7 @@ impl Heading {
         self.full_turn().there(vector)
     }
 
-    /// Returns the inverse of [`to_car`](Self::to_car).
+    /// Computes the inverse of [`to_car`](Self::to_car).
     pub(super) fn to_world(self, vector: [i64; 2]) -> [i64; 2] {
         self.full_turn().back(vector)
     }
@@ -57,7 +57,7 @@ impl Heading {
         self.half_turn().there(tilt)
     }
 
-    /// Returns the inverse of [`tilt_to_car`](Self::tilt_to_car).
+    /// Computes the inverse of [`tilt_to_car`](Self::tilt_to_car).
     pub(super) fn tilt_to_world(self, tilt: [i64; 2]) -> [i64; 2] {
         self.half_turn().back(tilt)
     }

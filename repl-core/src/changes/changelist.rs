@@ -332,8 +332,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// If the changelist changes one collection at the object's own level and nothing else, removes the
-    /// changes of this collection and returns them.
+    /// Removes and returns the changes of a collection at the object's own level, if the changelist contains
+    /// nothing else.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
