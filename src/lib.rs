@@ -424,11 +424,11 @@ pub use repl_fastarray::{
 };
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
+    ArchetypeId, Area, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
     ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
-    ConnectionStats, DisconnectReason, Endpoint, EndpointConfig, External, Interpolate, Interpolated, Login,
-    MessageOptions, MulticastCall, ReceiveError, ReceivedCall, Role, Rpcs, SendError, Server, ServerCall,
-    ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
+    ConnectionStats, DisconnectReason, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated,
+    Login, MessageOptions, MulticastCall, Position, ReceiveError, ReceivedCall, Relevancy, Role, Rpcs,
+    SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their

@@ -12,6 +12,7 @@ use repl_core::{
     WriteError,
 };
 
+use super::cells::area::Position;
 use crate::session::archetype::Archetype;
 
 /// The collections in which a comparison stores its results.
@@ -52,6 +53,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
+    /// Returns the position of the object in a row, according to its shadow. Returns `None` if the class has
+    /// no area.
+    fn position(&self, row: u32) -> Option<Position>;
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
@@ -95,13 +99,24 @@ pub(crate) struct Shadows<T> {
     pub(crate) rows: Vec<T>,
     pub(crate) slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
+    /// Returns the position of an object. `None` if the class has no area.
+    pub(crate) locate: Option<Locate<T>>,
 }
+
+/// A function that returns the position of an object.
+pub(crate) type Locate<T> = Box<dyn Fn(&T) -> Position + Send + Sync>;
 
 impl<T: Replicated> Shadows<T> {
     fn new(max_bits: u64) -> Self {
         let mut class = Class::new();
         class.hold_items_within(max_bits);
-        Self { class, rows: Vec::new(), slots: Vec::new(), archetypes: vec![Box::new(T::initial)] }
+        Self {
+            class,
+            rows: Vec::new(),
+            slots: Vec::new(),
+            archetypes: vec![Box::new(T::initial)],
+            locate: None,
+        }
     }
 
     /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any
@@ -118,6 +133,11 @@ impl<T: Replicated> Shadows<T> {
              or make the object smaller",
             T::LAYOUT.name(),
         );
+    }
+
+    /// Returns the position of an object, if the class has an area.
+    pub(crate) fn position_of(&self, object: &T) -> Option<Position> {
+        self.locate.as_ref().map(|locate| locate(object))
     }
 
     /// Adds an archetype (a set of initial values) and returns its number.
@@ -209,6 +229,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn begin_sums(&self) -> Vec<Vec<u64>> {
         let Shadows { class, archetypes, .. } = &self.shadows;
         archetypes.iter().map(|make| class.begin_sums(&make())).collect()
+    }
+
+    fn position(&self, row: u32) -> Option<Position> {
+        self.shadows.position_of(&self.shadows.rows[row as usize])
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -121,7 +121,8 @@ impl<T: Replicated> External<'_, T> {
         archetype: ArchetypeId<T>,
         live: &T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let reference = self.server.add(archetype, HandedOver::push)?;
+        let position = self.server.world.shadows::<T>().and_then(|shadows| shadows.position_of(live));
+        let reference = self.server.add(archetype, position, HandedOver::push)?;
         let must_renumber = self.server.world.hand_over(reference, live);
         debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)

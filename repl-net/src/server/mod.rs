@@ -5,6 +5,7 @@
 
 mod broadcast;
 mod calls;
+mod cells;
 mod column;
 mod connection;
 mod events;
@@ -16,6 +17,7 @@ mod objects;
 mod openings;
 mod part_size;
 mod peer;
+mod relevancy;
 mod rows;
 mod sessions;
 mod transmit;
@@ -43,6 +45,8 @@ use peer::Peer;
 use rows::OwnRows;
 use world::{World, WorldLimits};
 
+pub use cells::area::{Area, Position};
+pub use cells::{Group, Relevancy};
 pub use external::External;
 pub use transmit::Transmit;
 
@@ -97,6 +101,8 @@ pub struct Server {
     keep_ended: Duration,
     /// The connections of an endpoint that were removed. The endpoint takes them in its next call.
     removed: Vec<ConnectionId>,
+    /// Memory for the connections and objects that [`update_cells`](Self::update_cells) reconsiders.
+    crossings: Vec<(ConnectionId, u32)>,
     secret: Secret,
     /// The latest time that the user has passed to the server.
     now: Duration,
@@ -126,6 +132,7 @@ impl Server {
             ended: VecDeque::new(),
             keep_ended: config.timeout,
             removed: Vec::new(),
+            crossings: Vec::new(),
             secret: Secret::from(config.secret),
             now: Duration::ZERO,
             config,
@@ -240,15 +247,17 @@ impl Server {
         archetype: ArchetypeId<T>,
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        self.add(archetype, |rows: &mut OwnRows<T>| rows.0.push(object))
+        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
+        self.add(archetype, position, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, and makes it visible to all connections. The argument `add` adds the object's row to
-    /// the source of its class.
+    /// Adds an object, which the connections see that have it in sight. The argument `add` adds the object's
+    /// row to the source of its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
+        position: Option<Position>,
         add: impl FnOnce(&mut S),
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
@@ -257,12 +266,12 @@ impl Server {
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
-        let reference = self.world.spawn(number, self.is_frozen(), add)?;
+        let reference = self.world.spawn(number, position, self.is_frozen(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {
                     debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
-                    peer.connection.show(&mut self.world, slot);
+                    peer.connection.reconsider(&mut self.world, slot);
                 }
             }
         }
@@ -277,6 +286,8 @@ impl Server {
             holders += u32::from(peer.connection.destroy(&mut self.world, slot));
         }
         self.world.despawn(slot, holders);
+        let orphans = self.world.cells.remove(slot);
+        self.reconsider(&orphans);
     }
 
     /// Returns whether the object exists on the server.
@@ -316,6 +327,7 @@ impl Server {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }
+        self.update_cells();
         self.world.compare();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];

@@ -65,6 +65,10 @@ impl Server {
     /// the owners of objects: set another owner when the client comes back with a new connection.
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
+        if let Some(slot) = self.world.slot_of(object) {
+            let affected = self.world.cells.with_attached(slot);
+            self.reconsider(&affected);
+        }
     }
 
     /// Returns the connection that owns an object, or `None` if no connection owns it.
@@ -190,8 +194,9 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object. At first each connection sees all objects. If `visible` is
-    /// false, the object is removed from the connection's client.
+    /// Hides an object from a connection, whatever its [relevancy](Self::set_relevancy) is, or lets its
+    /// relevancy decide again. At first no object is hidden. If `visible` is false, the object and what is
+    /// [attached](crate::Relevancy::AttachedTo) to it are removed from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };

@@ -11,6 +11,8 @@ use repl_core::{
     BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Refusal, Replicated, Scratch,
 };
 
+use super::cells::Cells;
+use super::cells::area::Position;
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
 use super::object::Object;
@@ -47,6 +49,8 @@ pub(crate) struct World {
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
+    /// Where each object is, which decides which connections see it.
+    pub(crate) cells: Cells,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
     /// Whether some class has properties that are compared only before an opening (the first update of an
@@ -391,8 +395,8 @@ impl World {
         }
     }
 
-    /// Adds an object to the server. The argument `add` adds the row of the object to the source of its
-    /// class.
+    /// Adds an object to the server, at its position if its class has an area. The argument `add` adds the
+    /// row of the object to the source of its class.
     ///
     /// # Panics
     /// Panics in the same cases as [`register`](Self::register).
@@ -400,6 +404,7 @@ impl World {
     pub(crate) fn spawn<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: u32,
+        position: Option<Position>,
         frozen: bool,
         add: impl FnOnce(&mut S),
     ) -> Result<ObjectRef<T>, SpawnError> {
@@ -425,6 +430,7 @@ impl World {
         }
         self.dirty.insert(slot);
         self.alive.insert(slot);
+        self.cells.add(slot, class, position);
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
@@ -545,6 +551,9 @@ impl World {
         entry.note_changes(list.handles(), column.conditions(), self.frame);
         let evicted = &mut self.changes.evicted;
         entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
+        if let Some(position) = column.position(entry.row) {
+            self.cells.position_changed(slot, position);
+        }
         self.changes.keep(slot);
     }
 

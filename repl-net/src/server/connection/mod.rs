@@ -27,6 +27,8 @@ use shares::Shares;
 
 use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
+use crate::server::cells::Group;
+use crate::server::cells::area::Position;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
@@ -121,9 +123,9 @@ impl Connection {
         self.packet_limit = RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout);
         self.outbox.binding = binding;
         self.outbox.enable_status();
-        let alive = std::mem::take(&mut world.alive);
+        let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
-            let (spawns, others) = self.objects.begin(word, mask);
+            let (spawns, others) = self.objects.begin(word, mask, seen.word(word));
             world.compare_mask_for_open(word, spawns);
             slots_of(word, others).for_each(|slot| self.show(world, slot));
         }
@@ -135,27 +137,65 @@ impl Connection {
         self.is_live = false;
         self.exchange.end();
         self.held_calls.clear();
+        self.objects.sight_mut().end(self.id, &mut world.cells);
         for (slot, position) in self.objects.end() {
             Self::catch_up(world, slot, position, None);
             world.release(slot);
         }
     }
 
-    /// Sets whether the client may have an object.
+    /// Sets whether an object is hidden from the client, together with the objects that are attached to it.
     pub(crate) fn set_visible(&mut self, world: &mut World, slot: u32, visible: bool) {
-        if !visible {
+        if visible {
+            self.objects.unhide(slot);
+        } else {
             let closed = self.objects.hide(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
+        }
+        for slot in world.cells.with_attached(slot) {
+            self.reconsider(world, slot);
+        }
+    }
+
+    /// Sets the points from which the client sees.
+    pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) {
+        if self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance()) {
+            self.update_sight(world);
+        }
+    }
+
+    /// Sets whether the client sees the objects of a group.
+    pub(crate) fn set_member(&mut self, world: &mut World, group: Group, is_member: bool) {
+        let sight = self.objects.sight_mut();
+        if is_member {
+            sight.join(group)
+        } else {
+            sight.leave(group)
+        }
+        self.update_sight(world);
+    }
+
+    fn update_sight(&mut self, world: &mut World) {
+        let affected = self.objects.sight_mut().update(self.id, &mut world.cells);
+        affected.into_iter().for_each(|slot| self.reconsider(world, slot));
+    }
+
+    /// Shows an object to the client or removes it from the client, after something has changed that may
+    /// decide whether the client sees it.
+    pub(crate) fn reconsider(&mut self, world: &mut World, slot: u32) {
+        if !self.is_live {
             return;
         }
-        self.objects.unhide(slot);
-        if self.is_live {
+        if self.view().sees(world, slot) {
             self.show(world, slot);
+        } else {
+            let closed = self.objects.conceal(slot, self.outbox.next());
+            self.begin_close(world, slot, closed);
         }
     }
 
     /// Begins to send an object in `slot` to the client, which may have the object.
-    pub(crate) fn show(&mut self, world: &mut World, slot: u32) {
+    fn show(&mut self, world: &mut World, slot: u32) {
         if !self.view().shares_openings() {
             // The view of a new object counts as the default view until it is set.
             self.objects.set_view(slot, self.view().is_default_now(world, slot));

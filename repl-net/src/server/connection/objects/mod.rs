@@ -33,6 +33,7 @@ pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
+use crate::server::cells::sight::Sight;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
 use crate::session::events::CloseReason;
@@ -95,6 +96,12 @@ impl ObjectStates {
     /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Returns what the client has in sight, to change it. The caller then reconsiders the objects that came
+    /// into sight or went out of it.
+    pub(super) fn sight_mut(&mut self) -> &mut Sight {
+        &mut self.view.sight
     }
 
     /// Returns the handles of an object that an opening (first update) for this client would contain if it
@@ -217,14 +224,15 @@ impl ObjectStates {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }
 
-    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. `begin` returns the
-    /// objects that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
-    pub(super) fn begin(&mut self, word: usize, alive: u64) -> (u64, u64) {
-        let shown = alive & !self.view.hidden.word(word);
+    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
+    /// those of them in `seen`. `begin` returns the objects that are sent as pending spawns, and the objects
+    /// that must be [shown](Self::show) one by one.
+    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64) -> (u64, u64) {
+        let shown = alive & seen;
         self.joining.begin(word, shown);
         let spawns = shown & self.view.default_openings_in(word);
         self.known.insert_mask(word, spawns);
-        self.out_of_step.insert_mask(word, spawns);
+        self.out_of_step.insert_mask(word, alive);
         self.pending_spawns.add_mask(word, spawns);
         (spawns, shown & !spawns)
     }
@@ -261,6 +269,12 @@ impl ObjectStates {
     /// client).
     pub(super) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         self.view.hidden.insert(slot);
+        self.conceal(slot, since)
+    }
+
+    /// Records that the client does not see an object now, and begins to close it (to remove it from the
+    /// client).
+    pub(super) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         self.out_of_step.insert(slot);
         self.close(slot, CloseReason::Relevancy, since)
     }

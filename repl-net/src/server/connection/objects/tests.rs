@@ -77,9 +77,11 @@ impl Pair {
         }
         for slots in [SLOTS.start..64, 64..SLOTS.end] {
             let word = slots.start / 64;
-            let alive = slots.clone().filter(|slot| pair.model[slot].is_alive);
-            let (spawns, others) =
-                pair.states.begin(word as usize, alive.fold(0, |mask, slot| mask | 1 << (slot % 64)));
+            let mask =
+                |slots: &mut dyn Iterator<Item = u32>| slots.fold(0, |mask, slot| mask | 1 << (slot % 64));
+            let alive = mask(&mut slots.clone().filter(|slot| pair.model[slot].is_alive));
+            let hidden = mask(&mut slots.clone().filter(|slot| pair.model[slot].is_hidden));
+            let (spawns, others) = pair.states.begin(word as usize, alive, !hidden);
             for slot in slots {
                 let plain = pair.plain(slot);
                 if plain.is_alive && !plain.is_hidden {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
+use crate::server::cells::sight::Sight;
 use crate::server::object::Object;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
@@ -28,6 +29,8 @@ pub(crate) struct View {
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
     pub(super) hidden: SlotSet,
+    /// The part of the world that the client has in sight.
+    pub(crate) sight: Sight,
     /// For each slot, the handles of those properties with custom conditions that are switched differently
     /// for this connection than in their declaration.
     switched: BTreeMap<u32, HandleSet>,
@@ -36,7 +39,35 @@ pub(crate) struct View {
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
-        Self { id, is_replay, own, owned, hidden, switched: BTreeMap::new() }
+        Self { id, is_replay, own, owned, hidden, sight: Sight::default(), switched: BTreeMap::new() }
+    }
+
+    /// Returns whether the client may have an object now. A client sees the objects that it owns and those in
+    /// its sight, except those that are hidden from it. What is attached to an object is hidden with it, and
+    /// is seen by its owner (S188).
+    pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
+        let mut is_owner = false;
+        let mut next = Some(slot);
+        while let Some(slot) = next {
+            if self.hidden.contains(slot) {
+                return false;
+            }
+            is_owner |= world.objects[slot as usize].owner == Some(self.id);
+            next = world.cells.parent(slot);
+        }
+        is_owner || self.sight.contains(&world.cells, world.cells.home(slot))
+    }
+
+    /// Returns the objects that the client sees now.
+    pub(crate) fn seen(&self, world: &World) -> SlotSet {
+        let cells = &world.cells;
+        let mut seen = cells.everyone().clone();
+        let mut others: Vec<u32> = self.sight.cells().flat_map(|cell| cells.members(cell)).copied().collect();
+        for slot in self.owned.iter().chain(self.hidden.iter()) {
+            others.extend(cells.with_attached(slot));
+        }
+        others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot)));
+        seen
     }
 
     /// Returns the view flags of this connection for an object (S36).

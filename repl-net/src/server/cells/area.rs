@@ -1,0 +1,130 @@
+//! How far the objects of a class are seen, and the cells into which their space is divided.
+//!
+//! *Invariant:* whether a cell is near a point depends only on the two and on the [`Area`], so every
+//! connection with the same viewpoints sees the same cells.
+
+use std::ops::RangeInclusive;
+
+/// A point in the world, in the user's units. A point in a plane has the last coordinate zero.
+pub type Position = [f32; 3];
+
+/// The coordinates of a cell, in sides of cells.
+pub(crate) type CellPosition = [i32; 3];
+
+/// How far the objects of a class are seen.
+///
+/// The space is divided into cells, which are cubes, or squares in a plane. A connection sees all objects of
+/// the class in a cell if the centre of the cell is within the radius of one of its
+/// [viewpoints](crate::Server::set_viewpoints). The cells in sight are found again when a viewpoint has moved
+/// by a quarter of a cell's side. So an object may be missing, or seen, whose distance differs from the radius
+/// by at most half the diagonal of a cell and a quarter of its side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    radius: f32,
+    keep_radius: f32,
+    cell: f32,
+    is_flat: bool,
+}
+
+impl Area {
+    /// Returns an area in space. Cells come into sight within `radius`, and go out of sight beyond 1.125 times
+    /// the radius. The cells are cubes, whose sides are a quarter of the radius.
+    ///
+    /// # Panics
+    /// Panics if `radius` is not finite and positive.
+    #[must_use]
+    #[track_caller]
+    pub fn within(radius: f32) -> Self {
+        assert!(
+            radius.is_finite() && radius > 0.0,
+            "the radius of an area is finite and positive, not {radius}"
+        );
+        Self { radius, keep_radius: radius * 1.125, cell: radius / 4.0, is_flat: false }
+    }
+
+    /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
+    /// fifty cells in sight instead of two hundred and seventy.
+    #[must_use]
+    pub const fn flat(self) -> Self {
+        Self { is_flat: true, ..self }
+    }
+
+    /// Sets the distance beyond which a cell goes out of sight. It is greater than the radius, so that an
+    /// object that moves back and forth at the border is not removed and created again and again.
+    ///
+    /// # Panics
+    /// Panics if `radius` is not finite, or is less than the area's radius.
+    #[must_use]
+    #[track_caller]
+    pub fn keep_within(self, radius: f32) -> Self {
+        assert!(
+            radius.is_finite() && radius >= self.radius,
+            "an area of radius {} cannot keep cells only within {radius}",
+            self.radius
+        );
+        Self { keep_radius: radius, ..self }
+    }
+
+    /// Sets the length of the sides of the cells. Smaller cells follow the circle around a viewpoint more
+    /// exactly, larger cells cost less.
+    ///
+    /// # Panics
+    /// Panics if `side` is not finite, or is less than a sixteenth of the greater radius, because each
+    /// connection would then have thousands of cells in sight.
+    #[must_use]
+    #[track_caller]
+    pub fn cells_of(self, side: f32) -> Self {
+        assert!(
+            side.is_finite() && side * 16.0 >= self.keep_radius,
+            "the sides of cells are at least a sixteenth of the area's radius of {}, not {side}",
+            self.keep_radius
+        );
+        Self { cell: side, ..self }
+    }
+
+    /// The length of the sides of the cells.
+    pub(crate) const fn side(&self) -> f32 {
+        self.cell
+    }
+
+    /// Returns the cell that contains a position. Positions that are no numbers count as zero, and cells that
+    /// are too far away to be counted as the last ones.
+    pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
+        let [x, y, z] = position.map(|coordinate| (coordinate / self.cell).floor() as i32);
+        [x, y, if self.is_flat { 0 } else { z }]
+    }
+
+    /// Returns the cells that come into sight at a viewpoint.
+    pub(crate) fn cells_in_sight(&self, viewpoint: Position) -> impl Iterator<Item = CellPosition> {
+        let centre = self.cell_of(viewpoint);
+        let reach = (self.radius / self.cell).ceil() as i32 + 1;
+        let range =
+            move |at: i32| -> RangeInclusive<i32> { at.saturating_sub(reach)..=at.saturating_add(reach) };
+        let depth = if self.is_flat { 0..=0 } else { range(centre[2]) };
+        let area = *self;
+        range(centre[0]).flat_map(move |x| {
+            let depth = depth.clone();
+            range(centre[1]).flat_map(move |y| {
+                depth
+                    .clone()
+                    .map(move |z| [x, y, z])
+                    .filter(move |&cell| area.is_within(cell, viewpoint, area.radius))
+            })
+        })
+    }
+
+    /// Returns whether a cell stays in sight at a viewpoint, if it was in sight before.
+    pub(crate) fn keeps(&self, cell: CellPosition, viewpoint: Position) -> bool {
+        self.is_within(cell, viewpoint, self.keep_radius)
+    }
+
+    fn is_within(&self, cell: CellPosition, viewpoint: Position, radius: f32) -> bool {
+        let axes = if self.is_flat { 2 } else { 3 };
+        let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
+            // In `f64`, because the centres of far cells are no numbers in `f32`.
+            let centre = (f64::from(at) + 0.5) * f64::from(self.cell);
+            centre - f64::from(viewpoint)
+        });
+        distances.map(|distance| distance * distance).sum::<f64>() <= f64::from(radius) * f64::from(radius)
+    }
+}

@@ -1,0 +1,334 @@
+//! The cells of the world: each object is in at most one cell, and a connection sees the objects of the cells
+//! in its sight. The objects of a group are in one cell. Objects with positions are in the cells of their
+//! [`Area`]. Objects that everyone sees are in no cell, and so are those that only their owners see.
+//!
+//! *Invariant:* an attached object is where the object is to which it is attached.
+
+pub(crate) mod area;
+pub(crate) mod sight;
+
+use std::collections::{BTreeMap, HashMap};
+
+use repl_core::ObjectRef;
+
+use crate::session::connection_id::ConnectionId;
+use crate::transport::slot_set::SlotSet;
+use area::{Area, CellPosition, Position};
+
+/// A group of connections, for example a team, a room or a level. You choose its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group(pub u32);
+
+/// Which connections see an object. Whatever is set here, the connection that owns an object sees it, and a
+/// connection from which the object is [hidden](crate::Server::set_visible) does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Relevancy {
+    /// All connections see the object. This is the default, unless the class has an [`Area`].
+    #[default]
+    Always,
+    /// Only the connection that owns the object sees it.
+    OwnerOnly,
+    /// The connections that have [joined](crate::Server::join_group) the group see the object.
+    Group(Group),
+    /// The connections with a viewpoint near the object see it. This is the default of classes with an
+    /// [`Area`], and only their objects can have it.
+    Located,
+    /// The connections that see another object see this one too, for example what a player carries. If the
+    /// other object is removed, this becomes [`OwnerOnly`](Self::OwnerOnly).
+    AttachedTo(ObjectRef<()>),
+}
+
+/// What identifies a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum CellKey {
+    Group(Group),
+    /// A cell in the area of a class.
+    At(u16, CellPosition),
+}
+
+/// Where an object is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// In no cell. All connections see the object.
+    #[default]
+    Everyone,
+    /// In no cell. No connection sees the object, except its owner.
+    Nobody,
+    /// In the cell with this number.
+    Cell(u32),
+}
+
+#[derive(Debug)]
+struct Cell {
+    key: CellKey,
+    members: Vec<u32>,
+    /// The connections that have the cell in sight, in ascending order.
+    viewers: Vec<ConnectionId>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    relevancy: Relevancy,
+    class: u16,
+    home: Home,
+    /// The index of the object among the members of its cell.
+    index: u32,
+    /// The cell of the object's last position, if the object has a position.
+    position: CellPosition,
+}
+
+/// The cells, and where each object is.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    /// The areas of the classes that have one.
+    areas: BTreeMap<u16, Area>,
+    numbers: HashMap<CellKey, u32>,
+    cells: Vec<Cell>,
+    free: Vec<u32>,
+    /// The place of the object in each slot.
+    places: Vec<Place>,
+    everyone: SlotSet,
+    /// The objects that are attached to an object.
+    attached: BTreeMap<u32, Vec<u32>>,
+    /// The objects whose positions have moved to another cell, but that are still in their old cells.
+    moved: SlotSet,
+}
+
+impl Cells {
+    /// Sets the area of a class.
+    pub(crate) fn set_area(&mut self, class: u16, area: Area) {
+        self.areas.insert(class, area);
+    }
+
+    /// Returns whether the class has an area.
+    pub(crate) fn has_area(&self, class: u16) -> bool {
+        self.areas.contains_key(&class)
+    }
+
+    /// Returns how far a viewpoint may move before the cells in sight are found again: a quarter of the
+    /// smallest cell's side.
+    pub(crate) fn tolerance(&self) -> f32 {
+        self.areas.values().map(Area::side).fold(f32::INFINITY, f32::min) / 4.0
+    }
+
+    /// Returns the areas and their classes, in the order of the classes.
+    fn areas(&self) -> impl Iterator<Item = (u16, &Area)> {
+        self.areas.iter().map(|(&class, area)| (class, area))
+    }
+
+    /// Adds a new object. `position` is its position, if the class has an area.
+    pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
+        let at = slot as usize;
+        if self.places.len() <= at {
+            self.places.resize(at + 1, Place::default());
+        }
+        self.places[at] = Place { class, home: Home::Nobody, ..Place::default() };
+        if let (Some(area), Some(position)) = (self.areas.get(&class), position) {
+            self.places[at].position = area.cell_of(position);
+            self.places[at].relevancy = Relevancy::Located;
+        }
+        self.settle(slot);
+    }
+
+    /// Removes an object. Returns the objects that were attached to it, also through others.
+    pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
+        let orphans = self.attached.remove(&slot).unwrap_or_default();
+        let mut affected = Vec::new();
+        for orphan in orphans {
+            self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
+            self.settle(orphan);
+            affected.extend(self.with_attached(orphan));
+        }
+        self.detach(slot);
+        self.move_to(slot, Home::Nobody);
+        self.moved.remove(slot);
+        affected
+    }
+
+    pub(crate) fn home(&self, slot: u32) -> Home {
+        self.places.get(slot as usize).map_or(Home::Nobody, |place| place.home)
+    }
+
+    pub(crate) fn relevancy(&self, slot: u32) -> Relevancy {
+        self.places.get(slot as usize).map_or(Relevancy::OwnerOnly, |place| place.relevancy)
+    }
+
+    /// Returns the slot of the object to which an object is attached.
+    pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
+        match self.relevancy(slot) {
+            Relevancy::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
+            _ => None,
+        }
+    }
+
+    /// Returns the objects that all connections see.
+    pub(crate) fn everyone(&self) -> &SlotSet {
+        &self.everyone
+    }
+
+    /// Returns the objects in a cell.
+    pub(crate) fn members(&self, cell: u32) -> &[u32] {
+        &self.cells[cell as usize].members
+    }
+
+    /// Returns an object and all objects that are attached to it, also through others.
+    pub(crate) fn with_attached(&self, slot: u32) -> Vec<u32> {
+        let (mut all, mut next) = (vec![slot], 0);
+        while let Some(slot) = all.get(next) {
+            all.extend(self.attached.get(slot).into_iter().flatten());
+            next += 1;
+        }
+        all
+    }
+
+    /// Sets which connections see an object. If the object is attached to another, that object exists, and is
+    /// not attached to this one.
+    pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) {
+        self.detach(slot);
+        self.places[slot as usize].relevancy = relevancy;
+        if let Some(parent) = self.parent(slot) {
+            self.attached.entry(parent).or_default().push(slot);
+        }
+        self.settle(slot);
+    }
+
+    fn detach(&mut self, slot: u32) {
+        let Some(parent) = self.parent(slot) else { return };
+        if let Some(attached) = self.attached.get_mut(&parent) {
+            attached.retain(|&other| other != slot);
+            if attached.is_empty() {
+                self.attached.remove(&parent);
+            }
+        }
+    }
+
+    /// Records the position of an object that has changed. The object moves to its new cell at the next
+    /// [`take_moved`](Self::take_moved).
+    #[inline]
+    pub(crate) fn position_changed(&mut self, slot: u32, position: Position) {
+        let place = &mut self.places[slot as usize];
+        let Some(area) = self.areas.get(&place.class) else { return };
+        let cell = area.cell_of(position);
+        if cell != place.position {
+            place.position = cell;
+            self.moved.insert(slot);
+        }
+    }
+
+    /// Moves all objects whose positions have moved to another cell. Appends to `affected` each connection
+    /// that sees only one of an object's two cells, with the object's slot.
+    pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
+        for slot in std::mem::take(&mut self.moved).iter() {
+            let before = self.home(slot);
+            self.settle(slot);
+            let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
+            let others = symmetric_difference(before, after);
+            let slots = self.with_attached(slot);
+            affected.extend(others.flat_map(|viewer| slots.iter().map(move |&slot| (viewer, slot))));
+        }
+    }
+
+    fn viewers(&self, home: Home) -> &[ConnectionId] {
+        match home {
+            Home::Cell(cell) => &self.cells[cell as usize].viewers,
+            Home::Everyone | Home::Nobody => &[],
+        }
+    }
+
+    /// Moves an object, and what is attached to it, to the cell in which it belongs.
+    fn settle(&mut self, slot: u32) {
+        for slot in self.with_attached(slot) {
+            let place = self.places[slot as usize];
+            let home = match place.relevancy {
+                Relevancy::Always => Home::Everyone,
+                Relevancy::OwnerOnly => Home::Nobody,
+                Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
+                Relevancy::Located => Home::Cell(self.number_of(CellKey::At(place.class, place.position))),
+                Relevancy::AttachedTo(_) => {
+                    self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent))
+                }
+            };
+            self.move_to(slot, home);
+        }
+    }
+
+    fn move_to(&mut self, slot: u32, home: Home) {
+        let Place { home: before, index, .. } = self.places[slot as usize];
+        if before == home {
+            return;
+        }
+        match before {
+            Home::Everyone => self.everyone.remove(slot),
+            Home::Nobody => {}
+            Home::Cell(cell) => {
+                let members = &mut self.cells[cell as usize].members;
+                members.swap_remove(index as usize);
+                if let Some(&moved) = members.get(index as usize) {
+                    self.places[moved as usize].index = index;
+                }
+                self.free_if_unused(cell);
+            }
+        }
+        match home {
+            Home::Everyone => self.everyone.insert(slot),
+            Home::Nobody => {}
+            Home::Cell(cell) => {
+                let members = &mut self.cells[cell as usize].members;
+                self.places[slot as usize].index = members.len() as u32;
+                members.push(slot);
+            }
+        }
+        self.places[slot as usize].home = home;
+    }
+
+    /// Returns the number of a cell. If the cell has neither members nor viewers yet, it gets a number.
+    fn number_of(&mut self, key: CellKey) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            let cell = Cell { key, members: Vec::new(), viewers: Vec::new() };
+            match self.free.pop() {
+                Some(number) => {
+                    self.cells[number as usize] = cell;
+                    number
+                }
+                None => {
+                    self.cells.push(cell);
+                    self.cells.len() as u32 - 1
+                }
+            }
+        })
+    }
+
+    fn free_if_unused(&mut self, number: u32) {
+        let cell = &self.cells[number as usize];
+        if cell.members.is_empty() && cell.viewers.is_empty() {
+            self.numbers.remove(&cell.key);
+            self.free.push(number);
+        }
+    }
+
+    fn add_viewer(&mut self, cell: u32, viewer: ConnectionId) {
+        let viewers = &mut self.cells[cell as usize].viewers;
+        if let Err(index) = viewers.binary_search(&viewer) {
+            viewers.insert(index, viewer);
+        }
+    }
+
+    fn remove_viewer(&mut self, cell: u32, viewer: ConnectionId) {
+        let viewers = &mut self.cells[cell as usize].viewers;
+        if let Ok(index) = viewers.binary_search(&viewer) {
+            viewers.remove(index);
+            self.free_if_unused(cell);
+        }
+    }
+}
+
+/// Returns the elements that are in exactly one of two lists, which are both in ascending order.
+fn symmetric_difference<'a>(
+    one: &'a [ConnectionId],
+    other: &'a [ConnectionId],
+) -> impl Iterator<Item = ConnectionId> + 'a {
+    let in_one = one.iter().filter(|viewer| other.binary_search(viewer).is_err());
+    let in_other = other.iter().filter(|viewer| one.binary_search(viewer).is_err());
+    in_one.chain(in_other).copied()
+}

@@ -1,0 +1,160 @@
+//! The methods of the server that set which connections see which objects.
+//!
+//! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads, and then lets
+//! the connections concerned reconsider the objects concerned.
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Server;
+use super::cells::area::{Area, Position};
+use super::cells::{Group, Relevancy};
+use super::rows::OwnRows;
+use crate::session::connection_id::ConnectionId;
+
+impl Server {
+    /// Says that the objects of a class have positions, so that connections see only those near their
+    /// [viewpoints](Self::set_viewpoints). `position` returns the position of an object. It may read only
+    /// properties, because all other fields have their initial values in the copy of the object that it is
+    /// called with. Registers the class if it is new.
+    ///
+    /// An object that moves to another cell is shown or removed at the next tick.
+    ///
+    /// ```
+    /// use repl_core::Replicated;
+    /// use repl_net::{Area, Server, ServerConfig};
+    ///
+    /// # fn register<Creature: Replicated>(position: fn(&Creature) -> [f32; 3]) {
+    /// let mut server = Server::new(ServerConfig::default());
+    /// server.locate(Area::within(100.0).flat(), position);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if there was a connection already, or if the class has objects already.
+    #[track_caller]
+    pub fn locate<T: Replicated>(
+        &mut self,
+        area: Area,
+        position: impl Fn(&T) -> Position + Send + Sync + 'static,
+    ) -> &mut Self {
+        let name = T::LAYOUT.name();
+        assert!(
+            !self.is_frozen(),
+            "areas are set before the first connection: call `locate::<{name}>` before `connect`"
+        );
+        let class = match self.world.class_of::<T>() {
+            Some(class) => class,
+            None => self.world.register::<T, OwnRows<T>>(false),
+        };
+        let Some(shadows) = self.world.shadows_mut::<T>() else { unreachable!("the class is registered") };
+        assert!(
+            shadows.rows.is_empty(),
+            "areas are set before the first object: call `locate::<{name}>` before `spawn`"
+        );
+        shadows.locate = Some(Box::new(position));
+        self.world.cells.set_area(class, area);
+        self
+    }
+
+    /// Sets which connections see an object. Does nothing if the object does not exist.
+    ///
+    /// A connection that no longer sees the object is sent nothing more of it, and its client removes it with
+    /// [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections × attached objects).
+    ///
+    /// # Panics
+    /// Panics if the object is [`Located`](Relevancy::Located) and its class has no [area](Self::locate), or
+    /// if it is attached to itself, also through others.
+    #[track_caller]
+    pub fn set_relevancy<T: ?Sized>(&mut self, object: ObjectRef<T>, relevancy: Relevancy) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let class = self.world.objects[slot as usize].class;
+        if relevancy == Relevancy::Located {
+            let name = self.world.column(class).program().layout().name();
+            assert!(
+                self.world.cells.has_area(class),
+                "`{name}` has no positions: call `locate::<{name}>` before `connect`"
+            );
+        }
+        let relevancy = match relevancy {
+            Relevancy::AttachedTo(parent) => match self.world.slot_of(parent) {
+                Some(parent) => {
+                    let is_inside = self.world.cells.with_attached(slot).contains(&parent);
+                    assert!(
+                        !is_inside,
+                        "an object cannot be attached to itself, nor to what is attached to it"
+                    );
+                    relevancy
+                }
+                None => Relevancy::OwnerOnly,
+            },
+            _ => relevancy,
+        };
+        self.world.cells.set_relevancy(slot, relevancy);
+        let affected = self.world.cells.with_attached(slot);
+        self.reconsider(&affected);
+    }
+
+    /// Returns which connections see an object, or `None` if the object does not exist.
+    #[must_use]
+    pub fn relevancy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Relevancy> {
+        Some(self.world.cells.relevancy(self.world.slot_of(object)?))
+    }
+
+    /// Sets the points from which a connection sees objects with [positions](Self::locate), for example the
+    /// position of its player, and of a camera elsewhere. At first there are none, and the connection sees
+    /// none of these objects. Call this in each tick: it costs little until a point has moved by a quarter of
+    /// a cell, and then O(cells in sight).
+    pub fn set_viewpoints(&mut self, connection: ConnectionId, viewpoints: &[Position]) {
+        if let Some(peer) = self.connections.get_mut(&connection) {
+            peer.connection.set_viewpoints(&mut self.world, viewpoints);
+        }
+    }
+
+    /// Lets a connection see the objects of a [group](Relevancy::Group). A connection can be in any number of
+    /// groups. Does nothing if it is in the group already.
+    pub fn join_group(&mut self, connection: ConnectionId, group: Group) {
+        if let Some(peer) = self.connections.get_mut(&connection) {
+            peer.connection.set_member(&mut self.world, group, true);
+        }
+    }
+
+    /// Removes the objects of a [group](Relevancy::Group) from a connection's client, except those that it
+    /// sees for another reason. From now on, nothing more of them is sent.
+    pub fn leave_group(&mut self, connection: ConnectionId, group: Group) {
+        if let Some(peer) = self.connections.get_mut(&connection) {
+            peer.connection.set_member(&mut self.world, group, false);
+        }
+    }
+
+    /// Returns whether a connection sees an object now, as far as relevancy, viewpoints, groups, owners and
+    /// [visibility](Self::set_visible) decide. Its client may not have received the object yet. Returns
+    /// `false` if either does not exist.
+    #[must_use]
+    pub fn is_relevant<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
+        let (Some(peer), Some(slot)) = (self.connections.get(&connection), self.world.slot_of(object)) else {
+            return false;
+        };
+        peer.connection.view().sees(&self.world, slot)
+    }
+
+    /// Lets all connections reconsider whether they see these objects.
+    pub(super) fn reconsider(&mut self, slots: &[u32]) {
+        for peer in self.connections.values_mut() {
+            for &slot in slots {
+                peer.connection.reconsider(&mut self.world, slot);
+            }
+        }
+    }
+
+    /// Moves the objects whose positions have changed to their cells.
+    pub(super) fn update_cells(&mut self) {
+        let mut affected = std::mem::take(&mut self.crossings);
+        self.world.cells.take_moved(&mut affected);
+        for (viewer, slot) in affected.drain(..) {
+            if let Some(peer) = self.connections.get_mut(&viewer) {
+                peer.connection.reconsider(&mut self.world, slot);
+            }
+        }
+        self.crossings = affected;
+    }
+}

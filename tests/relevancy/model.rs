@@ -1,0 +1,159 @@
+//! A naive model of relevancy: it computes the distance of each viewpoint to each cell.
+//!
+//! *Invariant:* nothing here uses the library's cells.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repl::{Group, Relevancy};
+
+use crate::{RADIUS, SIDE};
+
+/// The cells of the part of the plane in which the creatures of the model move, on each side of zero.
+const CELLS: i32 = 24;
+/// The distance beyond which a cell goes out of sight.
+const KEEP_RADIUS: f32 = RADIUS * 1.125;
+
+type Cell = (i32, i32);
+
+/// An object of the model. Objects are identified by their indices.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) relevancy: Kind,
+    pub(crate) owner: Option<usize>,
+    pub(crate) hidden_from: BTreeSet<usize>,
+    /// The positions that count in this tick, that were compared in this tick, and that are set now.
+    pub(crate) positions: [[f32; 2]; 3],
+}
+
+/// A relevancy, with indices instead of references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Always,
+    OwnerOnly,
+    Group(u32),
+    Located,
+    AttachedTo(usize),
+}
+
+impl Kind {
+    pub(crate) fn relevancy(self, reference: impl Fn(usize) -> repl::ObjectRef<()>) -> Relevancy {
+        match self {
+            Self::Always => Relevancy::Always,
+            Self::OwnerOnly => Relevancy::OwnerOnly,
+            Self::Group(group) => Relevancy::Group(Group(group)),
+            Self::Located => Relevancy::Located,
+            Self::AttachedTo(parent) => Relevancy::AttachedTo(reference(parent)),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Viewer {
+    pub(crate) groups: BTreeSet<u32>,
+    viewpoints: Vec<[f32; 2]>,
+    in_sight: BTreeSet<Cell>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) objects: BTreeMap<usize, Object>,
+    pub(crate) viewers: Vec<Viewer>,
+}
+
+impl Model {
+    pub(crate) fn sees(&self, viewer: usize, object: usize) -> bool {
+        self.is_owned(viewer, object) && !self.is_hidden(viewer, object)
+            || self.is_near(viewer, object) && !self.is_hidden(viewer, object)
+    }
+
+    fn is_hidden(&self, viewer: usize, object: usize) -> bool {
+        let entry = &self.objects[&object];
+        entry.hidden_from.contains(&viewer)
+            || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_hidden(viewer, parent))
+    }
+
+    fn is_owned(&self, viewer: usize, object: usize) -> bool {
+        let entry = &self.objects[&object];
+        entry.owner == Some(viewer)
+            || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
+    }
+
+    fn is_near(&self, viewer: usize, object: usize) -> bool {
+        let entry = &self.objects[&object];
+        match entry.relevancy {
+            Kind::Always => true,
+            Kind::OwnerOnly => false,
+            Kind::Group(group) => self.viewers[viewer].groups.contains(&group),
+            Kind::Located => {
+                let [x, y] = entry.positions[0].map(|coordinate| (coordinate / SIDE).floor() as i32);
+                self.viewers[viewer].in_sight.contains(&(x, y))
+            }
+            Kind::AttachedTo(parent) => self.is_near(viewer, parent),
+        }
+    }
+
+    pub(crate) fn set_viewpoints(&mut self, viewer: usize, viewpoints: &[[f32; 2]]) {
+        let viewer = &mut self.viewers[viewer];
+        let is_near = viewer.viewpoints.len() == viewpoints.len()
+            && viewer
+                .viewpoints
+                .iter()
+                .zip(viewpoints)
+                .all(|(one, other)| distance(*one, *other) <= SIDE / 4.0);
+        if is_near {
+            return;
+        }
+        viewer.viewpoints = viewpoints.to_vec();
+        viewer.refresh();
+    }
+
+    /// Sets which viewers see an object. The position of its last comparison counts immediately.
+    pub(crate) fn set_relevancy(&mut self, object: usize, relevancy: Kind) {
+        let entry = self.objects.get_mut(&object).expect("it exists");
+        entry.relevancy = relevancy;
+        entry.positions[0] = entry.positions[1];
+    }
+
+    /// Passes one tick.
+    pub(crate) fn tick(&mut self) {
+        for object in self.objects.values_mut() {
+            let [_, compared, current] = object.positions;
+            object.positions = [compared, current, current];
+        }
+    }
+
+    pub(crate) fn remove(&mut self, object: usize) {
+        self.objects.remove(&object);
+        for other in self.objects.values_mut() {
+            if other.relevancy == Kind::AttachedTo(object) {
+                other.relevancy = Kind::OwnerOnly;
+            }
+        }
+    }
+
+    /// Whether an object is attached to another, also through others, or is the same.
+    pub(crate) fn is_attached(&self, object: usize, to: usize) -> bool {
+        object == to
+            || matches!(self.objects[&object].relevancy, Kind::AttachedTo(parent) if self.is_attached(parent, to))
+    }
+}
+
+impl Viewer {
+    fn refresh(&mut self) {
+        for x in -CELLS..CELLS {
+            for y in -CELLS..CELLS {
+                let centre = [x, y].map(|at| (at as f32 + 0.5) * SIDE);
+                let radius = if self.in_sight.contains(&(x, y)) { KEEP_RADIUS } else { RADIUS };
+                if self.viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius) {
+                    self.in_sight.insert((x, y));
+                } else {
+                    self.in_sight.remove(&(x, y));
+                }
+            }
+        }
+    }
+}
+
+fn distance(one: [f32; 2], other: [f32; 2]) -> f32 {
+    (one[0] - other[0]).hypot(one[1] - other[1])
+}
