@@ -243,8 +243,7 @@
 //!   packet detects damage, not forgery.
 //! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
 //!   computes values between two ticks.
-//! - The crate does not choose what to send by distance or priority: a connection sees every object except
-//!   those hidden with [`set_visible`](Server::set_visible).
+//! - Objects have no priorities: if a link cannot carry everything, they take turns.
 //! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.

@@ -31,7 +31,7 @@
 //! This crate opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit`
 //! and `poll_event` return bytes and events. With each packet the caller passes the address from which it
 //! came to an [`Endpoint`], or the [`ConnectionId`] to the server. The crate does not encrypt or
-//! authenticate. The crate does not choose objects by distance or priority.
+//! authenticate. Objects have no priorities.
 //!
 //! # The four types to know
 //!
