@@ -126,9 +126,8 @@ impl Run {
         self.is_settling = true;
         let links: Vec<LinkId> = self.network.links().map(|(link, ..)| link).collect();
         links.into_iter().for_each(|link| self.network.mend(link));
-        let patience = self.plan.patience();
         self.start_watches();
-        while let Some((seat, difference)) = self.difference() {
+        while let Some((seat, difference, patience)) = self.difference() {
             assert!(
                 !seat.watch.is_over(patience),
                 "not converged in {patience:?}: {difference}\n{:?}",
@@ -139,7 +138,7 @@ impl Run {
         }
         // The server may be silent when the last acks have arrived. If many packets are lost, convergence
         // takes longer.
-        let patience = patience * if self.plan.loss() > 0.21 { 20 } else { 1 };
+        let patience = self.plan.patience() * if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
         while let Some((seat, packets)) = self.packets_in_flight() {
             assert!(!seat.watch.is_over(patience), "{packets} packets in flight");
@@ -147,7 +146,7 @@ impl Run {
             report.reached(self.clock.ticks());
         }
         self.rest();
-        let difference = self.difference().map(|(_, difference)| difference);
+        let difference = self.difference().map(|(_, difference, _)| difference);
         assert_eq!(difference, None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
         for seat in self.seats.values() {
@@ -202,16 +201,21 @@ impl Run {
         seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
 
-    /// Returns the client that lacks something and whose watch has run longest, and what it lacks.
-    fn difference(&self) -> Option<(&Seat, String)> {
+    /// Returns the client that lacks something and whose watch has run longest, what it lacks, and for how
+    /// long it may.
+    fn difference(&self) -> Option<(&Seat, String, Duration)> {
+        let of_state = self.plan.patience();
         let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
             let is_waiting = !seat.client.is_connected();
             let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()));
-            let difference = difference.or_else(|| seat.talks.difference())?;
-            Some((seat, format!("{:?}: {difference}", seat.connection)))
+            let (difference, patience) = match difference {
+                Some(difference) => (difference, of_state),
+                None => (seat.talks.difference()?, self.plan.patience_with_messages()),
+            };
+            Some((seat, format!("{:?}: {difference}", seat.connection), patience))
         });
-        seats.max_by_key(|(seat, _)| seat.watch.counted())
+        seats.max_by_key(|(seat, ..)| seat.watch.counted())
     }
 
     fn join(&mut self) {

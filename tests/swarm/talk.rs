@@ -9,8 +9,6 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Channel, SendError};
 
-use crate::extremes::Extremes;
-
 /// Lines of a chat, some of them longer than a packet.
 #[derive(NetSerialize, Clone, Debug)]
 struct Chat(u32, #[replicated(max_len = 65536)] Vec<u8>);
@@ -113,17 +111,15 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Returns how much is said in a run of a seed: nothing in one run of three, and nothing in runs with
-    /// extremes. A link that loses most packets carries large messages too slowly for the patience of a run.
-    pub(crate) fn new(seed: u64, loss: f64) -> Option<Self> {
+    /// Returns how much is said in a run of a seed: nothing in one run of three.
+    pub(crate) fn new(seed: u64) -> Option<Self> {
         let mut rng = Rng::new(seed).fork(13);
         let rng = &mut rng;
         let chances = [0.0, 0.05, 0.5].map(|chance| chance * rng.unit());
         let mut chance = || *rng.pick(&chances).expect("chances");
         let chances = [chance(), chance(), chance(), chance()];
-        let is_large = rng.chance(0.4) && loss < 0.6;
-        let is_ordinary = seed < Extremes::FIRST_SEED;
-        (is_ordinary && !seed.is_multiple_of(3)).then_some(Self { chances, is_large })
+        let is_large = rng.chance(0.4);
+        (!seed.is_multiple_of(3)).then_some(Self { chances, is_large })
     }
 }
 
