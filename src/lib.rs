@@ -26,9 +26,9 @@
 //! assert_eq!(client.get(player).map(|player| player.health), Some(96));
 //! ```
 //!
-//! The rules are those of Unreal Engine: layouts with handles, lifetime conditions, notifies with the old
-//! value, comparison with a shadow, one list of changes for all connections. The links may lose, repeat and
-//! reorder packets.
+//! The library follows the rules of Unreal Engine: layouts with handles, lifetime conditions, notifies with
+//! the old value, comparison with a shadow, one list of changes for all connections. The links may lose,
+//! repeat and reorder packets.
 //!
 //! # From nothing to a replicated struct
 //!
@@ -281,9 +281,9 @@
 //! - **Objects live where you like.** Objects may live in the server, or outside it in a store that moves its
 //!   rows and [hands them to the server](External). The server sends the same packets in both cases.
 //!   [`External`] lists the exceptions.
-//! - **Messages and calls arrive once.** Each message of a reliable [`Channel`] and each reliable call is
-//!   delivered exactly once while the connection lasts, and in order if the channel is ordered. A call runs
-//!   only while its object exists.
+//! - **Messages and calls arrive exactly once.** Each message of a reliable [`Channel`] and each reliable
+//!   call is delivered exactly once while the connection lasts, and in order if the channel is ordered. A
+//!   call runs only while its object exists.
 //! - **Clients do only what they may.** A call of a client runs only if this client owns the object of the
 //!   call at that moment, and only if the validator accepts the call. A client cannot change a property.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.

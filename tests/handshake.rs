@@ -216,7 +216,7 @@ fn r21_every_packet_of_the_handshake_may_be_lost_or_come_twice() {
                 let mut kept = Packets::new();
                 for packet in packets {
                     let fate = pattern >> (2 * (moved % 3)) & 3;
-                    // The packet is lost if it is early, delivered once, or repeated.
+                    // If the packet is early, it is lost. Otherwise it is delivered one time or repeated.
                     let count = if fate == 0 && moved < 12 { 0 } else { fate.max(1) };
                     kept.extend((0..count).map(|_| packet.clone()));
                     moved += 1;

@@ -504,7 +504,8 @@ impl Observer for Told {
     }
 }
 
-/// Sends one change to a squad while `present` exist. Returns the replica and what the receiver reported.
+/// Applies one change of a squad to its replica, while only the objects `present` exist. Returns which values
+/// with references the update contained.
 fn receive_squad(
     replica: &mut Squad,
     shadow: &mut Squad,

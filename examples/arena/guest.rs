@@ -1,4 +1,4 @@
-//! A client, its pilot, and what the program knows of its connection.
+//! A client, its pilot, and what the program knows about its connection.
 //!
 //! *Invariant:* the pilot acts between the events of its client and the packets that the client sends.
 

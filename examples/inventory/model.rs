@@ -22,7 +22,7 @@ impl Bag {
     }
 }
 
-/// Some things of one kind. Only the properties that changed are sent.
+/// A stack of things of one kind. Only the properties that changed are sent.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 pub(crate) struct Stack {

@@ -144,7 +144,8 @@ impl Session {
             if delivery.to == SERVER {
                 self.server.receive(watcher.connection, now, delivery.bytes);
             } else {
-                // A packet that cannot be read was damaged on the way. Any other error shows in `is_exact`.
+                // A packet that cannot be read was damaged on the way. `is_exact` finds the consequences of
+                // any other error.
                 watcher.client.receive(now, delivery.bytes).ok();
             }
         }

@@ -179,7 +179,7 @@ fn r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
     room.settle();
     all.iter().for_each(|&agent| room.server[agent].place = 7);
     room.step();
-    // Most of the objects wait already.
+    // Most of the objects wait already to be sent.
     all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
     room.step();
     all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));

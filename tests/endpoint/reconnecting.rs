@@ -88,7 +88,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
         });
         let client = &world.guests[0].client;
         assert!(old.iter().all(|&ship| !client.contains(ship)), "dead");
-        // The references that the client has now are those to the new objects.
+        // The references that the client has now refer to the new objects.
         let (_, there) = client.objects::<Fleet>().next().expect("the fleet");
         let hull = |ship: ObjectRef<Ship>| client.get(ship).map(|ship| ship.hull);
         assert_eq!(hull(there.flagship), Some(3));

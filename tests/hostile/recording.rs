@@ -29,8 +29,8 @@ pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     client
 }
 
-/// Returns the packets to the client in a short match with a bit of everything. One seed in four has small
-/// packets, so that there are fragments.
+/// Returns the packets to the client in a short match that uses all kinds of properties. One seed in four has
+/// small packets, so that there are fragments.
 pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     let mut numbers = Numbers(seed);
     let mtu_bytes = if seed % 4 == 1 { 160 } else { 1_200 };

@@ -151,7 +151,7 @@ impl Reader<'_> {
     fn macro_rules(&mut self) {
         let name = self.ahead(2).to_owned();
         let before = &self.tokens[self.at.saturating_sub(12)..self.at];
-        // The attribute is one of those directly before the macro.
+        // The attribute is one of the attributes directly before the macro.
         let begin = before.iter().rposition(|token| token.is(";") || token.is("}")).map_or(0, |at| at + 1);
         if before[begin..].iter().any(|token| token.is("macro_export")) {
             self.paths.exported_macros.push(name.clone());

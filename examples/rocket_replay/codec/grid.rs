@@ -68,7 +68,7 @@ impl Rotation {
         }
     }
 
-    /// Returns whether each of the other components is a step of the grid.
+    /// Returns whether each of the other components is the number of a step of the grid.
     pub(super) fn is_valid(self) -> bool {
         let middle = i64::from(STEPS / 2);
         self.others.iter().all(|other| (-middle..middle).contains(other))

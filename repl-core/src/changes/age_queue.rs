@@ -1,7 +1,7 @@
 //! A queue of changed elements that wait to be sent. The elements with the oldest changes are sent first.
 //!
-//! *Invariant:* each element is in the queue once, at the age of its oldest change. An element that does not
-//! change again is not visited between entering the queue and being sent.
+//! *Invariant:* no element is in the queue twice; its age in the queue is the age of its oldest change. An
+//! element that does not change again is not visited between entering the queue and being sent.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -313,7 +313,7 @@ impl Changelist {
     }
 
     /// Returns about how many bytes the changelist takes on the heap, to limit the memory of a connection.
-    /// The changelists inside items and entries are estimated as short. Costs O(properties).
+    /// Assumes that the changelists inside items and entries are short. Costs O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {

@@ -37,7 +37,7 @@ impl<T: Replicated> Class<T> {
         changes.insert_whole(handles, &self.growing);
     }
 
-    /// Drops changes that no longer apply, such as those past the ends of the shadow's arrays (S72).
+    /// Drops changes that no longer apply, such as changes past the ends of the shadow's arrays (S72).
     pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
         prune(self.level(shadow), changes);
     }

@@ -26,8 +26,8 @@ struct Growth {
 impl<T: Replicated> Class<T> {
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
     /// returns them as refusals. So a comparison does not copy values that are too large to `shadow`, and
-    /// values are sent only from the shadow. If only some of the properties that grow fit into the limit,
-    /// those that grow least are accepted.
+    /// values are sent only from the shadow. If only some of the properties that grow fit into the limit, the
+    /// properties that grow least are accepted.
     ///
     /// Costs O(1) for a class if its objects cannot become larger than `max_bits`, O(properties) while only
     /// values of fixed size change, and O(object) otherwise.

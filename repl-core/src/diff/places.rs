@@ -13,7 +13,7 @@ use crate::schema::program::{CommandKind, Program};
 /// by their commands in the program.
 const MAX_BYTES: usize = 16 << 10;
 
-/// The properties of a type, by the bytes of their values.
+/// The map from the bytes of an object of one type to the properties of the type.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// One entry for each mapped byte of the object.

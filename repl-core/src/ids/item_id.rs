@@ -62,8 +62,8 @@ impl ItemId {
         self.0.get() > Self::LAST.0.get()
     }
 
-    /// Returns the next id of the same kind. The two kinds of ids are the ids of the server's items and those
-    /// of a client's own items. The id after the last id of a kind is the first id of this kind.
+    /// Returns the next id of the same kind. The two kinds of ids are the ids of the server's items and the
+    /// ids of a client's own items. The id after the last id of a kind is the first id of this kind.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.checked_add(1) {

@@ -151,7 +151,8 @@ impl<'a> Level<'a> {
     unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
         match &command.kind {
             CommandKind::Array(array) => {
-                // SAFETY: the command guarantees that an array of this shape lies at `at`, borrowed for `'a`.
+                // SAFETY: the command guarantees that `at` points to an array of this shape, which is
+                // borrowed for `'a`.
                 let (first, len) = unsafe { (array.shape.parts)(at) };
                 Some(Slot::Array(Array {
                     program: self.program,
@@ -176,7 +177,8 @@ impl<'a> Level<'a> {
         command: &'a CollectionCommand<I>,
         at: *const u8,
     ) -> Elements<'a, I> {
-        // SAFETY: the command guarantees that a collection of this shape lies at `at`, borrowed for `'a`.
+        // SAFETY: the command guarantees that `at` points to a collection of this shape, which is borrowed
+        // for `'a`.
         let collection = unsafe { &*(command.shape.as_ref)(at) };
         Elements { program: self.program, command, collection }
     }
@@ -221,7 +223,7 @@ impl<'a> LevelMut<'a> {
     /// `None` if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: the command guarantees that an array of this shape lies at `at`.
+        // SAFETY: the command guarantees that `at` points to an array of this shape.
         let (_, old) = unsafe { (array.shape.parts)(at) };
         if old != len {
             // SAFETY: as for the previous `unsafe` block, borrowed mutably.
@@ -233,7 +235,7 @@ impl<'a> LevelMut<'a> {
     /// Returns the element at `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: the command guarantees that an array of this shape lies at `at`.
+        // SAFETY: the command guarantees that `at` points to an array of this shape.
         let (_, len) = unsafe { (array.shape.parts)(at) };
         if index >= len {
             return None;
@@ -251,7 +253,8 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
         let (kind, at) = self.at(handle)?;
         let command = I::command(kind)?;
-        // SAFETY: the command guarantees that a collection of this shape lies at `at`, borrowed mutably.
+        // SAFETY: the command guarantees that `at` points to a collection of this shape, which is borrowed
+        // mutably.
         let collection = unsafe { &mut *(command.shape.as_mut)(at) };
         Some(ElementsMut { program: self.program, command, collection })
     }
@@ -316,7 +319,7 @@ impl<'a> Array<'a> {
         if bytes == 0 {
             return true;
         }
-        // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise contain no
+        // SAFETY: `first` points to an array of `len` elements, and elements that are bitwise contain no
         // padding.
         let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
         // SAFETY: the same holds for the other array.
@@ -413,7 +416,7 @@ impl<'a> ElementTable<'a> {
     /// Returns a [`Level`] of the item or value at `base`.
     ///
     /// # Safety
-    /// A value of the type that this table describes lies at `base`, and is borrowed for `'a`.
+    /// `base` points to a value of the type that this table describes, and the value is borrowed for `'a`.
     pub(super) unsafe fn level(self, base: *const u8) -> Level<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }

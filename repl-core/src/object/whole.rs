@@ -132,7 +132,7 @@ unsafe fn write_part(
                 unsafe { write_shape(element, at, writer) }
             })
         }
-        // SAFETY: a collection of this shape lies at `value`.
+        // SAFETY: `value` points to a collection of this shape.
         Kind::Items(items) => unsafe { write_erased(property, items, value, writer) },
         // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { write_erased(property, &entries.elements, value, writer) },
@@ -211,9 +211,9 @@ unsafe fn read_part(
         // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::read_value(&codec, reader, references, to) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
-        // SAFETY: an array of this shape lies at `to` and is valid for writes.
+        // SAFETY: `to` points to an array of this shape and is valid for writes.
         Kind::Array(array) => unsafe { read_array(property, array, reader, references, to) },
-        // SAFETY: a collection of this shape lies at `to` and is valid for writes.
+        // SAFETY: `to` points to a collection of this shape and is valid for writes.
         Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) },
         Kind::Entries(entries) => {
             // SAFETY: as for the previous `unsafe` block.
@@ -300,7 +300,7 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
         let one = unsafe { one.add(offset) };
         // SAFETY: the same holds for the other value.
         let other = unsafe { other.add(offset) };
-        // SAFETY: a value of the part's shape lies at both.
+        // SAFETY: both pointers point to a value of the part's shape.
         if unsafe { identical_part(part, one, other) } { Ok(()) } else { Err(()) }
     });
     same.is_ok()
@@ -331,7 +331,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                     let one = unsafe { one.add(offset) };
                     // SAFETY: as for the previous `unsafe` block.
                     let other = unsafe { other.add(offset) };
-                    // SAFETY: an element lies at both.
+                    // SAFETY: both pointers point to an element.
                     unsafe { identical_shape(element, one, other) }
                 })
         }

@@ -313,7 +313,7 @@ impl Codec {
     }
 
     /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
-    /// Values of such types are encoded once as a test before they are copied to the shadow.
+    /// Values of such types are encoded as a test before they are copied to the shadow.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

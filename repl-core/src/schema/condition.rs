@@ -2,7 +2,7 @@
 //!
 //! How to add a condition:
 //!
-//! 1. The condition needs a variant, a place in [`Condition::ALL`] (a test of this file counts both), a
+//! 1. The condition needs a variant, an entry in [`Condition::ALL`] (a test of this file counts both), a
 //!    result in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
 //!    (`attr/condition`). `TABLE` in `tests/conditions.rs` needs a row with the results of the condition, and
 //!    `tests/conditions_live/main.rs` a field in `Every` and a result in `View::expect`. In
@@ -22,12 +22,12 @@
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
-//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if the step for
-//!    facts about connections is forgotten.
+//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if you forget
+//!    this step.
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
 //!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
 //!    Both `change_view` and `review` compare what a client sees before and after the change.
-//! 6. If the condition has a switch, as `Custom` has, the places that name `Custom` need the new condition:
+//! 6. If the condition has a switch, as `Custom` has, all code that names `Custom` needs the new condition:
 //!    `Object::switch_custom` and `assert_condition` (`server/views`) of `repl-net`, and
 //!    `starts_off_can_be_switched` in `check` of the derive.
 //!

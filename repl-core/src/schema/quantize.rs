@@ -3,20 +3,20 @@
 //!
 //! How to add a quantiser, which is a form of the attribute `quantize(…)`:
 //!
-//! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. When the variants are there,
-//!    the compiler reports the `match` expressions without a default arm: the rest of `codec`, `object/leaf`
-//!    (reads and writes the bits of the form), `Formatted::kind` in `shape` (which types become the form),
-//!    and `type_name` in `display`.
-//! 2. The following places need the form too, but the compiler does not report them: `Codec::formatted`;
+//! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. After you add the variants,
+//!    the compiler reports the `match` expressions that have no default arm: the rest of `codec`,
+//!    `object/leaf` (reads and writes the bits of the form), `Formatted::kind` in `shape` (which types become
+//!    the form), and `type_name` in `display`.
+//! 2. The following code needs the form too, but the compiler does not report it: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
 //!    `identical` in `object/leaf` compares; `types/foreign`, which states which forms can be used for the
 //!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays.
 //! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
-//!    When the variant is there, the compiler reports `expand/field` and `numbers` in `check`. The compiler
-//!    does not report `saturates_something` in `check`, which decides whether the form has bounds. If
-//!    the form has a number of bits, the range of this number is a constant of this file, such as
-//!    [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive repeats it, and the
-//!    tests of the derive compare the two.
+//!    After you add the variant, the compiler reports the `match` expressions in `expand/field` and in
+//!    `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which decides
+//!    whether the form has bounds. If the form has a number of bits, the range of this number is a constant
+//!    of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive
+//!    repeats it, and the tests of the derive compare the two.
 //! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
 //!    `schema/attributes`. `tests/derive/pass/every_attribute.rs` uses all forms.
 //! 5. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and

@@ -19,8 +19,8 @@ macro_rules! forms_of {
             }
         }
 
-        /// The clone has new items, with ids that continue after the ids of the source. So if the clone is
-        /// assigned over its source, every item of the source is replaced (S137).
+        /// Clones the array. The clone has new items, with ids that continue after the ids of the source. So
+        /// if the clone is assigned over its source, every item of the source is replaced (S137).
         impl<T: Clone> Clone for $array<T> {
             fn clone(&self) -> Self {
                 let mut clone = Self::with_next_id(self.next_id_of_copies());

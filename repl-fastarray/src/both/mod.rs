@@ -1,5 +1,4 @@
-//! Code that both kinds of arrays share. Macros implement the shared code for each kind of array with the
-//! methods of that kind.
+//! Code that both kinds of arrays share. The code is in macros, which are expanded for each kind of array.
 //!
 //! *Invariant:* this module does not depend on how an array stores its items.
 

@@ -1,7 +1,7 @@
 //! Iterators over the items of an ordered array.
 //!
-//! *Invariant:* an iterator returns each item once and in the order of the array, even if items are taken
-//! from both ends.
+//! *Invariant:* an iterator returns each item exactly once and in the order of the array, even if items are
+//! taken from both ends.
 
 use std::fmt;
 

@@ -77,9 +77,10 @@ impl Runs {
     /// Records that `count` items were inserted between the items `before` and `after`. The argument `key` is
     /// the key of the last of the new items, or of the first of them if the hint was [`Lean::After`].
     ///
-    /// Forgets the old end of the run of inserted items, unless another run may continue at this end. Another
-    /// run of items may continue on the other side of the first item of a run, and at a position where a run
-    /// has changed direction unexpectedly.
+    /// Forgets the old end of the run of inserted items, unless another run may continue at this end. There
+    /// are two cases in which another run may continue there. The old end may be the first item of the run,
+    /// and then another run may continue on its other side. Or the run has just changed its direction, and
+    /// then another run may continue in the old direction.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.run_beside(before, after) {
             Some((at, side)) => {

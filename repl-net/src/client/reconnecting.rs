@@ -13,7 +13,7 @@ use crate::session::events::ClientEvent;
 
 impl Client {
     /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
-    /// those that the client may still see.
+    /// the objects that the client may still see.
     pub(super) fn session_began(&mut self) {
         let beginning = self.sessions.began(self.handshake.instance);
         if beginning != Beginning::First {

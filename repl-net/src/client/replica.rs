@@ -68,7 +68,7 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Adds to `notified` those properties among `handles` that have a notify.
+    /// Adds to `notified` the properties in `handles` that have a notify.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
     /// Prepares to read leaves of the property at `handle` again. `begin_reread` stores the old value of the
     /// property, unless this packet has already changed the property.
@@ -184,7 +184,7 @@ impl<T: Replicated> TypedReplica<T> {
         lent.or_else(|| self.live.get(row))
     }
 
-    /// Stores the old values of those properties among `handles` that have a notify.
+    /// Stores the old values of the properties in `handles` that have a notify.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
         let Self { class, live, old, notifies, notify_of, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };

@@ -152,8 +152,8 @@ impl Replicas {
         Some(guid)
     }
 
-    /// Removes all objects, because a new session has begun: the server sends those that the client may still
-    /// see. If the server is another one, references to the removed objects never become valid again.
+    /// Removes all objects, because a new session has begun: the server sends the objects that the client may
+    /// still see. If the server is another one, references to the removed objects never become valid again.
     pub(crate) fn begin_session(&mut self, is_other_server: bool, events: &mut ClientEvents) {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
         for slot in 0..self.slots.len() as u32 {

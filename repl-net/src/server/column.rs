@@ -3,7 +3,7 @@
 //! server.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object, both in the vectors of the shadows and in
-//! those of the source.
+//! the rows of the source.
 
 use std::any::Any;
 

@@ -1,8 +1,8 @@
 //! Estimates how many items of a collection fill a packet, from the size of the items that were written last.
 //! The exact size of items is known only after they were written.
 //!
-//! *Invariant:* every attempt to fill a packet improves the estimate, so each item is written about once,
-//! however many packets the items take.
+//! *Invariant:* every attempt to fill a packet improves the estimate, so each item is written only about one
+//! time, however many packets the items take.
 
 /// The smallest number of bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;

@@ -1,6 +1,6 @@
 //! Polls the packets of all connections of a server in one loop.
 //!
-//! *Invariant:* each packet is returned once, and the packets of one connection are returned in the order in
+//! *Invariant:* no packet is returned twice, and the packets of one connection are returned in the order in
 //! which they were made.
 
 use super::Server;

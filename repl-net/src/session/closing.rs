@@ -161,7 +161,7 @@ pub(crate) fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Returns every reason except those that have packets of their own.
+    /// Returns every reason except the reasons that have packets of their own.
     fn reasons() -> Vec<DisconnectReason> {
         vec![
             DisconnectReason::Closed,

@@ -1,6 +1,6 @@
 //! The id of a connection.
 //!
-//! *Invariant:* a server uses each connection number once.
+//! *Invariant:* a server never uses a connection number again.
 
 /// Identifies a connection of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -556,7 +556,7 @@ impl Outbox {
         }
         self.in_flight.end_round();
         if self.in_flight.len() == 0 {
-            // Late acks tell nothing any more.
+            // Nothing is in flight, so late acks no longer matter.
             self.given_up = VecDeque::new();
         }
     }

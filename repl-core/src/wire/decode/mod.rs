@@ -2,7 +2,7 @@
 //! then to apply it.
 //!
 //! *Invariant:* an update is applied only after it was validated (R20), and applying cannot fail. Both passes
-//! read the same bits in the same way, and the first pass records where those values end that user code
+//! read the same bits in the same way, and the first pass records the ends of the values that user code
 //! reads.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

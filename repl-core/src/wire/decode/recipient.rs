@@ -124,8 +124,8 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection into which elements are read. The fields of `ElementRecipient` have the same meaning as those
-/// of [`Recipient`].
+/// A collection into which elements are read. The fields of `ElementRecipient` have the same meaning as the
+/// fields of [`Recipient`].
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     base: Option<Elements<'a, I>>,

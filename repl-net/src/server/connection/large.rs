@@ -274,8 +274,8 @@ fn first_handle(list: &Changelist) -> u32 {
     list.handles().iter().next().unwrap_or(0)
 }
 
-/// Returns the waiting changes of the first `count` items or entries, without those that were removed in the
-/// meantime.
+/// Returns the waiting changes of the first `count` items or entries, without items and entries that were
+/// removed in the meantime.
 pub(super) fn pruned_part(
     slot: u32,
     portions: &Portions,

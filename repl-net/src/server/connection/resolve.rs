@@ -144,8 +144,8 @@ impl Connection {
             self.lost(&mut losses);
         }
         self.fold_lost(losses);
-        // The records are dropped last, because lost changelists are compared with all packets that were sent
-        // later.
+        // The records are dropped last, because lost changelists are compared with the records of all later
+        // packets.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(has_timed_out);
         if let Some(sent_by) = self.link.begin_retry(now) {
