@@ -78,7 +78,7 @@ impl World {
     }
 
     /// # Panics
-    /// If `is_done` is not true within 8 s.
+    /// Panics if `is_done` is not true within 8 s.
     fn run_until(&mut self, is_done: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !is_done(self) {

@@ -85,7 +85,7 @@ impl<'a> BitReader<'a> {
     /// Reads `width` bits, 1 to 56.
     ///
     /// # Panics
-    /// If fewer bits are left.
+    /// Panics if fewer bits are left.
     #[inline]
     pub(crate) fn read(&mut self, width: u32) -> u64 {
         let (first, shift) = (self.at / 8, self.at % 8);

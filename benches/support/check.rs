@@ -28,7 +28,7 @@ struct Link {
 /// it then sends nothing.
 ///
 /// # Panics
-/// If the encoder does not converge.
+/// Panics if the encoder does not converge.
 pub(crate) fn delta_encoder_converges_under_loss() {
     let mut random = Rng::new(1);
     let mut world = World::new(PLAYERS);
@@ -99,7 +99,7 @@ impl Link {
 /// Checks that both encoders send each workload to a client correctly.
 ///
 /// # Panics
-/// If an encoder sends a wrong value.
+/// Panics if an encoder sends a wrong value.
 pub(crate) fn both_encoders_carry(workload: &Workload) {
     let players = workload.players as usize;
     let mut world = World::new(workload.players);
@@ -125,7 +125,7 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
 /// Checks that this library sends each workload to its clients correctly, and the same packets to all.
 ///
 /// # Panics
-/// If it does not.
+/// Panics if this check fails.
 pub(crate) fn servers_carry(workload: &Workload) {
     for writing in [Writing::ByReference, Writing::AllAtOnce] {
         let mut served = Served::settled(workload.players, CLIENTS, writing);

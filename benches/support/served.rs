@@ -71,7 +71,7 @@ impl Served {
     /// Returns a server with clients that have every player.
     ///
     /// # Panics
-    /// If the clients do not receive the players.
+    /// Panics if the clients do not receive the players.
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
@@ -89,7 +89,7 @@ impl Served {
     /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     ///
     /// # Panics
-    /// If the connections do not receive the same number of bytes.
+    /// Panics if the connections do not receive the same number of bytes.
     pub(crate) fn send(&mut self, workload: &Workload, step: u32) -> u64 {
         self.write(workload, step);
         let bytes = self.transmit(|_, _| {});
@@ -167,7 +167,7 @@ impl Served {
     /// Compares every packet of one tick of the workload, and then the client.
     ///
     /// # Panics
-    /// If the connections do not receive the same bytes, or the client does not equal the server.
+    /// Panics if the connections do not receive the same bytes, or the client does not equal the server.
     pub(crate) fn check_tick(&mut self, workload: &Workload, step: u32) {
         self.write(workload, step);
         self.exchange();
@@ -177,7 +177,7 @@ impl Served {
     /// Checks whether the client equals the server.
     ///
     /// # Panics
-    /// If it does not.
+    /// Panics if this check fails.
     pub(crate) fn check(&self) {
         assert_same(&self.server, &self.players, &self.client);
     }
@@ -196,7 +196,7 @@ impl Joining {
     /// Returns a server with `players` players, and one client that has received them.
     ///
     /// # Panics
-    /// If the client has not received them.
+    /// Panics if the client has not received them.
     pub(crate) fn new(players: u32) -> Self {
         let mut server = Server::new(at_once());
         let players: Vec<_> = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
@@ -224,7 +224,7 @@ impl Joining {
     /// bytes.
     ///
     /// # Panics
-    /// If something is left unacknowledged.
+    /// Panics if something is left unacknowledged.
     pub(crate) fn join(&mut self) -> (Duration, u64) {
         let mut bytes = 0;
         let connection = self.server.connect(self.now);

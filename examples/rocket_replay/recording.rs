@@ -30,7 +30,7 @@ impl Recording {
     /// Reads and decodes a file.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no recording that the decoder understands.
+    /// Returns an error if the file cannot be read, or is no recording that the decoder understands.
     pub(crate) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         let file = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let replay = ParserBuilder::new(&file)

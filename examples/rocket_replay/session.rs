@@ -42,7 +42,7 @@ impl Session {
     /// Returns a server with all its clients connected.
     ///
     /// # Errors
-    /// If a client cannot connect in time.
+    /// Returns an error if a client cannot connect in time.
     pub(crate) fn connected(args: &Args) -> Result<Self, String> {
         let mut clock = Clock::at_hz(FRAMES_PER_SECOND);
         let now = clock.tick();

@@ -17,7 +17,7 @@ pub(crate) const PROPERTY_BITS: u64 = 7;
 const TEXT_LENGTH_BITS: u64 = 32;
 const REFERENCE_BITS: u64 = 33;
 
-/// Returns the opening of an actor, without its number.
+/// Returns the number of bits of the opening of an actor, without the actor's number.
 pub(crate) fn opening_bits(actor: &NewActor, net_version: i32) -> u64 {
     let name = if actor.name_id.is_some() { 32 } else { 0 };
     let location = actor.initial_trajectory.location;
@@ -26,7 +26,7 @@ pub(crate) fn opening_bits(actor: &NewActor, net_version: i32) -> u64 {
     1 + name + 1 + 32 + location + rotation
 }
 
-/// Returns a value.
+/// Returns the number of bits of a value.
 pub(crate) fn value_bits(attribute: &Attribute, net_version: i32) -> u64 {
     let vector = |value: &Vector3f| hundredths_bits(value, net_version);
     match attribute {
@@ -82,7 +82,8 @@ fn hundredths_bits(value: &Vector3f, net_version: i32) -> u64 {
     vector_bits([value.x, value.y, value.z].map(|component| (component * 100.0).round() as i32), net_version)
 }
 
-/// Returns the width of the three components in 4 or 5 bits, then the components.
+/// Returns the number of bits of a vector: the width of the components in 4 or 5 bits, then the three
+/// components.
 fn vector_bits(vector: [i32; 3], net_version: i32) -> u64 {
     let most = if net_version >= 7 { 22 } else { 20 };
     let widest = vector.iter().map(|component| i32::BITS - component.unsigned_abs().leading_zeros()).max();

@@ -31,7 +31,7 @@ impl Trace {
     /// Reads a trace.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not a trace.
+    /// Returns an error if the file cannot be read, or is not a trace.
     pub(crate) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let json: Value = serde_json::from_reader(BufReader::new(GzDecoder::new(BufReader::new(file))))

@@ -1,5 +1,5 @@
-//! The size of an update of a fast array in bits, and that it does not repeat data. One encoded form serves
-//! all clients, except those with another base or with losses.
+//! Tests how many bits an update of a fast array takes, and that an update does not repeat data. One encoded
+//! form serves all clients, except those with another base or with losses.
 //!
 //! *Invariant:* the size of an update is measured on the client, in bits of the property.
 

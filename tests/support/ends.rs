@@ -42,7 +42,7 @@ pub(crate) enum Link {
 /// server knows it. `serve` passes the acks to the server and ticks it. Returns the bytes that were sent.
 ///
 /// # Panics
-/// If any object is left after 1,000 ticks.
+/// Panics if any object is left after 1,000 ticks.
 pub(crate) fn end_all(
     count: usize,
     end: End,

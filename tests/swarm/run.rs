@@ -116,7 +116,7 @@ impl Run {
     /// Runs to the end.
     ///
     /// # Panics
-    /// If any check fails. The seed is printed in this case.
+    /// Panics if any check fails. The seed is printed in this case.
     pub(crate) fn finish(mut self) -> Outcome {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < self.plan.ticks {

@@ -27,7 +27,8 @@ impl Widths {
     /// Makes the canonical code with these `lengths`.
     ///
     /// # Panics
-    /// If the lengths make no complete prefix code. If the table is a constant, the panic is a compile error.
+    /// Panics if the lengths do not form a complete prefix code. If the table is a constant, the panic is a
+    /// compile error.
     pub(super) const fn new(lengths: [u8; WIDTHS]) -> Self {
         let mut table = Self { lengths, codes: [0; WIDTHS], counts: [0; LONGEST + 1], order: [0; WIDTHS] };
         let (mut code, mut ranked, mut length) = (0_u16, 0, 1);
@@ -60,7 +61,7 @@ impl Widths {
     /// Writes `number`: its width, its sign, and the bits below its highest one.
     ///
     /// # Panics
-    /// If the number is too wide for the table.
+    /// Panics if the number is too wide for the table.
     pub(super) fn write(&self, number: i64, writer: &mut BitWriter) {
         let width = width_bits(number);
         let index = width as usize;
@@ -75,7 +76,7 @@ impl Widths {
     /// bits.
     ///
     /// # Errors
-    /// If the input ends.
+    /// Returns an error if the input ends.
     pub(super) fn read(&self, reader: &mut BitReader<'_>) -> Result<i64, ReadError> {
         let Some(below) = self.read_width(reader)?.checked_sub(1) else {
             return Ok(0);

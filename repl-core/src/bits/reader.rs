@@ -113,8 +113,8 @@ impl<'a> BitReader<'a> {
         self.read_long_exp_golomb(order)
     }
 
-    /// Returns the slow path of [`read_exp_golomb`](Self::read_exp_golomb), for codes of more than 64 bits,
-    /// and for input that is too short or invalid.
+    /// Does the same as [`read_exp_golomb`](Self::read_exp_golomb), more slowly, for codes of more than 64
+    /// bits, and for input that is too short or invalid.
     #[cold]
     fn read_long_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
         let mut zeros = 0_u32;

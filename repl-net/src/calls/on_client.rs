@@ -19,7 +19,7 @@ impl Client {
     /// Registers the calls of a class, and the class if it is new. Register the same calls as on the server.
     ///
     /// # Panics
-    /// After the first [`tick`](Self::tick), or if the calls of the class are registered already.
+    /// Panics after the first [`tick`](Self::tick), or if the calls of the class are registered already.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         self.register::<T>();

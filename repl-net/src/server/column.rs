@@ -99,7 +99,7 @@ pub(crate) struct Shadows<T> {
     pub(crate) rows: Vec<T>,
     pub(crate) slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
-    /// Returns the position of an object. `None` if the class has no area.
+    /// Returns the position of an object, or `None` if the class has no area.
     pub(crate) locate: Option<Locate<T>>,
 }
 

@@ -101,7 +101,8 @@ pub struct Server {
     keep_ended: Duration,
     /// The connections of an endpoint that were removed. The endpoint takes them in its next call.
     removed: Vec<ConnectionId>,
-    /// Memory for the connections and objects that [`update_cells`](Self::update_cells) reconsiders.
+    /// Reused memory: the pairs of a connection and an object for which [`update_cells`](Self::update_cells)
+    /// decides again whether the connection sees the object.
     crossings: Vec<(ConnectionId, u32)>,
     secret: Secret,
     /// The latest time that the user has passed to the server.
@@ -251,8 +252,8 @@ impl Server {
         self.add(archetype, position, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, which the connections see that have it in sight. The argument `add` adds the object's
-    /// row to the source of its class.
+    /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
+    /// object's row to the source of its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,

@@ -1,7 +1,7 @@
 //! The methods of the server that set which connections see which objects.
 //!
-//! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads, and then lets
-//! the connections concerned reconsider the objects concerned.
+//! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads. Then the
+//! connections that may now see other objects apply the rule again.
 
 use repl_core::{ObjectRef, Replicated};
 
@@ -14,8 +14,8 @@ use crate::session::connection_id::ConnectionId;
 impl Server {
     /// Says that the objects of a class have positions, so that connections see only those near their
     /// [viewpoints](Self::set_viewpoints). `position` returns the position of an object. It may read only
-    /// properties, because all other fields have their initial values in the copy of the object that it is
-    /// called with. Registers the class if it is new.
+    /// properties, because it is called with a copy of the object in which all other fields have their
+    /// initial values. Registers the class if it is new.
     ///
     /// An object that moves to another cell is shown or removed at the next tick.
     ///
@@ -58,12 +58,13 @@ impl Server {
 
     /// Sets which connections see an object. Does nothing if the object does not exist.
     ///
-    /// A connection that no longer sees the object is sent nothing more of it, and its client removes it with
-    /// [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections × attached objects).
+    /// If a connection no longer sees the object, nothing more of the object is sent to it, and its client
+    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections
+    /// × attached objects).
     ///
     /// # Panics
     /// Panics if the object is [`Located`](Relevancy::Located) and its class has no [area](Self::locate), or
-    /// if it is attached to itself, also through others.
+    /// if it is attached to itself, directly or through other objects.
     #[track_caller]
     pub fn set_relevancy<T: ?Sized>(&mut self, object: ObjectRef<T>, relevancy: Relevancy) {
         let Some(slot) = self.world.slot_of(object) else { return };
@@ -101,7 +102,7 @@ impl Server {
     }
 
     /// Sets the points from which a connection sees objects with [positions](Self::locate), for example the
-    /// position of its player, and of a camera elsewhere. At first there are none, and the connection sees
+    /// position of its player, and of a camera elsewhere. At first a connection has no viewpoints and sees
     /// none of these objects. Call this in each tick: it costs little until a point has moved by a quarter of
     /// a cell, and then O(cells in sight).
     pub fn set_viewpoints(&mut self, connection: ConnectionId, viewpoints: &[Position]) {
@@ -126,9 +127,9 @@ impl Server {
         }
     }
 
-    /// Returns whether a connection sees an object now, as far as relevancy, viewpoints, groups, owners and
-    /// [visibility](Self::set_visible) decide. Its client may not have received the object yet. Returns
-    /// `false` if either does not exist.
+    /// Returns whether a connection sees an object now, according to relevancy, viewpoints, groups, owners
+    /// and [visibility](Self::set_visible). The client may not have received the object yet. Returns `false`
+    /// if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
         let (Some(peer), Some(slot)) = (self.connections.get(&connection), self.world.slot_of(object)) else {
@@ -137,7 +138,7 @@ impl Server {
         peer.connection.view().sees(&self.world, slot)
     }
 
-    /// Lets all connections reconsider whether they see these objects.
+    /// Makes all connections decide again whether they see these objects.
     pub(super) fn reconsider(&mut self, slots: &[u32]) {
         for peer in self.connections.values_mut() {
             for &slot in slots {
@@ -146,7 +147,7 @@ impl Server {
         }
     }
 
-    /// Moves the objects whose positions have changed to their cells.
+    /// Moves each object to the cell of its new position.
     pub(super) fn update_cells(&mut self) {
         let mut affected = std::mem::take(&mut self.crossings);
         self.world.cells.take_moved(&mut affected);

@@ -194,9 +194,10 @@ impl Server {
         );
     }
 
-    /// Hides an object from a connection, whatever its [relevancy](Self::set_relevancy) is, or lets its
-    /// relevancy decide again. At first no object is hidden. If `visible` is false, the object and what is
-    /// [attached](crate::Relevancy::AttachedTo) to it are removed from the connection's client.
+    /// Hides an object from a connection if `visible` is false. If `visible` is true, the
+    /// [relevancy](Self::set_relevancy) of the object decides again. At first no object is hidden. If
+    /// `visible` is false, the object and what is [attached](crate::Relevancy::AttachedTo) to it are removed
+    /// from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };

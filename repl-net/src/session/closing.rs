@@ -1,7 +1,7 @@
 //! The packet by which one side tells the other why it ended the session.
 //!
-//! *Invariant:* the other side reports the same reason, except for mistakes that it made itself: these are
-//! protocol errors there.
+//! *Invariant:* the other side reports the same reason. There is one exception: if the other side itself made
+//! a mistake, it reports a protocol error.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

@@ -1,6 +1,6 @@
 //! How far the objects of a class are seen, and the cells into which their space is divided.
 //!
-//! *Invariant:* whether a cell is near a point depends only on the two and on the [`Area`], so every
+//! *Invariant:* whether a cell is near a point depends only on the cell, the point and the [`Area`], so every
 //! connection with the same viewpoints sees the same cells.
 
 use std::ops::RangeInclusive;
@@ -15,9 +15,9 @@ pub(crate) type CellPosition = [i32; 3];
 ///
 /// The space is divided into cells, which are cubes, or squares in a plane. A connection sees all objects of
 /// the class in a cell if the centre of the cell is within the radius of one of its
-/// [viewpoints](crate::Server::set_viewpoints). The cells in sight are found again when a viewpoint has moved
-/// by a quarter of a cell's side. So an object may be missing, or seen, whose distance differs from the radius
-/// by at most half the diagonal of a cell and a quarter of its side.
+/// [viewpoints](crate::Server::set_viewpoints). The cells in sight are computed again when a viewpoint has
+/// moved by a quarter of a cell's side. So the border of what a connection sees is not exactly at the radius.
+/// It differs from the radius by at most half the diagonal of a cell and a quarter of its side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     radius: f32,
@@ -28,7 +28,7 @@ pub struct Area {
 
 impl Area {
     /// Returns an area in space. Cells come into sight within `radius`, and go out of sight beyond 1.125 times
-    /// the radius. The cells are cubes, whose sides are a quarter of the radius.
+    /// the radius. The cells are cubes, and their sides are a quarter of the radius.
     ///
     /// # Panics
     /// Panics if `radius` is not finite and positive.
@@ -49,8 +49,9 @@ impl Area {
         Self { is_flat: true, ..self }
     }
 
-    /// Sets the distance beyond which a cell goes out of sight. It is greater than the radius, so that an
-    /// object that moves back and forth at the border is not removed and created again and again.
+    /// Sets the distance beyond which a cell goes out of sight. This distance is greater than the radius,
+    /// because otherwise an object that moves back and forth at the border would be removed and created again
+    /// and again.
     ///
     /// # Panics
     /// Panics if `radius` is not finite, or is less than the area's radius.
@@ -87,8 +88,8 @@ impl Area {
         self.cell
     }
 
-    /// Returns the cell that contains a position. Positions that are no numbers count as zero, and cells that
-    /// are too far away to be counted as the last ones.
+    /// Returns the cell that contains a position. A coordinate that is not a number counts as zero. A cell
+    /// that is too far away for its number counts as the last cell.
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
         let [x, y, z] = position.map(|coordinate| (coordinate / self.cell).floor() as i32);
         [x, y, if self.is_flat { 0 } else { z }]
@@ -121,7 +122,7 @@ impl Area {
     fn is_within(&self, cell: CellPosition, viewpoint: Position, radius: f32) -> bool {
         let axes = if self.is_flat { 2 } else { 3 };
         let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
-            // In `f64`, because the centres of far cells are no numbers in `f32`.
+            // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
             let centre = (f64::from(at) + 0.5) * f64::from(self.cell);
             centre - f64::from(viewpoint)
         });

@@ -1,8 +1,9 @@
 //! The cells of the world: each object is in at most one cell, and a connection sees the objects of the cells
 //! in its sight. The objects of a group are in one cell. Objects with positions are in the cells of their
-//! [`Area`]. Objects that everyone sees are in no cell, and so are those that only their owners see.
+//! [`Area`]. Objects that everyone sees are in no cell. Objects that only their owners see are in no cell
+//! either.
 //!
-//! *Invariant:* an attached object is where the object is to which it is attached.
+//! *Invariant:* an attached object is in the same cell as the object to which it is attached.
 
 pub(crate) mod area;
 pub(crate) mod sight;
@@ -19,8 +20,8 @@ use area::{Area, CellPosition, Position};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u32);
 
-/// Which connections see an object. Whatever is set here, the connection that owns an object sees it, and a
-/// connection from which the object is [hidden](crate::Server::set_visible) does not.
+/// Which connections see an object. In every case, the connection that owns an object sees it, and a
+/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {
@@ -34,12 +35,12 @@ pub enum Relevancy {
     /// The connections with a viewpoint near the object see it. This is the default of classes with an
     /// [`Area`], and only their objects can have it.
     Located,
-    /// The connections that see another object see this one too, for example what a player carries. If the
-    /// other object is removed, this becomes [`OwnerOnly`](Self::OwnerOnly).
+    /// The connections that see another object see this object too, for example a thing that a player
+    /// carries. If the other object is removed, the relevancy becomes [`OwnerOnly`](Self::OwnerOnly).
     AttachedTo(ObjectRef<()>),
 }
 
-/// What identifies a cell.
+/// Identifies a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CellKey {
     Group(Group),
@@ -86,12 +87,12 @@ pub(crate) struct Cells {
     numbers: HashMap<CellKey, u32>,
     cells: Vec<Cell>,
     free: Vec<u32>,
-    /// The place of the object in each slot.
+    /// For each slot, where its object is.
     places: Vec<Place>,
     everyone: SlotSet,
     /// The objects that are attached to an object.
     attached: BTreeMap<u32, Vec<u32>>,
-    /// The objects whose positions have moved to another cell, but that are still in their old cells.
+    /// Objects that are still in their old cells, although their positions are now in other cells.
     moved: SlotSet,
 }
 
@@ -106,7 +107,7 @@ impl Cells {
         self.areas.contains_key(&class)
     }
 
-    /// Returns how far a viewpoint may move before the cells in sight are found again: a quarter of the
+    /// Returns how far a viewpoint may move before the cells in sight are computed again: a quarter of the
     /// smallest cell's side.
     pub(crate) fn tolerance(&self) -> f32 {
         self.areas.values().map(Area::side).fold(f32::INFINITY, f32::min) / 4.0
@@ -131,7 +132,7 @@ impl Cells {
         self.settle(slot);
     }
 
-    /// Removes an object. Returns the objects that were attached to it, also through others.
+    /// Removes an object. Returns the objects that were attached to it, directly or through other objects.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let orphans = self.attached.remove(&slot).unwrap_or_default();
         let mut affected = Vec::new();
@@ -172,7 +173,7 @@ impl Cells {
         &self.cells[cell as usize].members
     }
 
-    /// Returns an object and all objects that are attached to it, also through others.
+    /// Returns an object and all objects that are attached to it, directly or through other objects.
     pub(crate) fn with_attached(&self, slot: u32) -> Vec<u32> {
         let (mut all, mut next) = (vec![slot], 0);
         while let Some(slot) = all.get(next) {
@@ -182,8 +183,8 @@ impl Cells {
         all
     }
 
-    /// Sets which connections see an object. If the object is attached to another, that object exists, and is
-    /// not attached to this one.
+    /// Sets which connections see an object. If the object is attached to another object, the other object
+    /// must exist, and must not be attached to this object.
     pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) {
         self.detach(slot);
         self.places[slot as usize].relevancy = relevancy;
@@ -216,7 +217,7 @@ impl Cells {
         }
     }
 
-    /// Moves all objects whose positions have moved to another cell. Appends to `affected` each connection
+    /// Moves all objects with positions in other cells to these cells. Appends to `affected` each connection
     /// that sees only one of an object's two cells, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
         for slot in std::mem::take(&mut self.moved).iter() {
@@ -236,7 +237,7 @@ impl Cells {
         }
     }
 
-    /// Moves an object, and what is attached to it, to the cell in which it belongs.
+    /// Moves an object to its cell, together with the objects that are attached to it.
     fn settle(&mut self, slot: u32) {
         for slot in self.with_attached(slot) {
             let place = self.places[slot as usize];
@@ -282,7 +283,7 @@ impl Cells {
         self.places[slot as usize].home = home;
     }
 
-    /// Returns the number of a cell. If the cell has neither members nor viewers yet, it gets a number.
+    /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
     fn number_of(&mut self, key: CellKey) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             let cell = Cell { key, members: Vec::new(), viewers: Vec::new() };

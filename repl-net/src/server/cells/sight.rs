@@ -1,4 +1,5 @@
-//! What a connection sees of the world: its viewpoints, its groups, and the cells that follow from them.
+//! What a connection sees of the world: its viewpoints, its groups, and the cells that it sees because of
+//! them.
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight.
 
@@ -9,7 +10,7 @@ use crate::session::connection_id::ConnectionId;
 /// The cells in the sight of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
-    /// The points with which the cells were found.
+    /// The viewpoints with which the cells in sight were computed.
     viewpoints: Vec<Position>,
     groups: Vec<Group>,
     /// The numbers of the cells in sight with their keys, in the order of the keys.
@@ -18,8 +19,8 @@ pub(crate) struct Sight {
 
 impl Sight {
     /// Sets the points from which the connection sees. Returns whether the cells in sight must be
-    /// [found](Self::update) again. While all points are within `tolerance` of those with which the cells
-    /// were found, the cells in sight stay the same.
+    /// [computed](Self::update) again. They stay the same while no point has moved by more than `tolerance`
+    /// since they were computed.
     pub(crate) fn set_viewpoints(&mut self, viewpoints: &[Position], tolerance: f32) -> bool {
         let is_near = |(one, other): (&Position, &Position)| {
             let distances = one.iter().zip(other).map(|(one, other)| (one - other) * (one - other));
@@ -63,8 +64,8 @@ impl Sight {
         self.cells.iter().map(|(_, number)| *number)
     }
 
-    /// Finds the cells in sight, after the viewpoints or the groups have changed. Returns the objects in cells
-    /// that have come into sight or gone out of it. Costs O(cells in sight).
+    /// Computes the cells in sight, after the viewpoints or the groups have changed. Returns the objects in
+    /// cells that have come into sight or gone out of it. Costs O(cells in sight).
     pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
         let mut keys: Vec<CellKey> = self.groups.iter().map(|&group| CellKey::Group(group)).collect();
         for (class, area) in cells.areas() {
@@ -83,8 +84,8 @@ impl Sight {
         self.replace(viewer, &keys, cells)
     }
 
-    /// Replaces the cells in sight by those with these keys, which are in ascending order. Returns the objects
-    /// in all other cells that are or were in sight.
+    /// Replaces the cells in sight by the cells with these keys, which are in ascending order. Returns the
+    /// objects in the cells that came into sight or went out of sight.
     fn replace(&mut self, viewer: ConnectionId, keys: &[CellKey], cells: &mut Cells) -> Vec<u32> {
         let mut affected = Vec::new();
         let before = std::mem::take(&mut self.cells);

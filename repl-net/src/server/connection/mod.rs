@@ -180,8 +180,8 @@ impl Connection {
         affected.into_iter().for_each(|slot| self.reconsider(world, slot));
     }
 
-    /// Shows an object to the client or removes it from the client, after something has changed that may
-    /// decide whether the client sees it.
+    /// Shows an object to the client or removes it from the client. Called after a change that may decide
+    /// whether the client sees the object.
     pub(crate) fn reconsider(&mut self, world: &mut World, slot: u32) {
         if !self.is_live {
             return;

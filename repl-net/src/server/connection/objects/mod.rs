@@ -98,8 +98,8 @@ impl ObjectStates {
         &self.view
     }
 
-    /// Returns what the client has in sight, to change it. The caller then reconsiders the objects that came
-    /// into sight or went out of it.
+    /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
+    /// remove the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
         &mut self.view.sight
     }
@@ -225,8 +225,8 @@ impl ObjectStates {
     }
 
     /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
-    /// those of them in `seen`. `begin` returns the objects that are sent as pending spawns, and the objects
-    /// that must be [shown](Self::show) one by one.
+    /// only the objects in `seen`. Returns the objects that are sent as pending spawns, and the objects that
+    /// must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);

@@ -42,9 +42,10 @@ impl View {
         Self { id, is_replay, own, owned, hidden, sight: Sight::default(), switched: BTreeMap::new() }
     }
 
-    /// Returns whether the client may have an object now. A client sees the objects that it owns and those in
-    /// its sight, except those that are hidden from it. What is attached to an object is hidden with it, and
-    /// is seen by its owner (S188).
+    /// Returns whether the client may have an object now. A client sees the objects that it owns and the
+    /// objects in its sight, except objects that are hidden from it. If an object is attached to another
+    /// object, it is hidden together with the other object, and the owner of the other object sees it, too
+    /// (S188).
     pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
         let mut is_owner = false;
         let mut next = Some(slot);
