@@ -69,7 +69,8 @@ fn s191_what_leaves_the_area_is_closed_and_what_comes_back_is_whole() {
     assert_eq!((replica.health, replica.position), (77, [10.0, 10.0]));
 }
 
-/// A connection is sent nothing of what it does not see: neither changes nor openings.
+/// The server sends nothing about an object to a connection that does not see the object: neither changes nor
+/// openings.
 #[test]
 fn s188_no_byte_of_what_is_not_seen_is_sent() {
     let mut room = room(2);

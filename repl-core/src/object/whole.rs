@@ -37,7 +37,7 @@ pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> R
         // SAFETY: the pointer points to a `T`, and the codec belongs to `T`.
         return unsafe { leaf::write_value(codec, std::ptr::from_ref(value).cast(), writer) };
     }
-    // SAFETY: the pointer points to a `T`, and the shape is that of `T`.
+    // SAFETY: the pointer points to a `T`, and the shape belongs to `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
 
@@ -57,7 +57,7 @@ pub fn read<T: Property>(
         unsafe { leaf::read_value(codec, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
         return Ok(value);
     }
-    // SAFETY: the pointer points to a `T`, and the shape is that of `T`.
+    // SAFETY: the pointer points to a `T`, and the shape belongs to `T`.
     unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
     Ok(value)
 }
@@ -65,7 +65,7 @@ pub fn read<T: Property>(
 /// Returns whether the replicated parts of two values are the same.
 pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
-    // SAFETY: both pointers point to a `T`, and the shape is that of `T`.
+    // SAFETY: both pointers point to a `T`, and the shape belongs to `T`.
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 

@@ -155,8 +155,8 @@ net_serialize_by_shape!([T: Property] Option<T>, "Option");
 /// named by number.
 macro_rules! tuple {
     ($($type:ident $index:tt),*) => {
-        // SAFETY: each element of the tuple lies at the stated offset, and its stated shape is that of its
-        // type.
+        // SAFETY: each element of the tuple lies at the stated offset, and its stated shape is the shape of
+        // its type.
         unsafe impl<$($type: Property),*> Property for ($($type,)*) {
             const SHAPE: &'static Shape = &Shape::structure::<Self>(
                 "()",

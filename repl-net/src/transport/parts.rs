@@ -70,7 +70,7 @@ impl Cut {
     }
 }
 
-/// Content of which only some parts have arrived.
+/// Content that has arrived only in part.
 #[derive(Debug)]
 pub(crate) struct Partial {
     pub(crate) cut: Cut,

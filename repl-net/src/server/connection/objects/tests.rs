@@ -254,7 +254,7 @@ impl Pair {
         }
     }
 
-    /// Runs one tick: objects change, and one packet is sent with as much of what the client lacks as fits.
+    /// Runs one tick: objects change, and one packet is sent with as many of the lacking changes as fit.
     fn tick(&mut self) {
         let mut changes = BTreeMap::new();
         for _ in 0..self.rng.below(20) {
