@@ -551,8 +551,10 @@ impl World {
         entry.note_changes(list.handles(), column.conditions(), self.frame);
         let evicted = &mut self.changes.evicted;
         entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
-        if let Some(position) = column.position(entry.row) {
-            self.cells.position_changed(slot, position);
+        if self.cells.has_area(entry.class)
+            && let Some(position) = column.position(entry.row)
+        {
+            self.cells.position_changed(slot, entry.class, position);
         }
         self.changes.keep(slot);
     }

@@ -90,9 +90,11 @@ impl Area {
 
     /// Returns the cell that contains a position. A coordinate that is not a number counts as zero. A cell
     /// that is too far away for its number counts as the last cell.
+    #[inline]
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
-        let [x, y, z] = position.map(|coordinate| (coordinate / self.cell).floor() as i32);
-        [x, y, if self.is_flat { 0 } else { z }]
+        let at = |coordinate: f32| floor(coordinate / self.cell);
+        let [x, y, z] = position;
+        [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
     /// Returns the cells that come into sight at a viewpoint.
@@ -119,6 +121,7 @@ impl Area {
         self.is_within(cell, viewpoint, self.keep_radius)
     }
 
+    #[inline]
     fn is_within(&self, cell: CellPosition, viewpoint: Position, radius: f32) -> bool {
         let axes = if self.is_flat { 2 } else { 3 };
         let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
@@ -128,4 +131,12 @@ impl Area {
         });
         distances.map(|distance| distance * distance).sum::<f64>() <= f64::from(radius) * f64::from(radius)
     }
+}
+
+/// Returns the greatest whole number that is not greater than `value`. Without a call of the function `floor`,
+/// which processors of the first generation with 64 bits do not have as an instruction.
+#[inline]
+fn floor(value: f32) -> i32 {
+    let towards_zero = value as i32;
+    towards_zero.saturating_sub(i32::from(towards_zero as f32 > value))
 }

@@ -75,20 +75,20 @@ struct Place {
     home: Home,
     /// The index of the object among the members of its cell.
     index: u32,
-    /// The cell of the object's last position, if the object has a position.
-    position: CellPosition,
 }
 
 /// The cells, and where each object is.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// The areas of the classes that have one.
-    areas: BTreeMap<u16, Area>,
+    /// The area of each class, if it has one.
+    areas: Vec<Option<Area>>,
     numbers: HashMap<CellKey, u32>,
     cells: Vec<Cell>,
     free: Vec<u32>,
     /// For each slot, where its object is.
     places: Vec<Place>,
+    /// The cell of the last position of the object in each slot, if its class has an area.
+    positions: Vec<CellPosition>,
     everyone: SlotSet,
     /// The objects that are attached to an object.
     attached: BTreeMap<u32, Vec<u32>>,
@@ -99,23 +99,33 @@ pub(crate) struct Cells {
 impl Cells {
     /// Sets the area of a class.
     pub(crate) fn set_area(&mut self, class: u16, area: Area) {
-        self.areas.insert(class, area);
+        let at = usize::from(class);
+        if self.areas.len() <= at {
+            self.areas.resize(at + 1, None);
+        }
+        self.areas[at] = Some(area);
+    }
+
+    /// Returns the area of a class.
+    #[inline]
+    fn area(&self, class: u16) -> Option<&Area> {
+        self.areas.get(usize::from(class))?.as_ref()
     }
 
     /// Returns whether the class has an area.
     pub(crate) fn has_area(&self, class: u16) -> bool {
-        self.areas.contains_key(&class)
+        self.area(class).is_some()
     }
 
     /// Returns how far a viewpoint may move before the cells in sight are computed again: a quarter of the
     /// smallest cell's side.
     pub(crate) fn tolerance(&self) -> f32 {
-        self.areas.values().map(Area::side).fold(f32::INFINITY, f32::min) / 4.0
+        self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0
     }
 
     /// Returns the areas and their classes, in the order of the classes.
     fn areas(&self) -> impl Iterator<Item = (u16, &Area)> {
-        self.areas.iter().map(|(&class, area)| (class, area))
+        (0..).zip(&self.areas).filter_map(|(class, area)| Some((class, area.as_ref()?)))
     }
 
     /// Adds a new object. `position` is its position, if the class has an area.
@@ -123,10 +133,11 @@ impl Cells {
         let at = slot as usize;
         if self.places.len() <= at {
             self.places.resize(at + 1, Place::default());
+            self.positions.resize(at + 1, CellPosition::default());
         }
         self.places[at] = Place { class, home: Home::Nobody, ..Place::default() };
-        if let (Some(area), Some(position)) = (self.areas.get(&class), position) {
-            self.places[at].position = area.cell_of(position);
+        if let (Some(area), Some(position)) = (self.area(class), position) {
+            self.positions[at] = area.cell_of(position);
             self.places[at].relevancy = Relevancy::Located;
         }
         self.settle(slot);
@@ -207,12 +218,12 @@ impl Cells {
     /// Records the position of an object that has changed. The object moves to its new cell at the next
     /// [`take_moved`](Self::take_moved).
     #[inline]
-    pub(crate) fn position_changed(&mut self, slot: u32, position: Position) {
-        let place = &mut self.places[slot as usize];
-        let Some(area) = self.areas.get(&place.class) else { return };
+    pub(crate) fn position_changed(&mut self, slot: u32, class: u16, position: Position) {
+        let Some(area) = self.area(class) else { return };
         let cell = area.cell_of(position);
-        if cell != place.position {
-            place.position = cell;
+        let known = &mut self.positions[slot as usize];
+        if cell != *known {
+            *known = cell;
             self.moved.insert(slot);
         }
     }
@@ -245,7 +256,9 @@ impl Cells {
                 Relevancy::Always => Home::Everyone,
                 Relevancy::OwnerOnly => Home::Nobody,
                 Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
-                Relevancy::Located => Home::Cell(self.number_of(CellKey::At(place.class, place.position))),
+                Relevancy::Located => {
+                    Home::Cell(self.number_of(CellKey::At(place.class, self.positions[slot as usize])))
+                }
                 Relevancy::AttachedTo(_) => {
                     self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent))
                 }
