@@ -87,7 +87,8 @@ impl Game {
         }
     }
 
-    /// Decides about a login. Here a name is enough. To be sure who it is, let clients send a ticket too.
+    /// Decides about a login. In this example a name is enough. To be sure who the player is, let clients
+    /// send a ticket too.
     fn login(&mut self, id: ConnectionId, name: String) {
         if !(1..=16).contains(&name.len()) {
             self.server.refuse(id, "a name has 1 to 16 bytes");

@@ -101,7 +101,8 @@ fn a_client_that_is_timed_out_learns_that_when_it_is_back() {
     let mut world = World::new(1, LinkConditions::perfect());
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
-    // The server does not receive the client for longer than its timeout. The client receives the server.
+    // For longer than its timeout, the server does not receive the packets of the client. The client still
+    // receives the packets of the server.
     let id = world.connected()[0];
     let links: Vec<_> = world.network.links().collect();
     let (up, ..) = links.into_iter().find(|(_, _, to)| *to == SERVER).expect("a link");

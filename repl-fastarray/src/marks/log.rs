@@ -22,7 +22,7 @@ impl Entry {
     /// A bit that no position uses, because an array has fewer items than this.
     const REMOVED: u32 = 1 << 31;
 
-    /// Returns the item's position when it was changed.
+    /// Returns the position that the item had when it was changed.
     pub(crate) fn position(self) -> usize {
         (self.position & !Self::REMOVED) as usize
     }

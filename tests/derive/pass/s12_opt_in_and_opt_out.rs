@@ -1,5 +1,5 @@
-//! An object replicates only the marked fields, or all but the skipped ones under `all`. A value replicates
-//! all but the skipped ones (S12).
+//! An object replicates only the marked fields, or with `all` every field except fields with `skip`. A value
+//! replicates every field except fields with `skip` (S12).
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

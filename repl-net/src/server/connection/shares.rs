@@ -28,9 +28,8 @@ impl Shares {
     }
 
     /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes of messages and state
-    /// together. `is_contended` says whether the limits have held back state. If state was held back,
-    /// messages were also held back, or there were no more messages, because messages are sent again after
-    /// state.
+    /// together. `is_contended` says whether the limits have held back state. If it is set, messages were
+    /// held back, too, or no messages are left, because messages are sent once more after state.
     pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
         if !is_contended {
             self.behind_bytes = 0;
