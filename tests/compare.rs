@@ -53,7 +53,8 @@ fn s61_a_shrink_is_the_count_alone() {
     let mut pair = with_elements(&[1, 2, 3]);
     let changes = pair.edit(|object| object.b.truncate(1));
     assert_eq!(pair.flat(&changes), [2, 0, 0, 0]);
-    // Printing and sending drop elements past the end, so they would hide a list that contains them.
+    // Checks the list itself: printing or sending it would drop elements past the end of the array, and so
+    // hide the mistake.
     let mut count = Changelist::new();
     count.insert(2);
     assert_eq!(changes, count);

@@ -368,7 +368,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     assert_eq!(size_seen(&room, object), Some(2));
     room.deliver(0, &first);
     assert_eq!(size_seen(&room, object), Some(2), "the close was of the stay before");
-    // Now nothing of the object was sent since it opened. Later updates must still find the object.
+    // After its opening, nothing of the object was sent. Later updates must still find the object.
     room.server[object].size = 3;
     room.settle();
     assert_eq!(size_seen(&room, object), Some(3));

@@ -217,7 +217,7 @@ fn random(seed: &mut u64) -> usize {
     (*seed >> 33) as usize
 }
 
-/// Makes a random change, often to more than fits.
+/// Makes a random change. Often the new value is larger than the limits allow.
 fn edit(scroll: &mut Scroll, seed: &mut u64) {
     let (what, size, at) = (random(seed) % 6, random(seed) % 60, random(seed));
     match what {

@@ -19,7 +19,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Returns a run of `length` steps.
+    /// Returns the progress of a run of `length` steps.
     pub(crate) fn new(length: u64) -> Self {
         let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

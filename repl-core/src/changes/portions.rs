@@ -187,7 +187,8 @@ impl<I: Identity> ElementQueue<I> {
         self.changed.add(found);
     }
 
-    /// Returns how many changed elements and how many new elements are among the first `count` of both.
+    /// Returns how many of the first `count` elements are changed elements, and how many are new elements.
+    /// The elements are counted in the order in which they are sent.
     fn share(&self, count: usize) -> (usize, usize) {
         let (changes, new_elements) = (self.changed.len(), self.counts.1);
         if self.added_first {

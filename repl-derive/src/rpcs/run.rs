@@ -47,7 +47,7 @@ fn trait_of(index: usize, span: Span) -> Ident {
     format_ident!("__Function{}", index, span = span)
 }
 
-/// Generates the traits of the functions with a parameter for the call.
+/// Generates a trait for each function with a parameter such as `&mut ServerCall`.
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let (private, own) = (context.private(), context.own());
     let calls = context.calls().enumerate().filter(|(_, (call, _))| call.has_body);

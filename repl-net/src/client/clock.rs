@@ -101,8 +101,8 @@ impl ServerClock {
         self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
     }
 
-    /// Returns the newest tick that can have arrived at the time `now`. The result of `tick_at` is the
-    /// server's tick at the time `now`, minus the time that the fastest packets need.
+    /// Returns the newest tick that can have arrived at the time `now`. The server was at this tick when it
+    /// sent a packet that arrives now, if the packet was as fast as the fastest packets.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))

@@ -26,7 +26,7 @@ pub(crate) fn read_login(reader: &mut BitReader<'_>) -> Result<Vec<u8>, ReadErro
     read_bytes(reader, LEN_BITS, MAX_BYTES)
 }
 
-/// Writes bytes after their number, which takes `len_bits` bits.
+/// Writes the number of bytes in `len_bits` bits, and then the bytes.
 pub(crate) fn write_bytes(bytes: &[u8], len_bits: u32, writer: &mut BitWriter) {
     writer.write_bits(bytes.len() as u64, len_bits);
     bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
