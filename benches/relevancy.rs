@@ -1,10 +1,10 @@
-//! Finding out who sees what: creatures that wander, and players who see those near them.
+//! The cost of relevancy: creatures that wander, and players who see the creatures near them.
 //!
-//! The library finds it out in the tick, between its other work. So it is measured as the difference of two
-//! ticks: one of a class with an area, and one of the same class without. No client is connected, so nothing is
-//! sent. The two grids written by hand do the same work on arrays of positions: one computes the distance of
-//! each player to each creature in the cells around it, in each tick; the other changes what players see only
-//! when a creature or a player moves to another cell.
+//! The library decides in the tick, between its other work, who sees what. So this cost is measured as the
+//! difference of two ticks: one of a class with an area, and one of the same class without. No client is
+//! connected, so nothing is sent. The two grids written by hand do the same work on arrays of positions: one
+//! computes the distance of each player to each creature in the cells around it, in each tick; the other
+//! changes what players see only when a creature or a player moves to another cell.
 //!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
@@ -228,7 +228,7 @@ impl OnChange {
         grid
     }
 
-    /// Adds or removes all that a player sees from its cell.
+    /// Adds or removes everything that a player in a cell sees.
     fn look(&mut self, player: usize, adds: bool) {
         let at = self.player_cells[player];
         let centre = [at % CELLS, at / CELLS].map(|at| (at as f32 + 0.5) * SIDE - EXTENT);
@@ -272,7 +272,7 @@ impl OnChange {
     }
 }
 
-/// Checks that all candidates see about as many creatures.
+/// Checks that the players of all candidates see about the same number of creatures.
 fn candidates_agree() {
     let (mut repl, mut exact, mut on_change) = (Repl::new(true), Exact::new(), OnChange::new());
     for _ in 0..300 {

@@ -1,4 +1,5 @@
-//! A client, its pilot, and what the program knows about its connection.
+//! A client, its pilot (the code that plays in place of a human), and what the program knows about its
+//! connection.
 //!
 //! *Invariant:* the pilot acts between the events of its client and the packets that the client sends.
 

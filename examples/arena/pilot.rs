@@ -1,4 +1,5 @@
-//! The pilot of a client: it plays the client's player, by messages and calls to the server.
+//! The pilot of a client: the code that plays in place of a human. It controls the client's player by
+//! messages and calls to the server.
 //!
 //! *Invariant:* a pilot reads only the objects of its client and sends only messages and calls.
 

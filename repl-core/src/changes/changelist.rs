@@ -31,7 +31,7 @@ pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 impl Clone for NestedChanges {
     #[inline]
     fn clone(&self) -> Self {
-        // Most changelists have no nested changes, and then cloning one calls no function.
+        // Most changelists have no nested changes, and then no function is called to clone them.
         if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
     }
 }

@@ -14,7 +14,7 @@ pub struct HandleSet {
     rest: Vec<u64>,
 }
 
-/// Most sets consist of one word, and cloning such a set calls no function.
+/// Clones the set. Most sets consist of one word, and no function is called to clone such a set.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {

@@ -185,7 +185,7 @@ const fn marks_itself(property: Formatted) -> bool {
     }
 }
 
-/// Returns whether every leaf of plain data takes bits on the wire. The bytes of a leaf without bits are
+/// Returns whether every part of a property takes bits on the wire. The bytes of a leaf without bits are
 /// never compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {

@@ -1,4 +1,4 @@
-//! Shapes: a shape describes a type for replication, as a `'static` tree of plain data. A shape says where
+//! Shapes: a shape describes a type for replication, as a `'static` tree of constants. A shape says where
 //! each replicated value is in memory and how it is written.
 //!
 //! *Invariant:* only implementations of [`Property`](crate::Property) make shapes, so the shape of a type

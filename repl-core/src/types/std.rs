@@ -37,8 +37,8 @@ macro_rules! leaf {
 /// a unit).
 macro_rules! leaf_of_std {
     ($($type:ty, $name:literal, $bitwise:literal, $codec:expr;)*) => {$(
-        // SAFETY: the codec matches how this type is stored in memory, and only plain data is marked as
-        // bitwise.
+        // SAFETY: the codec matches how this type is stored in memory, and only types that consist of plain
+        // bytes without padding are marked as bitwise.
         unsafe impl Property for $type {
             const SHAPE: &'static Shape = &Shape::leaf::<Self>($name, $bitwise, $codec);
             fn initial() -> Self {

@@ -44,7 +44,7 @@ use super::update::ArrayUpdate;
 ///
 /// Until items are removed, all indices stay the same, and items that will be removed are still in the array
 /// (S179). If any item is added, changed or removed, all functions for the whole array are called, even those
-/// for which there are no items. An update that does not change the array calls no functions.
+/// for which there are no items. For an update that does not change the array, no function is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl ItemCallbacks`",
     label = "the trait with the callbacks is not implemented",
