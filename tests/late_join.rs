@@ -93,7 +93,7 @@ fn r26_a_late_join_of_1_7_mb_over_a_mobile_link_sends_2_2_mb_at_most() {
         let config = ServerConfig::default();
         let mut join = Join::new(ROCKS as u32, LinkConditions::mobile(), config, seed);
         join.wait_for(ROCKS, Duration::from_secs(40));
-        // In the end the client has received the whole world once.
+        // In the end the client has received the whole world exactly once.
         let world = ROCKS * 94;
         assert!(world > 1_690_000);
         assert!(join.sent > world * 9 / 10, "{} bytes sent: the world is smaller than it seems", join.sent);

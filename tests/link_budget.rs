@@ -26,7 +26,7 @@ struct Bulk(#[replicated(max_len = 65536)] Vec<u8>);
 
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 100_000 };
 
-/// What passes over a link.
+/// What is sent over a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
     State,
@@ -131,14 +131,15 @@ impl Case {
             latency: Duration::from_millis(self.round_trip_ms) / 2,
             loss: Loss::Independent(self.loss),
             bandwidth_bytes_per_second: Some(self.rate),
-            // A queue for less than two ticks' packets could not even take what is sent at once.
+            // A queue with room for less than two ticks' packets could not even take what is sent in one
+            // tick.
             queue_bytes: (product * self.queue).max(self.rate / 30).max(6_000) as usize,
             ..LinkConditions::perfect()
         }
     }
 }
 
-/// Returns every second of the links, beginning with the first or the second.
+/// Returns every other link, beginning with the first or the second link.
 fn cases(half: usize) -> impl Iterator<Item = Case> {
     let rates = [12_500, 62_500, 250_000];
     let mut all = Vec::new();
@@ -154,8 +155,8 @@ fn cases(half: usize) -> impl Iterator<Item = Case> {
     all.into_iter().enumerate().filter(move |(at, _)| (at + at / 4) % 2 == half).map(|(_, case)| case)
 }
 
-/// How a link was used: how much of it, the share of what was sent that arrived, and how much longer than
-/// the empty link packets took.
+/// Measures how a link was used. Returns how much of its rate was used, which share of the sent packets
+/// arrived, and the mean round trip as a multiple of the round trip on the empty link.
 fn measure(case: Case, load: Load) -> (f64, f64, f64) {
     let mut all = Bottleneck::new(1, case.link(), load);
     all.run(WARM_UP_S);
@@ -174,8 +175,8 @@ fn measure(case: Case, load: Load) -> (f64, f64, f64) {
     (used, arrived, round_trips.as_millis() as f64 / MEASURED_S as f64 / idle)
 }
 
-/// The least used share, the least share that arrived, and the greatest delay of some links, with the link of
-/// each.
+/// Returns the least used share, the least share that arrived, and the greatest delay of some links, each
+/// with its link.
 fn worst(cases: impl Iterator<Item = Case>, load: Load) -> [(f64, Case); 3] {
     let measured: Vec<_> = cases.map(|case| (measure(case, load), case)).collect();
     let least = |of: fn(&(f64, f64, f64)) -> f64| {
@@ -188,7 +189,7 @@ fn worst(cases: impl Iterator<Item = Case>, load: Load) -> [(f64, Case); 3] {
 }
 
 /// Links of 0.1 Mbit a second carry a packet in six ticks, and the connection always has ten packets in
-/// flight at most. So they are sent more than they carry.
+/// flight at most. So the server sends more than these links carry.
 fn check(half: usize) {
     for (rates, bounds) in [([12_500; 2], [0.9, 0.5, 14.0]), ([62_500, 250_000], [0.85, 0.75, 6.0])] {
         let cases = cases(half).filter(|case| rates.contains(&case.rate));

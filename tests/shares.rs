@@ -133,8 +133,8 @@ fn narrow() -> LinkConditions {
     }
 }
 
-/// Runs a flood of messages beside a flood of state for 20 s, after 5 s. Returns the share of the messages in
-/// what arrived, and how much of the link was used.
+/// Runs a flood of messages together with a flood of state for 25 s, and measures the last 20 s. Returns the
+/// share of the messages in what arrived, and how much of the link was used.
 fn shares(message_percent: u8, bytes: usize, shaken: usize, has_messages: bool) -> (f64, f64) {
     let config = ServerConfig { message_percent, ..ServerConfig::default() };
     let mut pair = Pair::new(1, narrow(), config, 400, 16);

@@ -13,7 +13,8 @@ use crate::plan::Plan;
 pub(crate) struct Extremes {
     /// The chance that an object grows from its spawn on, before any client can have acknowledged it.
     pub(crate) growth: f64,
-    /// The chance in a tick that many objects are spawned, despawned, or hidden from a client, all at once.
+    /// The chance in a tick that many objects are spawned, despawned, or hidden from a client, all in the
+    /// same tick.
     pub(crate) masses: f64,
     /// The chance that a client receives nothing while the world changes, although its own packets arrive.
     pub(crate) deaf: f64,

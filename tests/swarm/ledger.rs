@@ -22,13 +22,13 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// A missing element.
+    /// Returns the leaf that stands for a missing element.
     pub(crate) const fn absent(path: u64) -> Self {
         Self { path, full: 0, masked: 0, guid: None }
     }
 
-    /// Returns whether a client that shows this leaf shows `known`. The client may lack objects that `known`
-    /// refers to.
+    /// Returns whether a client that shows this leaf shows the value `known`. The client may lack objects
+    /// that `known` refers to.
     pub(crate) fn shows(&self, known: &Self) -> bool {
         if self.full == self.masked { self.masked == known.masked } else { self.full == known.full }
     }
@@ -42,19 +42,19 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// The next leaves belong to this property.
+    /// Sets the property that the next leaves belong to.
     pub(crate) fn property(&mut self, property: usize) -> &mut Self {
         self.property = (property as u64) << 48;
         self
     }
 
-    /// A leaf without references, at the given indices; missing indices are zero.
+    /// Adds a leaf without references, at the given indices. Missing indices are zero.
     pub(crate) fn value(&mut self, indices: &[usize], value: &[u8]) {
         let hash = hash(value);
         self.push(indices, hash, hash, None);
     }
 
-    /// A leaf that holds one reference or nothing.
+    /// Adds a leaf that contains one reference or nothing.
     pub(crate) fn reference(&mut self, indices: &[usize], full: &[u8], masked: &[u8], guid: Option<Guid>) {
         self.push(indices, hash(full), hash(masked), guid);
     }
@@ -69,7 +69,7 @@ impl Leaves {
     }
 }
 
-/// Returns the property that a path leads into.
+/// Returns the property that contains the leaf at a path.
 pub(crate) const fn property_of(path: u64) -> usize {
     (path >> 48) as usize
 }

@@ -2,7 +2,7 @@
 //! every guarantee of the library in each world.
 //!
 //! A failure prints `SIM_SEED=…`. With `SIM_SEED` in the environment the tests run only this seed.
-//! `regressions.txt` has the seeds that failed once.
+//! `regressions.txt` has the seeds that have failed before.
 //!
 //! *Invariant:* a run is a pure function of its seed.
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// of packets was sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack
 /// could have come. So the clock stops for this time after each packet that a burst lost.
 pub(crate) struct Watch {
-    /// The whole time, and the part of it that counts.
+    /// The time since the clock began, and the part of this time that counts.
     passed: Duration,
     counted: Duration,
     now: Duration,

@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) weights: [u64; 6],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
-    /// How many packets each burst loses, one burst after the other.
+    /// How many packets each burst loses, in the order of the bursts.
     pub(crate) bursts: Vec<u64>,
     /// The chance in a tick that a link loses all packets in one direction for a while.
     pub(crate) dead_links: f64,
@@ -177,9 +177,9 @@ impl Plan {
 
     /// Returns how long after the last message reliable messages may be missing, without bursts.
     ///
-    /// A deaf client receives only old packets that arrive again. So its first round trip, and that of its
-    /// connection, can seem as long as the run until then. While newer acks are few, a loss is noticed only
-    /// after such a time; two losses in a row are.
+    /// A deaf client receives only old packets that arrive again. So its first round trip, and the first
+    /// round trip of its connection, can seem as long as the run until then. While there are few newer acks,
+    /// a loss is noticed only after such a time. Two losses in a row are noticed only after twice this time.
     pub(crate) fn patience_with_messages(&self) -> Duration {
         let is_misled = self.extremes.deaf > 0.0 && self.extremes.echoes > 0.0;
         self.patience() + if is_misled { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO }

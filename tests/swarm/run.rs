@@ -22,7 +22,7 @@ const SERVER: PeerId = PeerId(0);
 const SILENT_S: u32 = 2;
 /// The longest silence of a client.
 const CLIENT_SIGNS: Duration = Duration::from_millis(250);
-/// How long a client repeats its acks if much is lost: 16 ticks, and the one for which it waits (R8).
+/// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
 const ACKS_LAST_TICKS: u32 = 17;
 /// Larger than any packet without state: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
@@ -32,7 +32,7 @@ const SIGNAL_BYTES: usize = 40;
 pub(crate) struct Outcome {
     /// The hash of all deliveries.
     pub(crate) trace: u64,
-    /// Secrets that were found in packets that may hold them.
+    /// Secrets that were found in packets that may contain them.
     pub(crate) secrets: u64,
     pub(crate) packets_lost: u64,
     pub(crate) ticks: u64,
@@ -57,7 +57,7 @@ struct Seat {
 }
 
 impl Seat {
-    /// Packets lost so far on those links of the client that lose in bursts.
+    /// Packets lost so far on the links of the client that lose packets in bursts.
     fn taken_by_bursts(&self, network: &Network) -> u64 {
         let links = [self.down, self.up].into_iter();
         let bursty =
@@ -161,7 +161,7 @@ impl Run {
         }
     }
 
-    /// Everything in flight arrives. After that only keep-alive packets may be sent.
+    /// Lets everything in flight arrive. Checks that after that only keep-alive packets are sent.
     fn rest(&mut self) {
         let arrival = self.clock.now() + self.plan.round_trip() + self.plan.time_of(ACKS_LAST_TICKS);
         while self.clock.now() < arrival {
@@ -186,7 +186,8 @@ impl Run {
         }
     }
 
-    /// Returns the client with packets in flight whose watch has run longest, and how many packets that are.
+    /// Returns the client that has waited longest of the clients with packets in flight, and how many packets
+    /// are in flight.
     fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
         let seats = self.seats.values().filter_map(|seat| {
             let stats = self.world.server.stats(seat.connection)?;
@@ -201,8 +202,8 @@ impl Run {
         seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
 
-    /// Returns the client that lacks something and whose watch has run longest, what it lacks, and for how
-    /// long it may.
+    /// Returns the client that has waited longest of the clients that lack something, what it lacks, and for
+    /// how long it may lack something.
     fn difference(&self) -> Option<(&Seat, String, Duration)> {
         let of_state = self.plan.patience();
         let seats = self.seats.values().filter_map(|seat| {
@@ -260,12 +261,12 @@ impl Run {
         } else {
             self.world.server.disconnect(seat.connection);
         }
-        // The farewell may be lost. Then the server notices by itself.
+        // The disconnect packet may be lost. Then the server closes the connection after its timeout.
         self.world.views.remove(&seat.connection);
         self.left.insert(peer, seat.connection);
     }
 
-    /// What happens to links and clients.
+    /// Runs the events of a tick that concern links and clients.
     fn disturb(&mut self) {
         let now = self.clock.now();
         let links: Vec<LinkId> =
@@ -324,7 +325,7 @@ impl Run {
         }
     }
 
-    /// The clients and the server read their messages, and send new ones while the world changes.
+    /// Lets the clients and the server read their messages, and send new messages while the world changes.
     fn talk(&mut self) {
         let server = &mut self.world.server;
         let mut talks: HashMap<ConnectionId, &mut Talks> = HashMap::new();
@@ -338,7 +339,7 @@ impl Run {
         talk::hear_on_server(server, &mut talks);
     }
 
-    /// An old packet arrives again.
+    /// Delivers an old packet again.
     fn echo(&mut self, now: Duration) {
         if self.wild.chance(self.plan.extremes.echoes)
             && let Some((from, to, packet)) = self.wild.pick(&self.kept)
@@ -362,7 +363,8 @@ impl Run {
                 let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
                 match seat.client.receive(now, delivery.bytes) {
                     Ok(()) => {}
-                    // A packet whose number has wrapped around counts as damaged.
+                    // If the low 16 bits of a packet's number have wrapped around since it was sent, the
+                    // packet counts as damaged.
                     Err(ReceiveError::Damaged)
                         if self.plan.down.corrupt > 0.0 || self.plan.extremes.echoes > 0.0 =>
                     {

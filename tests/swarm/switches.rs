@@ -78,7 +78,7 @@ impl Calls {
 /// The switches of one object.
 #[derive(Default)]
 pub(crate) struct Switches {
-    /// Properties that are off for all.
+    /// Properties that are switched off for all connections.
     off: BTreeSet<usize>,
     dynamic: BTreeMap<usize, Condition>,
 }
@@ -121,7 +121,7 @@ impl Switches {
     }
 }
 
-/// By object and property: the switches of a connection that differ from their start.
+/// The switches of a connection that differ from their start, by object and property.
 pub(crate) type Flipped = BTreeSet<(u32, usize)>;
 
 /// Switches a property of an object for one connection.

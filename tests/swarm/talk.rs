@@ -1,7 +1,7 @@
 //! Messages of all kinds in both directions, while the world changes.
 //!
-//! *Invariant:* each message of a client and a direction has its own number, so a lost, a repeated and a late
-//! one are all found.
+//! *Invariant:* each message of a client and a direction has its own number, so the test finds every message
+//! that is lost, repeated or late.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ struct Chat(u32, #[replicated(max_len = 65536)] Vec<u8>);
 #[derive(NetSerialize, Clone, Debug)]
 struct Score(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
-/// Inputs: the newest wins.
+/// Inputs. Only the newest input counts.
 #[derive(NetSerialize, Clone, Debug)]
 struct Input(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
@@ -37,7 +37,7 @@ pub(crate) fn register_on_server(server: &mut Server) {
     server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
 }
 
-/// The content of a message: a few bytes, more than a packet, or many packets.
+/// Returns the content of a message: a few bytes, more than a packet, or many packets.
 fn content(number: u32, large: bool) -> Vec<u8> {
     let bytes = match number.wrapping_mul(0x9e37_79b9) >> 24 {
         0..3 if large => 20_000,
@@ -47,7 +47,7 @@ fn content(number: u32, large: bool) -> Vec<u8> {
     vec![number as u8; bytes]
 }
 
-/// What one side of a connection has sent, and what of it the other side has received.
+/// What one side of a connection has sent, and what the other side has received of this.
 #[derive(Debug, Default)]
 struct Direction {
     /// How many chats, scores, inputs and effects were sent.
@@ -59,7 +59,7 @@ struct Direction {
 }
 
 impl Direction {
-    /// Sends what this tick has to say. `send` gets the kind, the number and the content.
+    /// Sends the messages of this tick. The arguments of `send` are the kind, the number and the content.
     fn speak(
         &mut self,
         plan: Talk,
@@ -101,7 +101,7 @@ impl Direction {
     }
 }
 
-/// How much is said in a run.
+/// How many messages are sent in a run, and how large they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Talk {
     /// The chance that a side sends a message in a tick: a chat, a score, an input, an effect.
@@ -111,7 +111,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Returns how much is said in a run of a seed: nothing in one run of three.
+    /// Returns how many messages are sent in the run of a seed: none in one run of three.
     pub(crate) fn new(seed: u64) -> Option<Self> {
         let mut rng = Rng::new(seed).fork(13);
         let rng = &mut rng;
@@ -183,7 +183,7 @@ impl Talks {
     }
 }
 
-/// Polls what the server has received. Messages of clients that left count no more.
+/// Polls what the server has received. Messages of clients that left do not count any more.
 pub(crate) fn hear_on_server(server: &mut Server, talks: &mut HashMap<ConnectionId, &mut Talks>) {
     let mut heard = |id, kind, number, bytes: &[u8]| {
         if let Some(talks) = talks.get_mut(&id)

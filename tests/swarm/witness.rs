@@ -27,12 +27,12 @@ pub(crate) struct Witness {
     is_synchronized: (bool, bool),
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
-    /// By object and path: which of the server's values the client showed last.
+    /// Which of the server's values the client showed last, by object and path.
     shown: BTreeMap<u32, BTreeMap<u64, usize>>,
 }
 
 impl Witness {
-    /// Handles the events of a client. Returns the objects that the client lost.
+    /// Handles the events of a client. Returns the objects that the client has removed.
     pub(crate) fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
@@ -95,7 +95,7 @@ impl Witness {
         self.present.contains_key(&world.things[uid as usize].guid)
     }
 
-    /// Returns the objects that the client has, each with the tick since which it has the object.
+    /// Returns the objects that the client has, each with the tick in which the client received it.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u64)> {
         self.present.values().map(|sight| (sight.uid, sight.since))
     }

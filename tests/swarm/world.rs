@@ -93,10 +93,10 @@ const DOT: usize = 3;
 
 /// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
-/// Masses add objects up to this number.
+/// Many objects are spawned together only while the world has fewer objects than this.
 const MASSES: usize = 400;
 
-/// The classes in the order of the plan's weights.
+/// Returns the classes in the order of the plan's weights.
 pub(crate) fn kinds() -> [Kind; 6] {
     [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>(), kind::<Vault>()]
 }
@@ -128,7 +128,7 @@ pub(crate) struct View {
     pub(crate) acknowledged: BTreeSet<u32>,
     /// The acknowledged objects that the server counts as open.
     pub(crate) opened: BTreeSet<u32>,
-    /// Since when each object is visible.
+    /// For each visible object, the tick in which it became visible.
     pub(crate) shown_at: BTreeMap<u32, u64>,
     /// When the server accepted the client, and which objects were visible to it then.
     pub(crate) joined: Option<(u64, BTreeSet<u32>)>,
@@ -145,7 +145,7 @@ impl View {
         !self.hidden.contains(&uid) && self.shown_at.get(&uid).is_some_and(|shown| *shown <= tick)
     }
 
-    /// The client has lost an object, or will lose it.
+    /// Records that the client has removed an object, or will remove it.
     pub(crate) fn lose(&mut self, uid: u32) {
         self.acknowledged.remove(&uid);
         self.opened.remove(&uid);
@@ -326,7 +326,7 @@ impl World {
         }
     }
 
-    /// Objects grow, before and after their openings are acknowledged.
+    /// Lets objects grow, before and after their openings are acknowledged.
     fn grow(&mut self) {
         self.growing.retain(|(uid, left)| *left > 0 && self.things[*uid as usize].alive);
         for at in 0..self.growing.len() {
@@ -346,7 +346,7 @@ impl World {
         }
     }
 
-    /// Many objects are spawned, despawned, hidden or shown, all at once.
+    /// Spawns, despawns, hides or shows many objects, all in the same tick.
     fn crowd(&mut self, plan: &Plan, tick: u64) {
         let whose: Vec<ConnectionId> = self.views.keys().copied().collect();
         let connection = self.wild.pick(&whose).copied();
@@ -441,7 +441,7 @@ impl World {
         }
     }
 
-    /// One tick of random changes.
+    /// Makes the random changes of one tick.
     pub(crate) fn mutate(&mut self, plan: &Plan, tick: u64) {
         let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
         for _ in 0..whole {
@@ -488,9 +488,10 @@ impl World {
         }
     }
 
-    /// Returns whether a packet made for the connection in this tick may hold a secret.
+    /// Returns whether a packet made for the connection in this tick may contain a secret.
     pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
-        // The end of a secret whose start is in another packet, followed by bits of something else.
+        // These bits may be the end of a secret that started in another packet, followed by bits of something
+        // else.
         let thing = self.things.get(canary.object as usize);
         let newest =
             |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);

@@ -1,4 +1,4 @@
-//! What a running call sees: its object, its caller, and the server or client that runs it.
+//! What a call can use while it runs: its object, its caller, and the server or client that runs it.
 //!
 //! *Invariant:* a call borrows the whole side that runs it, so it can read and change every object of it.
 
@@ -43,7 +43,7 @@ impl<'a, T, Side> Call<'a, T, Side> {
         Self { side, object, caller }
     }
 
-    /// Returns the object whose function was called.
+    /// Returns the object of the function that was called.
     #[must_use]
     pub fn object(&self) -> ObjectRef<T> {
         self.object
@@ -56,7 +56,7 @@ impl<T> Call<'_, T, Server> {
         self.side
     }
 
-    /// Returns the client that called. `None` if the server itself called.
+    /// Returns the client that called, or `None` if the server itself called.
     #[must_use]
     pub fn caller(&self) -> Option<ConnectionId> {
         self.caller
@@ -84,7 +84,8 @@ impl<T: Replicated, Side: IndexMut<ObjectRef<T>, Output = T>> DerefMut for Call<
     }
 }
 
-/// The side that runs a [`MulticastCall`].
+/// The server or the client on which a [`MulticastCall`] is running. A multicast call runs on both sides,
+/// once on each.
 pub enum CallSide<'a> {
     /// A server runs the call.
     Server(&'a mut Server),
@@ -104,7 +105,7 @@ impl<'a, T> MulticastCall<'a, T> {
         Self { side, object }
     }
 
-    /// Returns the object whose function was called.
+    /// Returns the object of the function that was called.
     #[must_use]
     pub fn object(&self) -> ObjectRef<T> {
         self.object
@@ -118,7 +119,7 @@ impl<'a, T> MulticastCall<'a, T> {
         }
     }
 
-    /// Returns the client that runs the call. `None` on the server.
+    /// Returns the client that runs the call, or `None` on the server.
     pub fn client(&mut self) -> Option<&mut Client> {
         match &mut self.side {
             CallSide::Server(_) => None,
@@ -151,7 +152,7 @@ impl<T: Replicated> DerefMut for MulticastCall<'_, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedCall<T, C> {
-    /// The object whose function was called. It exists.
+    /// The object of the function that was called. The object exists.
     pub object: ObjectRef<T>,
     /// The client that called. `None` if this side itself called, and on clients.
     pub caller: Option<ConnectionId>,

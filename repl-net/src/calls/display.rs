@@ -28,7 +28,7 @@ impl Row {
     }
 }
 
-/// Returns the options of a call besides its kind and reliability.
+/// Returns the options of a call, without its kind and reliability.
 fn remarks(call: &CallEntry) -> String {
     let rate = (call.kind == CallKind::Server).then(|| format!("{} per second", call.per_second));
     let flags = [(call.is_validated, "validated"), (call.waits, "waits"), (call.is_polled, "polled")];

@@ -29,7 +29,7 @@ pub(super) type Calls<F, T> = VecDeque<(Option<F>, Received<T>)>;
 
 /// The calls of a class that arrived on one channel.
 pub(super) struct CallInbox<F, T: Rpcs> {
-    /// Whether the channel is the one of the reliable calls.
+    /// Whether the channel is for the reliable calls.
     is_reliable: bool,
     calls: Calls<F, T>,
     /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
@@ -54,7 +54,7 @@ impl<F, T: Rpcs> CallInbox<F, T> {
 }
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
-    /// Adds a call of this side itself.
+    /// Adds a call that this side itself made.
     pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
         self.calls.push_back((None, ReceivedCall { object, caller: None, call }));
     }
@@ -74,8 +74,8 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         std::mem::take(&mut self.calls)
     }
 
-    /// Puts back those calls of [`take_all`](Self::take_all) that could not run yet, before all calls that
-    /// were added since. Also gives back their memory.
+    /// Puts back the calls of [`take_all`](Self::take_all) that could not run yet, before all calls that were
+    /// added later. Also returns their memory for reuse.
     pub(super) fn put_back(&mut self, mut calls: Calls<F, T>) {
         for from in calls.iter().filter_map(|(from, _)| *from) {
             let count = self.counts.entry(from).or_default();
@@ -85,8 +85,8 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         self.calls = calls;
     }
 
-    /// Lets those waiting calls run whose objects exist now, or that have waited too long. `from` sent them
-    /// all: only clients have such calls, and only from their server.
+    /// Lets a waiting call run if the objects of its references exist now, or if it has waited too long. All
+    /// waiting calls are from `from`, because only clients have waiting calls, and only from their server.
     pub(super) fn end_waits(&mut self, from: F, objects: &dyn Objects, now: Duration) {
         let mut blocked = HashSet::new();
         for _ in 0..self.waiting.len() {
@@ -154,13 +154,13 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 }
 
-/// A call as it is on the wire: its object, and a value of the enum of the class's calls.
+/// A call in its wire form: its object, and a value of the enum of the class's calls.
 struct Content<T: Rpcs> {
     object: Guid,
     call: T::Call,
     /// The object as this side knows it.
     known: ObjectRef<T>,
-    /// Whether some object that a parameter refers to does not exist here.
+    /// Whether a parameter refers to an object that does not exist on this side.
     lacks_objects: bool,
 }
 
@@ -188,7 +188,7 @@ impl<T: Rpcs> Content<T> {
     }
 }
 
-/// Writes a call as it is on the wire.
+/// Writes a call in its wire form.
 pub(super) fn write<T: Rpcs>(
     object: ObjectRef<T>,
     call: &T::Call,

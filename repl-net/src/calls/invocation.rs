@@ -1,6 +1,6 @@
 //! [`Invocation`]: a call that is about to run, before it is known which function it runs.
 //!
-//! *Invariant:* a function gets the type of call that its kind allows, or does not run.
+//! *Invariant:* a function receives the type of call that its kind allows, or does not run.
 
 use repl_core::{ObjectRef, Replicated};
 
@@ -19,7 +19,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         Self { side, object, caller }
     }
 
-    /// For functions that run on the server.
+    /// Returns the argument of a function that runs on the server, or `None` on a client.
     #[must_use]
     pub fn on_server(self) -> Option<ServerCall<'a, T>> {
         match self.side {
@@ -28,7 +28,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         }
     }
 
-    /// For functions that run on the client of the owner.
+    /// Returns the argument of a function that runs on the client of the owner, or `None` on a server.
     #[must_use]
     pub fn on_client(self) -> Option<ClientCall<'a, T>> {
         match self.side {
@@ -37,13 +37,13 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         }
     }
 
-    /// For functions that run everywhere.
+    /// Returns the argument of a function that runs on the server and on clients.
     #[must_use]
     pub fn on_either(self) -> Option<MulticastCall<'a, T>> {
         Some(MulticastCall::new(self.side, self.object))
     }
 
-    /// For functions with `&self`.
+    /// Returns the object for a function with `&self`, or `None` if this side does not have the object.
     #[must_use]
     pub fn object(self) -> Option<&'a T> {
         match self.side {
@@ -52,7 +52,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         }
     }
 
-    /// For functions with `&mut self`.
+    /// Returns the object for a function with `&mut self`, or `None` if this side does not have the object.
     #[must_use]
     pub fn object_mut(self) -> Option<&'a mut T> {
         match self.side {

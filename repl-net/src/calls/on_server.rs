@@ -26,7 +26,7 @@ impl Server {
     /// # Panics
     /// Panics if there was a connection already, if the calls of the class are registered already, or if a
     /// call has a validator and the objects of the class are [external](crate::External): the server has no
-    /// object that it could pass to the validator.
+    /// live object that it could pass to the validator.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
@@ -53,11 +53,11 @@ impl Server {
     /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
     /// - A `client` call is sent to the client that owns the object.
     /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
-    ///   server too, in the next `tick`. Clients that join later do not get it (S224).
+    ///   server too, in the next `tick`. Clients that join later do not receive it (S224).
     ///
     /// A call is sent after the client has acknowledged the object. It is dropped if the client never
-    /// receives the object, or loses it first. Reliable calls of one object arrive in the order in which they
-    /// were made.
+    /// receives the object, or removes the object first. Reliable calls of one object arrive in the order in
+    /// which they were made.
     ///
     /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
     /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).

@@ -58,7 +58,7 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
     /// Queues a call for the side or sides that run it.
     ///
     /// # Errors
-    /// Returns an error if the call cannot be queued. Nothing has changed then.
+    /// Returns an error if the call cannot be queued. In this case nothing has changed.
     pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
         match &mut self.side {
             CallSide::Server(server) => server.send_call(self.object, call),

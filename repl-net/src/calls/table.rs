@@ -1,4 +1,4 @@
-//! The table of the calls of a class: what `#[rpcs]` knows of them at compile time.
+//! The table of the calls of a class: what `#[rpcs]` knows about them at compile time.
 //!
 //! *Invariant:* the checksum covers everything that both sides must agree on.
 
@@ -8,9 +8,9 @@ use repl_core::Checksum;
 /// Where a call runs, and who may call it (S213).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// Runs on the server. The client that owns the object calls it, or the server itself.
+    /// Runs on the server. The client that owns the object may call it, and the server itself.
     Server,
-    /// Runs on the client that owns the object. The server calls it, or that client itself.
+    /// Runs on the client that owns the object. The server may call it, and that client itself.
     Client,
     /// Runs on the server and on every client that has the object. The server calls it. If a client calls it,
     /// it runs on that client alone.
@@ -104,8 +104,8 @@ impl CallTable {
         self.calls.get(number)
     }
 
-    /// Returns a checksum of what decides who runs a call, and how it is delivered. The checksum of the
-    /// parameters is that of the enum of the calls.
+    /// Returns a checksum of everything that decides who runs a call and how the call is delivered. The
+    /// parameters are not included, because the checksum of the enum of the calls covers them.
     pub(super) fn checksum(&self) -> u64 {
         let add = |sum: Checksum, call: &CallEntry| {
             let flags = u64::from(call.is_reliable) | u64::from(call.waits) << 1;

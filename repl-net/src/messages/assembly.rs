@@ -1,4 +1,4 @@
-//! Large messages of which some parts have arrived.
+//! Large messages that have arrived only in part.
 //!
 //! *Invariant:* at most [`MAX_UNFINISHED`] messages are unfinished. The memory depends on the parts that have
 //! arrived, and not on the size that a peer claims.
@@ -11,7 +11,7 @@ use repl_core::{BitSlice, BitWriter};
 use super::channel::{MAX_UNFINISHED, held_bytes};
 use crate::transport::parts::{Cut, Partial};
 
-/// An unreliable message is dropped if no part of it has arrived for this long.
+/// An unreliable message is dropped after this time without a new part.
 const EXPIRY: Duration = Duration::from_secs(5);
 
 /// The unfinished messages of a connection.
@@ -47,9 +47,10 @@ impl Assembly {
         self.unfinished.values().filter(|unfinished| unfinished.is_reliable).count()
     }
 
-    /// Stores a part of a message whose key is its channel and number. If the part was the last missing one,
-    /// returns the content of the message. `room` is how many bytes all unfinished messages may count for:
-    /// unreliable messages are dropped for it, the one first of which the last part came first.
+    /// Stores a part of the message with the channel and number `key`. Returns the content of the message if
+    /// no part is missing any more. `room` is how many bytes all unfinished messages may count for. If there
+    /// is no room, drops unreliable messages, beginning with the message that has waited longest for a new
+    /// part.
     pub(crate) fn take(
         &mut self,
         key: (u16, u64),

@@ -1,4 +1,4 @@
-//! How messages are delivered, and why one cannot be sent.
+//! How messages are delivered, and why a message cannot be sent.
 //!
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
 
@@ -34,19 +34,19 @@ pub(crate) const fn held_bytes(bytes: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Each message arrives once, in the order in which they were sent. A message that was lost is sent
-    /// again, and later ones wait for it.
+    /// again, and later messages wait for it.
     Ordered,
     /// Each message arrives once, as soon as it can. A message that was lost is sent again.
     Unordered,
-    /// The newest message wins: one that arrives after a newer one of its type is dropped, and none is sent
-    /// again when it was lost. For inputs and positions.
+    /// Only the newest message counts: a message that arrives after a newer message of its type is dropped,
+    /// and a lost message is not sent again. For inputs and positions.
     Sequenced {
         /// In how many ticks in a row each message is sent, unless it is acknowledged earlier: at least 1.
         /// With 3, an input is missing only if three packets in a row are lost, as in an outage.
         copies: u8,
     },
-    /// Each message is sent once, in the next tick in which there is room, and arrives at most once, as soon
-    /// as it can. For effects that may be missing.
+    /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
+    /// as soon as it can. For effects that may be missing.
     Unreliable,
 }
 
@@ -56,7 +56,7 @@ impl Channel {
         matches!(self, Self::Ordered | Self::Unordered)
     }
 
-    /// A number for checksums.
+    /// Returns the number of the channel's kind, for checksums.
     pub(crate) const fn tag(self) -> u64 {
         match self {
             Self::Ordered => 0,
@@ -76,7 +76,7 @@ impl Channel {
     }
 }
 
-/// What a type of messages may use, beside its [`Channel`].
+/// The limits of a type of messages. Its [`Channel`] is given separately.
 ///
 /// ```
 /// use repl_net::{Channel, Client, ClientConfig, MessageOptions};
@@ -90,14 +90,15 @@ pub struct MessageOptions {
     /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent
     /// in parts. Both sides must register the same size. Default 65,536.
     pub max_bytes: usize,
-    /// How much of the link this type gets while other types have more to send too, in proportion to their
-    /// weights: 1 to 255. What a type does not use is left to the others. Each side has its own weights.
-    /// Default 16.
+    /// The weight of this type: 1 to 255. If several types have more to send than the link carries, they
+    /// share the link in proportion to their weights. What a type does not use is left to the others. Each
+    /// side has its own weights. Default 16.
     pub weight: u8,
-    /// How many messages of this type a client may send in a second, and as many at the same time after a
-    /// pause: at least 1. The client keeps this limit itself ([`SendError::TooFast`]), and the server ends
-    /// the connection of a client that exceeds it ([`TooFast`](crate::DisconnectReason::TooFast)). Messages
-    /// of a server have no such limit. Both sides must register the same number. Default 1,000.
+    /// How many messages of this type a client may send in a second: at least 1. After a pause, it may send
+    /// the same number without any delay between them. The client keeps this limit itself
+    /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
+    /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
+    /// must register the same number. Default 1,000.
     pub per_second: u32,
 }
 
@@ -137,7 +138,8 @@ pub(crate) struct ChannelConfig {
     pub(crate) options: MessageOptions,
 }
 
-/// The channel of the calls of a class. A call may be made 10,000 times a second at most.
+/// Makes a channel for the calls of a class. Each call has its own limit, which is at most 10,000 calls a
+/// second.
 impl From<Channel> for ChannelConfig {
     fn from(channel: Channel) -> Self {
         Self { channel, options: MessageOptions { per_second: 10_000, ..MessageOptions::default() } }
@@ -161,11 +163,12 @@ pub enum SendError {
     /// There is no connection: it has not begun, or it has ended.
     #[error("not connected")]
     NotConnected,
-    /// Too much waits for its acks: 1,024 messages of this type, or as many bytes of this type as other types
-    /// leave of 256 KiB, or as many messages larger than a packet as other types leave of 16. So one type
-    /// alone takes at most half. Send the message again in a later tick. Messages of
-    /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels never fill them: if
-    /// more waits to be sent, the oldest messages of the type are dropped.
+    /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
+    /// at most as many bytes waiting as all types together leave free of 256 KiB, and at most as many
+    /// messages larger than a packet as all types leave free of 16. So one type alone takes at most half.
+    /// Send the message again in a later tick. This error does not occur for
+    /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels: if too much waits
+    /// to be sent there, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]
     Full,
     /// This client has sent more messages of this type in the last second than

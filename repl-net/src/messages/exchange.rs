@@ -15,10 +15,10 @@ use crate::session::disconnect::DisconnectReason;
 use crate::transport::message::ReceivedMessage;
 use crate::transport::rate_limit::RateLimit;
 
-/// A reliable message makes progress when a part of it arrives, or, if it waits for an earlier message, when
-/// that one makes progress. Without progress for this long the connection ends: at least 30 s, three timeouts
-/// and 40 round trips. If nine of ten packets are lost in both directions, a packet is tried four times a
-/// second, and only three of a million messages make no progress for 30 s.
+/// A reliable message makes progress when a part of it arrives. A message that waits for an earlier message
+/// makes progress when the earlier message does. The connection ends after this time without progress: the
+/// longest of 30 s, three timeouts and 40 round trips. If nine of ten packets are lost in both directions, a
+/// packet is tried four times a second, and only three of a million messages make no progress for 30 s.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 const STALL_TIMEOUTS: u32 = 3;
 const STALL_ROUND_TRIPS: u32 = 40;
@@ -71,11 +71,12 @@ impl Exchange {
         whole.try_for_each(|message| mailbox.check(message.channel, message.content))
     }
 
-    /// Delivers the messages of a packet that was checked, as far as their turn has come.
+    /// Delivers the messages of a packet that was checked. Messages that must wait for earlier messages or
+    /// for other parts are stored.
     ///
     /// # Errors
     /// Returns an error if a client has sent too many messages, if too many wait to be polled, or if a
-    /// message that came in parts cannot be read. The reason says of which type.
+    /// message that came in parts cannot be read. The reason names the type of the message.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         messages: &[ReceivedMessage<'_>],

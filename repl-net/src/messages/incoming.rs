@@ -1,7 +1,7 @@
 //! The order of the messages that one side of a connection receives.
 //!
-//! *Invariant:* each message of a reliable channel is delivered once. What is stored for messages that must
-//! wait for earlier ones or for their other parts is limited, whatever the peer sends.
+//! *Invariant:* each message of a reliable channel is delivered exactly once. The memory for messages that
+//! wait for earlier messages or for their other parts is limited, whatever the peer sends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::transport::sequence::Sequence;
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
-    /// The bytes of all messages that wait for earlier ones.
+    /// The bytes of all messages that wait for earlier messages.
     bytes: usize,
     /// The messages that wait for their other parts.
     assembly: Assembly,
@@ -26,11 +26,13 @@ pub(crate) struct Incoming {
 #[derive(Debug)]
 struct ReceivingChannel {
     config: ChannelConfig,
-    /// The first number that has not arrived; of an unreliable channel, the number after the newest.
+    /// The number of the first message that has not arrived. In an unreliable channel, the number after the
+    /// newest message.
     next: u64,
     /// The numbers after `next` that have arrived. In an ordered channel with their messages.
     early: Early,
-    /// When `next` last changed, or a part of that message arrived, or when nothing was early.
+    /// The last time when `next` changed, when a part of the message `next` arrived, or when no later message
+    /// was stored.
     since: Duration,
 }
 
@@ -38,7 +40,7 @@ struct ReceivingChannel {
 enum Early {
     Ordered(BTreeMap<u64, BitWriter>),
     Unordered(BTreeSet<u64>),
-    /// The channel is unreliable, and no message waits for another.
+    /// The channel is unreliable, so no message waits for another message.
     None,
 }
 
@@ -92,7 +94,8 @@ impl Incoming {
     }
 
     /// Takes a message that was checked. Calls `deliver` with each message that can be delivered now: this
-    /// one, and those that have waited for it. `deliver` gets the content, and whether it came in parts.
+    /// message, and messages that have waited for it. The arguments of `deliver` are the content, and whether
+    /// it came in parts.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
@@ -195,8 +198,8 @@ impl ReceivingChannel {
         self.config.channel.is_reliable()
     }
 
-    /// Returns whether a message has arrived before, or comes too late. Each packet is read once, so an
-    /// unreliable message, which is in one packet only, cannot have arrived before.
+    /// Returns whether a message has arrived before, or comes too late. An unreliable message is in only one
+    /// packet, and no packet is read twice, so an unreliable message cannot have arrived before.
     fn has_arrived(&self, number: u64) -> bool {
         let is_before = number < self.next && self.config.channel != Channel::Unreliable;
         is_before
@@ -207,7 +210,8 @@ impl ReceivingChannel {
             }
     }
 
-    /// Returns the whole number of a message: the nearest to the expected one with these low 16 bits.
+    /// Returns the full number of a message: of all numbers with these low 16 bits, the number nearest to the
+    /// expected number.
     fn number_of(&self, message: &ReceivedMessage<'_>) -> u64 {
         Sequence::from_wire(message.number, Sequence::new(self.next)).number()
     }
@@ -231,7 +235,7 @@ mod tests {
         incoming
     }
 
-    /// Takes a message whose content is its number. Returns the numbers that were delivered.
+    /// Takes a message that contains its own number. Returns the numbers that were delivered.
     fn take(incoming: &mut Incoming, number: u64) -> Result<Vec<u64>, ReadError> {
         let content = number.to_le_bytes();
         let content = BitSlice::new(&content, 0, 64).expect("64 bits");
@@ -303,7 +307,8 @@ mod tests {
         assert_eq!(incoming(Channel::Ordered).check(&[message]), Err(ReadError::OutOfRange));
     }
 
-    /// The parts of a message of 1,000 bytes that are all its number. Returns what is delivered.
+    /// Takes the part `index` of a message of 1,000 bytes that all contain the message's number. Returns what
+    /// is delivered.
     fn take_part(
         incoming: &mut Incoming,
         number: u64,
@@ -376,7 +381,7 @@ mod tests {
             assert_eq!(incoming.expire(Some(SECOND * 3), SECOND * 4), Some(0));
             take_part(&mut incoming, 0, 2, SECOND * 5).unwrap();
             assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 6), None);
-            // A whole message that waits for an earlier one that never comes.
+            // A whole message waits for an earlier message that never comes.
             assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 6), None);
             take(&mut incoming, 2).unwrap();
             assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 7), None);
@@ -392,7 +397,7 @@ mod tests {
             assert!(take_part(&mut incoming, 16, 0, NOW).is_err());
             assert!(take_part(&mut incoming, 15, 1, NOW).is_ok());
         }
-        // Of unreliable messages the oldest give way.
+        // The oldest unreliable messages are dropped to make room.
         let mut incoming = incoming(Channel::Unreliable);
         (0..40).for_each(|number| _ = take_part(&mut incoming, number, 0, SECOND * number as u32).unwrap());
         assert!(incoming.held_bytes() <= 16 * (375 + 64), "{}", incoming.held_bytes());

@@ -34,7 +34,7 @@ pub(crate) struct Mailbox<F> {
 
 /// A type of messages.
 struct MessageType<F> {
-    /// What it is, and its name: `message Chat`.
+    /// The kind and the name of the type, for example `message Chat`.
     name: String,
     type_id: TypeId,
     checksum: u64,
@@ -52,13 +52,13 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), Refusal>;
 
-    /// Returns how many messages of each kind a client may send in a second. Returns nothing if the channel
-    /// has one kind, with the number of its options.
+    /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
+    /// channel has only one kind, because its options then have the number.
     fn rates(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Drops what waits in the form of an earlier session.
+    /// Drops messages that wait in the form of an earlier session.
     fn begin_session(&mut self) {}
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -76,8 +76,8 @@ pub(crate) struct Arrival<'a, F> {
 }
 
 impl<F: Sender> Arrival<'_, F> {
-    /// Counts the message as one of a kind. Returns an error if its sender is a client that has sent too many
-    /// of them.
+    /// Counts the message as a message of the kind `kind`. Returns an error if its sender is a client that
+    /// has sent too many messages of this kind.
     pub(crate) fn count(&mut self, kind: usize) -> Result<(), Refusal> {
         let limit = self.limits.get_mut(kind).filter(|_| F::IS_CLIENT);
         let is_allowed = limit.is_none_or(|limit| limit.take(self.now));
@@ -105,10 +105,11 @@ struct TypedInbox<F, M> {
 
 /// The unread messages of one sender.
 struct Unread<M> {
-    /// Each with its bytes on the wire.
+    /// The messages, each with the number of its bytes on the wire.
     messages: VecDeque<(M, usize)>,
     bytes: usize,
-    /// How many entries of `order` belong to messages that were dropped. They are the oldest of the sender.
+    /// How many entries of `order` belong to messages that were dropped. They are the oldest entries of the
+    /// sender.
     dropped: usize,
 }
 
@@ -175,7 +176,8 @@ impl<F: Sender, M> TypedInbox<F, M> {
         }
     }
 
-    /// Removes the entries of dropped messages when they are most of all entries: amortised O(1).
+    /// Removes the entries of dropped messages if more than half of all entries belong to dropped messages.
+    /// Costs amortised O(1).
     fn forget_dropped(&mut self) {
         if self.dropped > self.order.len() / 2 {
             let unread = &mut self.unread;
@@ -190,7 +192,7 @@ impl<M> Unread<M> {
         Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    /// Returns whether there is no room for a message of so many bytes.
+    /// Returns whether there is no room for a message of `bytes` bytes.
     fn is_full(&self, bytes: usize) -> bool {
         let is_over = self.bytes.saturating_add(bytes) > MAX_UNREAD_BYTES;
         self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
@@ -360,7 +362,7 @@ impl<F: Sender> Mailbox<F> {
     ///
     /// # Errors
     /// Returns an error if a client has sent too many messages, or if too many of its messages are unread.
-    /// The reason says of which type.
+    /// The reason names the type of the message.
     pub(crate) fn deliver(&mut self, channel: u16, arrival: Arrival<'_, F>) -> Result<(), DisconnectReason> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
         let name = &known.name;

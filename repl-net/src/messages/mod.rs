@@ -1,9 +1,9 @@
-//! Messages: values that belong to no object, sent once, in both directions.
+//! Messages: values that belong to no object. Either side can send them.
 //!
 //! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
-//! until it is acknowledged, each channel in [`sending`]. [`incoming`] puts what arrives into order, and
-//! [`assembly`] waits for all parts of large messages. [`exchange`] is both directions of one connection. The
-//! [`mailbox`] knows the types and stores what waits until the user polls it.
+//! until it is acknowledged, each channel in [`sending`]. [`incoming`] puts the messages that arrive into
+//! order, and [`assembly`] waits for all parts of large messages. [`exchange`] has both directions of one
+//! connection. The [`mailbox`] knows the types and stores messages until the user polls them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;

@@ -35,7 +35,7 @@ impl Outgoing {
         *self = Self { channels: channels.map(SendingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the messages take. O(channels).
+    /// Returns about how many bytes of memory the messages take. Costs O(channels).
     pub(crate) fn held_bytes(&self) -> usize {
         let stored = self.channels.iter().map(|sending| sending.stored.bytes);
         stored.fold(
@@ -44,7 +44,7 @@ impl Outgoing {
         )
     }
 
-    /// Adds a message, which is sent in the next pass. `max_bits` is the room of a packet.
+    /// Adds a message, which is sent in the next tick. `max_bits` is the room of a packet.
     pub(crate) fn add(
         &mut self,
         channel: u16,
@@ -63,9 +63,9 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Returns whether a reliable channel may store a message more. A channel may store as much as it leaves
-    /// to the others, so that no channel keeps the others out: the dynamic thresholds of Choudhury and Hahne
-    /// (*Dynamic Queue Length Thresholds for Shared-Memory Packet Switches*, 1998).
+    /// Returns whether a reliable channel may store one more message. A channel may store as much as all
+    /// channels together leave free, so that no channel can fill the memory alone: the dynamic thresholds of
+    /// Choudhury and Hahne (*Dynamic Queue Length Thresholds for Shared-Memory Packet Switches*, 1998).
     fn has_room(&self, sending: &SendingChannel, message: &Message) -> bool {
         let reliable = self.channels.iter().filter(|sending| sending.is_reliable());
         let (bytes, large) = reliable.fold((0_usize, 0_usize), |(bytes, large), sending| {
@@ -79,17 +79,17 @@ impl Outgoing {
             && (!message.is_large() || own.large < MAX_UNFINISHED.saturating_sub(large))
     }
 
-    /// Checks whether a message of so many bits may be sent in a channel.
+    /// Checks whether a message of `bits` bits may be sent in a channel.
     pub(crate) fn check_size(&self, channel: u16, bits: usize) -> Result<(), SendError> {
         self.channels.get(channel as usize).ok_or(SendError::NotConnected)?.check_size(bits)
     }
 
-    /// Begins a pass.
+    /// Begins the packets of a tick.
     pub(crate) fn begin_pass(&mut self) {
         self.channels.iter_mut().for_each(SendingChannel::begin_pass);
     }
 
-    /// Returns whether messages wait that were not sent in this pass.
+    /// Returns whether messages wait that were not sent in this tick.
     pub(crate) fn is_waiting(&self) -> bool {
         self.channels.iter().any(SendingChannel::is_waiting)
     }
@@ -97,8 +97,8 @@ impl Outgoing {
     /// Puts the waiting messages into packets, as far as there is room and until `budget_bits` are used up.
     /// The last message may exceed the budget. Returns how many bits the messages take.
     ///
-    /// The channels take turns, in each of which a channel sends as much as its weight says: deficit round
-    /// robin (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
+    /// The channels take turns. In each turn a channel sends as much as its weight says: deficit round robin
+    /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
     pub(crate) fn send(&mut self, outbox: &mut Outbox, budget_bits: usize, now: Duration) -> usize {
         let (count, mut sent_bits) = (self.channels.len(), 0);
         while self.is_waiting() {
@@ -155,7 +155,7 @@ impl Outgoing {
         }
     }
 
-    /// Handles the loss of the packet `sequence` with these messages: reliable ones are sent again.
+    /// Handles the loss of the packet `sequence` with these messages: reliable messages are sent again.
     pub(crate) fn lost(&mut self, sequence: Sequence, messages: &[SentMessage]) {
         for message in messages {
             if self.send_again(sequence, *message) {
@@ -206,7 +206,7 @@ mod tests {
             self.outgoing.add(channel, &mut writer, self.outbox.capacity())
         }
 
-        /// Runs a pass. Returns the messages of each packet.
+        /// Sends the packets of a tick. Returns the messages of each packet.
         fn send(&mut self) -> Vec<Vec<(u16, u64)>> {
             let first = self.outbox.next();
             self.outbox.begin_pass();
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(side.send(), [[(0, 0), (0, 1)]]);
         assert_eq!(side.send(), [[(0, 1)]]);
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
-        // An ack ends the copies of this message and of older ones.
+        // After an ack, no more copies of this message and of older messages are sent.
         (0..3).for_each(|_| side.add(0, 4).unwrap());
         assert_eq!(side.send(), [[(0, 2), (0, 3), (0, 4)]]);
         side.add(0, 4).unwrap();

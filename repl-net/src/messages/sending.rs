@@ -1,6 +1,7 @@
 //! The outgoing messages of one channel, and which parts of them were sent.
 //!
-//! *Invariant:* messages leave the list at its front, so their numbers follow from their places.
+//! *Invariant:* messages are removed only from the front of the list, so the number of a message is computed
+//! from its index.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,7 +15,8 @@ use crate::transport::parts::{Cut, LEAST_PART_BITS};
 use crate::transport::segment::SEGMENT_BITS;
 use crate::transport::sequence::Sequence;
 
-/// How many parts of a large message fit into a packet. Small parts fill packets beside other content.
+/// How many parts of a large message fit into a packet. Small parts can use the room that other content
+/// leaves in a packet.
 const PARTS_IN_PACKET: usize = 4;
 
 /// The messages of a channel that are not acknowledged, or must still be sent.
@@ -25,21 +27,21 @@ pub(crate) struct SendingChannel {
     first: u64,
     messages: VecDeque<Message>,
     pub(crate) stored: Stored,
-    /// The message and the part at which this pass goes on. A pass sends each part at most once.
+    /// The message and the part at which sending continues in this tick. No part is sent twice in a tick.
     cursor: (u64, u16),
-    /// How many bits the channel may send before the others have their turn. Below zero after a message that
-    /// was larger than that.
+    /// How many bits the channel may still send in its turn. Negative after a message that was larger than
+    /// the rest of the turn.
     deficit_bits: i64,
 }
 
-/// Why a channel has stopped to send.
+/// Why a channel has stopped sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Nothing more waits for this pass.
+    /// Nothing more waits to be sent in this tick.
     Empty,
     /// The channel has sent its share.
     Turn,
-    /// The limits allow no more.
+    /// The limits do not allow more.
     NoRoom,
 }
 
@@ -48,7 +50,7 @@ pub(crate) enum Stop {
 pub(crate) struct Stored {
     /// The bytes of all stored messages.
     pub(crate) bytes: usize,
-    /// How many parts must be sent in the next pass. A message in one piece counts as one part.
+    /// How many parts must be sent in the next tick. A message in one piece counts as one part.
     pub(crate) waiting: usize,
     /// How many messages are larger than a packet.
     pub(crate) large: usize,
@@ -59,14 +61,14 @@ pub(crate) struct Stored {
 pub(crate) struct Message {
     content: Vec<u8>,
     cut: Cut,
-    /// The states of the first part and of the others. A message in one piece has only the first.
+    /// The states of the first part and of the others. A message in one piece has only the first part.
     state: State,
     others: Vec<State>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It must be sent this many more times: once, or the copies of a sequenced message.
+    /// It must be sent this many more times: one time, or once for each copy of a sequenced message.
     Waiting(u8),
     /// It was sent in this packet, which may still arrive.
     InFlight(Sequence),
@@ -143,7 +145,7 @@ impl SendingChannel {
         }
     }
 
-    /// Checks whether a message of so many bits may be sent.
+    /// Checks whether a message of `bits` bits may be sent.
     pub(crate) fn check_size(&self, bits: usize) -> Result<(), SendError> {
         let max_bits = self.config.options.max_bytes.saturating_mul(8);
         if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
@@ -168,12 +170,12 @@ impl SendingChannel {
         self.messages.push_back(message);
     }
 
-    /// Begins a pass.
+    /// Begins the packets of a tick.
     pub(crate) fn begin_pass(&mut self) {
         self.cursor = (self.first, 0);
     }
 
-    /// Returns whether something waits that was not sent in this pass.
+    /// Returns whether something waits that was not sent in this tick.
     pub(crate) fn is_waiting(&self) -> bool {
         let end = self.first.saturating_add(self.messages.len() as u64);
         self.stored.waiting > 0 && self.cursor.0 < end
@@ -242,7 +244,7 @@ impl SendingChannel {
         self.set_done(sent);
         let is_whole = self.get_mut(sent.number).is_some_and(|message| !message.is_large());
         if is_whole && matches!(self.config.channel, Channel::Sequenced { .. }) {
-            // A newer sequenced message makes the older ones useless.
+            // After a newer sequenced message, older messages have no use.
             while self.first < sent.number && !self.messages.is_empty() {
                 self.drop_first();
             }
@@ -276,7 +278,7 @@ impl SendingChannel {
         self.messages.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
-    /// Drops the messages at the front that nobody needs any more.
+    /// Drops the messages at the front that are not needed any more.
     fn trim(&mut self) {
         while self.messages.front().is_some_and(Message::is_done) {
             self.drop_first();

@@ -114,8 +114,8 @@ impl Loss {
 }
 
 impl LinkConditions {
-    /// The greatest number of bytes of a packet that fits into an Ethernet frame, beside the headers of IPv4
-    /// and UDP.
+    /// The greatest number of bytes of a packet that fits into an Ethernet frame together with the headers of
+    /// IPv4 and UDP.
     const ETHERNET_BYTES: usize = 1_472;
 
     /// Returns the conditions of a perfect link: every packet of up to 1,472 bytes arrives immediately,

@@ -30,8 +30,8 @@ pub struct Delivery<'a> {
     pub from: PeerId,
     /// The peer that receives the packet.
     pub to: PeerId,
-    /// The bytes of the packet as they arrived. The bytes that arrived are those that were sent, except for
-    /// one bit that [`LinkConditions::corrupt`] may flip.
+    /// The bytes of the packet as they arrived. They are the same as the bytes that were sent, except for one
+    /// bit that [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
 

@@ -66,8 +66,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns true with the probability `probability`. The result of `chance` is never true if the
-    /// probability is 0 or less, and always true if it is 1 or more.
+    /// Returns true with the probability `probability`. Never returns true if the probability is 0 or less,
+    /// and always returns true if it is 1 or greater.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
@@ -92,8 +92,8 @@ impl Rng {
     }
 }
 
-/// The output function of SplitMix64: it maps each input to a different output, and each input bit affects
-/// all output bits.
+/// Computes the output function of SplitMix64. It maps each input to a different output, and each input bit
+/// affects all output bits.
 pub(super) const fn mix(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

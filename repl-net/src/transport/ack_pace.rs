@@ -1,5 +1,4 @@
-//! Decides how often a client sends acks: once in the next tick, and more often if acks are likely to be
-//! lost.
+//! Decides how often a client sends acks: in the next tick, and in more ticks if acks are likely to be lost.
 //!
 //! *Invariant:* a client sends at most one packet of acks in a tick (R8), and none if nothing has arrived for
 //! a few ticks.
@@ -8,12 +7,11 @@ use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// The number of ticks in which a client repeats an ack if many packets are lost. The client repeats an ack
-/// so often that two of the acks arrive if the client's packets are lost at the same rate as the server's,
-/// but at least 4 and at most 16 times. At 90 % loss in both directions, only 1 % of all retries would
-/// succeed if acks were not repeated. Without repeated acks and with four retries a second (R9), a change
-/// that needs several round trips would take too long. With repeated acks, 8 % of the retries succeed. The
-/// time between two retries is 16 ticks.
+/// The number of ticks in which a client repeats an ack if many packets are lost: at least 4 and at most 16.
+/// An ack is repeated so often that two copies arrive on average, if the client's packets are lost at the
+/// same rate as the server's. At 90 % loss in both directions, only 1 % of all retries would succeed if acks
+/// were not repeated. With four retries a second (R9), a change that needs several round trips would then
+/// take too long. With repeated acks, 8 % of the retries succeed. The time between two retries is 16 ticks.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the share of lost packets is computed.
@@ -61,7 +59,7 @@ impl AckPace {
         };
     }
 
-    /// Returns whether to send acks in this tick. Call `is_due` once in each tick.
+    /// Returns whether to send acks in this tick. Must be called exactly once in each tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

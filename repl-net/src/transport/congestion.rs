@@ -6,7 +6,7 @@
 //! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
 //! trip in flight. The loss of packets alone does not count as congestion, because the links of games lose
 //! packets at random. The controller does not react to losses, unlike the third version of BBR. Rates are
-//! measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick together.
+//! measured as in draft-cheng-iccrg-delivery-rate-estimation, but all packets of a tick count as one sample.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
 
@@ -56,7 +56,7 @@ const DRAIN_GAIN: u64 = 347;
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// The number of round trips over which the greatest rate is taken.
+/// The rate of a link is the greatest rate that was measured in this many round trips.
 const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the measured rate grew by less than a quarter in this many round trips in a
 /// row.
@@ -84,7 +84,7 @@ enum Phase {
     /// In this phase the controller drains the queue that the startup has filled.
     Drain,
     /// In this phase the controller repeats the gains of [`CYCLE`]. `place` is the index of the current gain,
-    /// and `since` is the time since which it is used.
+    /// and `since` is the time at which its use began.
     Cruise { place: usize, since: Duration },
     /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
     /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
@@ -102,7 +102,8 @@ struct Flight {
     /// bytes had arrived.
     delivered: u64,
     delivered_at: Duration,
-    /// The time when the newest packets that had arrived by then were sent.
+    /// When these packets were sent, some earlier packets had arrived. This is the time at which the newest
+    /// of the arrived packets were sent.
     last_flight_at: Duration,
     /// Whether the server had nothing more to send.
     is_idle: bool,
@@ -113,16 +114,16 @@ struct Flight {
 pub(crate) struct Congestion {
     packet_bytes: u64,
     phase: Phase,
-    /// The greatest measured rate in each of the last rounds, in bytes a second. A round of the controller
-    /// lasts about one round trip.
+    /// The greatest measured rate in each of the last round trips, in bytes a second.
     rates: [u64; RATE_ROUNDS],
     round: usize,
-    /// The current round ends when a packet arrives that was sent after this many bytes had been delivered.
+    /// The current round trip ends when the ack of a certain packet arrives: of a packet that was sent after
+    /// this many bytes had been delivered.
     round_ends: u64,
     full_rate: u64,
     full_rounds: u32,
-    /// The shortest round trip that was measured in the current time span, and the one of the previous time
-    /// span.
+    /// The shortest round trip that was measured in the current time span, and the shortest in the previous
+    /// time span.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
     /// Whether the server had nothing to send at some time in the current time span. If it had nothing to
@@ -135,7 +136,7 @@ pub(crate) struct Congestion {
     flights: VecDeque<Flight>,
     /// The share of recent packets that have arrived, in millionths.
     share: u64,
-    /// The number of bytes that may still be sent in this pass (the packets of one tick).
+    /// The number of bytes that may still be sent in this tick.
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
@@ -154,7 +155,7 @@ pub(crate) struct Congestion {
 }
 
 impl Congestion {
-    /// Returns the controller for a connection whose packets have at most `packet_bytes` bytes.
+    /// Returns the controller for a connection. Packets have at most `packet_bytes` bytes.
     pub(crate) fn new(packet_bytes: usize) -> Self {
         let packet_bytes = packet_bytes as u64;
         Self {
@@ -186,8 +187,8 @@ impl Congestion {
         }
     }
 
-    /// Begins a pass, in which the server sends the packets of one tick. The argument `timeouts` is the
-    /// number of timeouts in a row without an ack.
+    /// Begins the packets of a tick. The argument `timeouts` is the number of timeouts in a row without an
+    /// ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
         self.last_pass = Some(now);
@@ -221,8 +222,8 @@ impl Congestion {
         }
     }
 
-    /// Ends a pass, in which the server sends the packets of one tick. `is_short` says whether the server had
-    /// more to send than the limits allowed.
+    /// Ends the packets of a tick. `is_short` says whether the server had more to send than the limits
+    /// allowed.
     pub(crate) fn end_pass(&mut self, now: Duration, is_short: bool) {
         self.was_short = is_short;
         if let Some(flight) = self.flights.back_mut()
@@ -233,7 +234,7 @@ impl Congestion {
         }
     }
 
-    /// Returns whether the server had more to send in the last pass than the limits allowed.
+    /// Returns whether the server had more to send in the last tick than the limits allowed.
     pub(crate) const fn was_short(&self) -> bool {
         self.was_short
     }
@@ -243,13 +244,13 @@ impl Congestion {
         self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
     }
 
-    /// Returns how many more bytes may be sent in this pass.
+    /// Returns how many more bytes may be sent in this tick.
     pub(crate) fn room_bytes(&self) -> usize {
         let room = self.credit.min(self.window().saturating_sub(self.in_flight));
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Records that a packet was sent whose ack is expected.
+    /// Records that a packet was sent that the client must ack.
     pub(crate) fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
         if self.in_flight == 0 {
             (self.delivered_at, self.last_flight_at) = (now, now);
@@ -281,14 +282,14 @@ impl Congestion {
         self.count_share(1_000_000);
     }
 
-    /// Records that the connection has given up waiting for the ack of a packet.
+    /// Records that a packet was declared lost.
     pub(crate) fn lost(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
         self.count_share(0);
     }
 
-    /// Records that a packet has arrived that was given up before.
+    /// Records that a packet has arrived that was declared lost before.
     pub(crate) fn arrived_late(&mut self, bytes: usize) {
         self.delivered += bytes as u64;
         self.count_share(1_000_000);
@@ -421,8 +422,7 @@ impl Congestion {
         self.rates.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the shortest round trip that was measured recently. `shortest` returns zero before the first
-    /// measurement.
+    /// Returns the shortest round trip that was measured recently. Returns zero before the first measurement.
     fn shortest(&self) -> Duration {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
     }
@@ -482,8 +482,8 @@ impl Congestion {
         rate.unwrap_or(u64::MAX)
     }
 
-    /// If many packets are lost at the minimum rate, runs a trial that tests whether a lower rate would
-    /// deliver as much.
+    /// Runs a trial that tests whether a lower rate would deliver as much, if many packets are lost at the
+    /// minimum rate.
     fn try_lower_rate(&mut self, now: Duration) {
         if self.silent_tries >= SILENT_TRIES {
             self.trial.give_up();

@@ -2,8 +2,8 @@
 //! which objects they create or remove and which parts of blobs they contain, so that late acks still have an
 //! effect (R4).
 //!
-//! *Invariant:* the entries for late acks are in the order of their packets, because packets are given up in
-//! this order. There are at most [`MAX_LATE`] entries for late acks.
+//! *Invariant:* the entries for late acks are in the order of their packets, because packets are declared
+//! lost in this order. There are at most [`MAX_LATE`] entries for late acks.
 
 use std::collections::{BTreeMap, VecDeque};
 

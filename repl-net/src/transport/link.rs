@@ -100,8 +100,8 @@ impl LinkHealth {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// If a silent link must be tried again now, records that it is tried. Returns the time by which a packet
-    /// was sent if some of its content is sent again.
+    /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
+    /// that were sent by this time is sent again.
     pub(crate) fn begin_retry(&mut self, now: Duration) -> Option<Duration> {
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
         is_due.then(|| {

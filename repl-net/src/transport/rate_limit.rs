@@ -24,15 +24,16 @@ pub(crate) struct RateLimit {
 
 impl RateLimit {
     /// Returns the limit that a sender keeps: `per_second` events in a second. After a pause, the same number
-    /// of events may happen at the same time.
+    /// of events may happen without any delay between them.
     pub(crate) fn sending(per_second: u32) -> Self {
         let most = u128::from(per_second).saturating_mul(NANOS);
         Self { rate: per_second.into(), most, left: most, since: Duration::ZERO }
     }
 
-    /// Returns the limit that a receiver allows. It consists of the limit of the sender, of `stored` events
-    /// that the sender may have stored while the link was too narrow, and of the events that an outage of a
-    /// whole `timeout` can have held back in the link. The clocks of the two sides may differ by 3 %.
+    /// Returns the limit that a receiver allows: the limit of the sender, with room for larger bursts. A
+    /// burst can contain `stored` events that the sender stored while the link was too narrow, and the events
+    /// that an outage of a whole `timeout` held back in the link. The clocks of the two sides may differ by 3
+    /// %.
     pub(crate) fn receiving(per_second: u32, stored: u32, timeout: Duration) -> Self {
         let rate = u128::from(per_second).saturating_add(u128::from(per_second / 32)).saturating_add(1);
         let at_once = u128::from(per_second).saturating_add(stored.into()).saturating_mul(NANOS);
@@ -98,8 +99,8 @@ mod tests {
     }
 
     proptest! {
-        /// A sender that keeps its limit, over a link whose delay jumps by less than the timeout. The sender
-        /// stores events that it may not send yet, for any length of time.
+        /// Simulates a sender that keeps its limit, over a link with a delay that jumps by less than the
+        /// timeout. The sender stores events that it may not send yet, for any length of time.
         #[test]
         fn an_honest_sender_never_exceeds_the_limit_of_the_receiver(
             per_second in 1_u32..2_000,

@@ -47,20 +47,20 @@ enum Side {
 enum Stage {
     /// No trial of the send rate is running. While no trial is running, the current rate is used.
     Rest,
-    /// Since this time the trial sends at one of its rates, but does not count the packets yet.
+    /// The trial has sent at one of its rates since this time, but does not count the packets yet.
     Drain(Side, Duration),
     /// The trial sends at one of its rates, and has counted the packets since this time.
     Count(Side, Duration),
-    /// The trial waits until it is known for all counted packets whether they have arrived. While the trial
-    /// waits, the current rate is used.
+    /// The trial waits until all counted packets are acked or declared lost. While the trial waits, the
+    /// current rate is used.
     Wait,
 }
 
 /// What a trial has counted at one rate: how much was sent, and how much of this has arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
-    /// The packets that the trial counts. A trial can have several rounds, and only the packets of the last
-    /// round are counted.
+    /// The packets that the trial counts. A trial can have several tries, and only the packets of the last
+    /// try are counted.
     packets: Range<Sequence>,
     time: Duration,
     sent: u64,
@@ -95,7 +95,7 @@ pub(crate) struct Trial {
     low_rate: u64,
     high: RateSample,
     low: RateSample,
-    /// The number of bytes of counted packets of which it is not known whether they arrived.
+    /// The number of bytes of counted packets that are neither acked nor declared lost.
     unknown: u64,
     /// The time before which no trial begins.
     not_before: Duration,

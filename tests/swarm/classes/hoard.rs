@@ -1,7 +1,7 @@
 //! The class of hoards: objects with fast arrays. Some are nested, are in an `Option`, contain references, or
 //! are for the owner only.
 //!
-//! *Invariant:* the ids on its path identify a leaf, so the order of items does not matter.
+//! *Invariant:* a leaf is identified by the ids on its path, so the order of items does not matter.
 
 use repl::{Callbacks, Condition, FastArray, FastArrayItem, ObjectRef, Replicated};
 

@@ -39,7 +39,7 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     const STARTS_OFF: &'static [usize] = &[];
     /// Properties whose items are sent in parts if there are many.
     const COLLECTIONS: &'static [usize] = &[];
-    /// The archetype from which clients make the object.
+    /// Returns the archetype from which clients make the object.
     fn archetype(veteran: bool) -> Self {
         let _ = veteran;
         Self::default()
@@ -55,7 +55,7 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     /// Returns the values of the properties with notifies.
     fn notified(&self) -> Vec<(usize, u64)>;
     fn shown(&mut self) -> &mut Shown;
-    /// The number that the test gave the object; not replicated.
+    /// Returns the number that the test gave the object. This number is not replicated.
     fn uid(&mut self) -> &mut u32;
 }
 

@@ -1,5 +1,5 @@
-//! The class of vaults: objects with push properties whose conditions are switched on and off. Some of these
-//! properties start off.
+//! The class of vaults: objects with push properties. The conditions of these properties are switched on and
+//! off. Some of these properties start off.
 //!
 //! *Invariant:* each value that a switch may hide is a canary, except the level.
 

@@ -36,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// Moves those waiting remote calls whose objects the client has by now to the outgoing messages.
+    /// Moves waiting remote calls to the outgoing messages if the client has the objects of the calls now.
     pub(super) fn release_calls(&mut self, world: &World) {
         if self.held_calls.is_empty() {
             return;

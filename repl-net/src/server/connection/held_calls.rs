@@ -38,7 +38,7 @@ pub(super) enum Turn {
     Send,
     /// The call must wait, because the client does not have the object yet, but will receive it.
     Wait,
-    /// The call must be dropped, because the client does not receive the object, or must remove it.
+    /// The call must be dropped, because the client will not receive the object, or must remove it.
     Drop,
 }
 
