@@ -1,5 +1,5 @@
-//! Push properties with a condition that is switched off for a while. Marks are kept during that time, and
-//! switching on compares (S45, S124).
+//! Push properties with a condition that is switched off for a while. Marks are kept while the condition is
+//! off, and the property is compared when the condition is switched on (S45, S124).
 //!
 //! *Invariant:* each test writes while no client may receive the value, and checks the clients only after the
 //! switch is on again.

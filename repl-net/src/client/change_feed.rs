@@ -61,8 +61,8 @@ impl ChangeFeed {
         arrived.handles.union(handles);
     }
 
-    /// Adds a property to the feed that was read again because an object that it refers to was created or
-    /// removed.
+    /// Adds a property to the feed. The property was read again, because an object that it refers to was
+    /// created or removed.
     pub(crate) fn note_one(&mut self, slot: u32, handle: u32) {
         self.arrived.entry(slot).or_default().handles.insert(handle);
     }

@@ -75,8 +75,8 @@ impl<A: Copy + Ord> Directory<A> {
         residents.settled.replace(newcomer)
     }
 
-    /// Moves a connection to an address. The client of a connection that was settled there is somewhere else
-    /// now, so that connection has no address any more.
+    /// Moves a connection to an address. If another connection had this address, its client is at another
+    /// address now. So the other connection has no address any more.
     pub(super) fn relocate(&mut self, id: ConnectionId, address: A) {
         if let Some(settled) = self.residents(address).settled {
             self.leave(settled);

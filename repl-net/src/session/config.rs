@@ -184,9 +184,9 @@ pub struct ClientConfig {
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
-    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login travels as it is; encrypt a secret. The
-    /// client sends it only after the server has answered from its address. A server whose [`Login`] is
-    /// `Open` ignores it. Default empty.
+    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login is sent without encryption, so encrypt a
+    /// secret yourself. The client sends it only after the server has answered from its address. A server
+    /// whose [`Login`] is `Open` ignores it. Default empty.
     pub login: Vec<u8>,
     /// Whether the client begins a new session by itself when a session ends in one of these ways:
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
