@@ -541,11 +541,10 @@ impl World {
             .map(|property| {
                 let changed = thing.ledger.changed_at(property);
                 let since_shown = view.shown_at.get(&uid).is_some_and(|&shown| shown >= changed);
-                let active = self.is_active(connection, view, uid, property, false);
-                let declared = self.kinds[thing.kind].conditions[property];
-                let at_open =
-                    since_shown && matches!(declared, Condition::InitialOnly | Condition::InitialOrOwner);
-                thing.switches.is_compared(property) && (active || at_open)
+                // A `Dynamic` property may have had another condition when the object opened.
+                let is_fixed = self.kinds[thing.kind].conditions[property] != Condition::Dynamic;
+                let active = self.is_active(connection, view, uid, property, since_shown && is_fixed);
+                thing.switches.is_compared(property) && active
             })
             .collect();
         let entries = thing.ledger.entries();

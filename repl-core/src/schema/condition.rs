@@ -14,22 +14,29 @@
 //!    For the condition `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles
 //!    that `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read. For
 //!    the condition `Never` this code is in `Object::scope` and `Object::set_condition` of `repl-net`, in
-//!    `class/begin` (`begin_sum`), and in `check` of the derive.
+//!    `class/begin` (`begin_sum`), and in `check` of the derive. S39 in `docs/semantics.md` lists these
+//!    exceptions.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag. S35 in `docs/semantics.md` lists the flags, and the models
-//!    in `tests/conditions.rs` and `tests/swarm/world.rs` (`is_active`, `expected`) compute with them.
+//!    `Object::flags` of `repl-net` sets the flag. S35 and S36 in `docs/semantics.md` describe the flags, and
+//!    the models in `tests/conditions.rs`, `tests/conditions_live/main.rs` (`View`) and
+//!    `tests/swarm/world.rs` (`is_active`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
-//!    `View::shares_openings` must be false for them. Neither the compiler nor a test notices if you forget
+//!    `View::shares_openings` must be false for them. If the fact is set through `Connection::review`,
+//!    `shares_openings` can stay as it is. If the fact is about one object and one connection together, as
+//!    the owner and the switches are, and is stored in `View`, `View::forget` must drop it. Otherwise it
+//!    applies to the next object in the slot. Neither the compiler nor a test notices if you forget a part of
 //!    this step.
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
 //!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
-//!    Both `change_view` and `review` compare what a client sees before and after the change.
-//! 6. If the condition has a switch, as `Custom` has, all code that names `Custom` needs the new condition:
-//!    `Object::switch_custom` and `assert_condition` (`server/views`) of `repl-net`, and
-//!    `starts_off_can_be_switched` in `check` of the derive.
+//!    Both `change_view` and `review` compare what a client sees before and after the change. If the fact
+//!    concerns all objects of a connection, call `review` for each object.
+//! 6. If the condition has a switch, as `Custom` has, these places that name `Custom` need the new condition:
+//!    `Server::set_custom_active` and `Server::set_custom_active_for` (`server/views`) of `repl-net`, which
+//!    call `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
+//!    `tests/swarm/switches.rs`.
 //!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 

@@ -10,7 +10,9 @@
 //! 2. The following code needs the form too, but the compiler does not report it: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
 //!    `identical` in `object/leaf` compares; `types/foreign`, which states which forms can be used for the
-//!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays.
+//!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays. If
+//!    the number of bits depends on the value, `most_bits` in `diff/scale` and `bits` in `schema/display`
+//!    need the form too. Without it the value counts as unlimited, so objects are measured.
 //! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
 //!    After you add the variant, the compiler reports the `match` expressions in `expand/field` and in
 //!    `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which decides
@@ -18,7 +20,9 @@
 //!    of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive
 //!    repeats it, and the tests of the derive compare the two.
 //! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
-//!    `schema/attributes`. `tests/derive/pass/every_attribute.rs` uses all forms.
+//!    `schema/attributes`. `tests/derive/pass/every_attribute.rs` uses all forms. Some tests fail until they
+//!    have the form: `.stderr` files in `tests/derive/fail`, and the snapshots in `tests/api` and of the
+//!    derive's own tests.
 //! 5. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
 //!    `repl-derive/attributes.md`. `CHANGELOG.md` mentions it under "Wire format".
 //!
