@@ -33,7 +33,7 @@ fn a_polled_call_does_not_run_and_is_validated() {
         polled.push(direction);
     }
     assert_eq!(polled, [1, 2]);
-    assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire")));
+    assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire".to_owned())));
     assert_eq!(ran_on_server(&room, hero), [""; 0]);
 }
 

@@ -85,10 +85,12 @@ fn s221_a_call_that_its_validator_rejects_does_not_run_and_ends_the_connection()
     for _ in 0..3 {
         room.step();
     }
-    assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire")));
+    let rejected = DisconnectReason::Rejected("fire".to_owned());
+    assert_eq!(room.closed(0), Some(rejected.clone()));
     assert_eq!(ran_on_server(&room, heroes[0]), [""; 0], "not even what came after it");
     assert_eq!(ran_on_server(&room, heroes[1]), ["fire 359"]);
-    assert!(!room.client().is_connected());
+    let end = std::iter::from_fn(|| room.guests[0].client.poll_event()).last();
+    assert_eq!(end, Some(ClientEvent::Disconnected(rejected)), "the client learns which call it was");
     assert!(room.guests[1].client.is_connected());
 }
 

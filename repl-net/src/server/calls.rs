@@ -81,7 +81,7 @@ impl Server {
 
     /// Ends the connection of a client whose remote call a validator rejected (S221).
     pub(crate) fn reject(&mut self, connection: ConnectionId, call: &'static str) {
-        self.close(connection, DisconnectReason::Rejected(call));
+        self.close(connection, DisconnectReason::Rejected(call.to_owned()));
     }
 
     /// Ends the connection of a client for which too many remote calls wait.

@@ -1,7 +1,7 @@
 //! The packet by which one side tells the other why it ended the session.
 //!
-//! *Invariant:* the other side reports the same reason. There is one exception: if the other side itself made
-//! a mistake, it reports a protocol error.
+//! *Invariant:* the other side reports the same reason, except for a packet that could not be read: both sides
+//! report a protocol error, and only the side that read the packet knows what was wrong.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -17,9 +17,6 @@ const AROUND_TEXT_BYTES: usize = 8;
 
 /// The reason that a side reports if the other side could not read one of its packets.
 const NOT_READ: &str = "the other side could not read a packet of this side";
-
-/// The reason that a client reports if the server has rejected a call.
-const REJECTED: &str = "the server rejected the parameters of a call";
 
 /// The content of a disconnect packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +43,8 @@ pub(crate) enum Closing {
     LoginTimeout,
     /// The receiver of the packet has begun a message and has not finished it.
     Stalled,
-    /// The server has rejected the parameters of a call.
-    Rejected,
+    /// The server has rejected the parameters of the call with this name.
+    Rejected(String),
     /// The client has sent too many packets, or too many messages of the type with this name.
     TooFast(String),
     /// The server does not know the session.
@@ -73,7 +70,7 @@ impl Closing {
             DisconnectReason::Protocol(_) => Self::NotRead,
             DisconnectReason::LoginTimeout => Self::LoginTimeout,
             DisconnectReason::Stalled => Self::Stalled,
-            DisconnectReason::Rejected(_) => Self::Rejected,
+            DisconnectReason::Rejected(call) => Self::Rejected(text(call)),
             DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
             DisconnectReason::Forgotten => Self::Forgotten,
         })
@@ -93,7 +90,7 @@ impl Closing {
             Self::NotRead => DisconnectReason::Protocol(NOT_READ.to_owned()),
             Self::LoginTimeout => DisconnectReason::LoginTimeout,
             Self::Stalled => DisconnectReason::Stalled,
-            Self::Rejected => DisconnectReason::Protocol(REJECTED.to_owned()),
+            Self::Rejected(call) => DisconnectReason::Rejected(call),
             Self::TooFast(what) => DisconnectReason::TooFast(what),
             Self::Forgotten => DisconnectReason::Forgotten,
         }
@@ -117,7 +114,7 @@ impl Closing {
             Self::NotRead => (8, None),
             Self::LoginTimeout => (9, None),
             Self::Stalled => (10, None),
-            Self::Rejected => (11, None),
+            Self::Rejected(text) => (11, Some(text)),
             Self::TooFast(text) => (12, Some(text)),
             Self::Forgotten => (13, None),
         };
@@ -140,7 +137,7 @@ impl Closing {
             8 => Self::NotRead,
             9 => Self::LoginTimeout,
             10 => Self::Stalled,
-            11 => Self::Rejected,
+            11 => Self::Rejected(read_text(reader)?),
             12 => Self::TooFast(read_text(reader)?),
             13 => Self::Forgotten,
             _ => return Err(ReadError::UnknownVariant),
@@ -175,6 +172,7 @@ mod tests {
             DisconnectReason::Protocol(NOT_READ.to_owned()),
             DisconnectReason::LoginTimeout,
             DisconnectReason::Stalled,
+            DisconnectReason::Rejected("fire".to_owned()),
             DisconnectReason::TooFast("packets".to_owned()),
             DisconnectReason::Forgotten,
         ]

@@ -23,7 +23,7 @@ use super::mismatch::LayoutMismatch;
 /// | a limit of the client is too small | `Limits` | `Limits` |
 /// | a message is begun and not finished | `Stalled` | `Stalled` |
 /// | the client sends more in a second than it may | `TooFast` | `TooFast` |
-/// | the validator of a call rejects its parameters | `Rejected` | `Protocol` |
+/// | the validator of a call rejects its parameters | `Rejected` | `Rejected` |
 /// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
 /// | the application refuses the login | `Refused` | `Refused` |
 /// | the application does not answer the login | `LoginTimeout` | `LoginTimeout` |
@@ -98,9 +98,9 @@ pub enum DisconnectReason {
          another address"
     )]
     Taken,
-    /// Only servers report this reason. The validator of this call rejected its parameters (S221).
+    /// The validator of the call with this name rejected the parameters that the client sent (S221).
     #[error("the call `{0}` was rejected")]
-    Rejected(&'static str),
+    Rejected(String),
     /// The other side sent a packet that the protocol forbids.
     #[error("protocol error: {0}")]
     Protocol(String),
