@@ -16,16 +16,22 @@ use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
 use crate::messages::mailbox::{Arrival, Inbox, MAX_UNREAD, Refusal};
+use crate::messages::read_ahead::{ReadAhead, Ticket};
 use crate::messages::sender::Sender;
 
 /// How long a call waits for the objects of its references. After that it runs with null references.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// A call that may run.
-pub(super) type Received<T> = ReceivedCall<T, <T as Rpcs>::Call>;
+pub(super) struct Queued<F, T: Rpcs> {
+    /// `None` if this side itself called.
+    pub(super) from: Option<F>,
+    pub(super) object: ObjectRef<T>,
+    pub(super) call: T::Call,
+}
 
-/// Calls that may run, with their senders. The sender is `None` if this side itself called.
-pub(super) type Calls<F, T> = VecDeque<(Option<F>, Received<T>)>;
+/// Calls that may run.
+pub(super) type Calls<F, T> = VecDeque<Queued<F, T>>;
 
 /// The calls of a class that arrived on one channel.
 pub(super) struct CallInbox<F, T: Rpcs> {
@@ -36,6 +42,8 @@ pub(super) struct CallInbox<F, T: Rpcs> {
     waiting: VecDeque<Waiting>,
     /// How many calls of each sender are in `calls`.
     counts: BTreeMap<F, usize>,
+    /// The object and the call of messages that are not delivered yet.
+    read_ahead: ReadAhead<(Guid, T::Call)>,
 }
 
 /// A call that waits for the objects of its references (S223).
@@ -49,23 +57,24 @@ struct Waiting {
 
 impl<F, T: Rpcs> CallInbox<F, T> {
     pub(super) fn new(is_reliable: bool) -> Self {
-        Self { is_reliable, calls: VecDeque::new(), waiting: VecDeque::new(), counts: BTreeMap::new() }
+        let (calls, waiting) = (VecDeque::new(), VecDeque::new());
+        Self { is_reliable, calls, waiting, counts: BTreeMap::new(), read_ahead: ReadAhead::default() }
     }
 }
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
     /// Adds a call that this side itself made.
     pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
-        self.calls.push_back((None, ReceivedCall { object, caller: None, call }));
+        self.calls.push_back(Queued { from: None, object, call });
     }
 
     /// Removes and returns the oldest call that may run. Returns `None` if there is no such call.
-    pub(super) fn pop(&mut self) -> Option<Received<T>> {
-        let (from, received) = self.calls.pop_front()?;
+    pub(super) fn pop(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+        let Queued { from, object, call } = self.calls.pop_front()?;
         if let Some(count) = from.and_then(|from| self.counts.get_mut(&from)) {
             *count = count.saturating_sub(1);
         }
-        Some(received)
+        Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
     }
 
     /// Removes and returns all calls that may run, with their senders.
@@ -77,7 +86,7 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
     /// Puts back the calls of [`take_all`](Self::take_all) that could not run yet, before all calls that were
     /// added later. Also returns their memory for reuse.
     pub(super) fn put_back(&mut self, mut calls: Calls<F, T>) {
-        for from in calls.iter().filter_map(|(from, _)| *from) {
+        for from in calls.iter().filter_map(|queued| queued.from) {
             let count = self.counts.entry(from).or_default();
             *count = count.saturating_add(1);
         }
@@ -102,21 +111,24 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
             }
             let count = self.counts.entry(from).or_default();
             *count = count.saturating_add(1);
-            self.calls.push_back((Some(from), read.received(None)));
+            self.calls.push_back(read.queued(from));
         }
     }
 }
 
 impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
-    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError> {
+    fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
         let read = Content::<T>::read(content, &NoObjects)?;
         let entry = read.entry().ok_or(ReadError::UnknownVariant)?;
         let is_for_server = entry.kind == CallKind::Server;
-        if is_for_server == F::IS_CLIENT && entry.is_reliable == self.is_reliable {
-            Ok(())
-        } else {
-            Err(ReadError::OutOfRange)
+        if is_for_server != F::IS_CLIENT || entry.is_reliable != self.is_reliable {
+            return Err(ReadError::OutOfRange);
         }
+        // No object exists for this check, so a call that refers to one lacks it.
+        if let Some(ticket) = ticket.filter(|_| !read.lacks_objects) {
+            self.read_ahead.keep(ticket, (read.object, read.call));
+        }
+        Ok(())
     }
 
     fn rates(&self) -> Vec<u32> {
@@ -124,7 +136,13 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
-        let Ok(read) = Content::<T>::read(arrival.content, arrival.objects) else { return Ok(()) };
+        let read = match arrival.ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
+            Some((object, call)) => Content::new(object, call, arrival.objects),
+            None => match Content::<T>::read(arrival.content, arrival.objects) {
+                Ok(read) => read,
+                Err(_) => return Ok(()),
+            },
+        };
         arrival.count(T::number(&read.call))?;
         let Arrival { from, content, .. } = arrival;
         let count = self.counts.entry(from).or_default();
@@ -140,7 +158,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
             self.waiting.push_back(waiting);
         } else {
             *count = count.saturating_add(1);
-            self.calls.push_back((Some(from), read.received(from.connection())));
+            self.calls.push_back(read.queued(from));
         }
         Ok(())
     }
@@ -165,26 +183,31 @@ struct Content<T: Rpcs> {
 }
 
 impl<T: Rpcs> Content<T> {
+    /// A call without references.
+    fn new(object: Guid, call: T::Call, objects: &dyn Objects) -> Self {
+        let known = objects.epoch().from_wire(object).map_or(ObjectRef::NULL, ObjectRef::new);
+        Self { object, call, known, lacks_objects: false }
+    }
+
     /// Reads a call that takes exactly these bits. References to objects that do not exist are null.
     fn read(content: BitSlice<'_>, objects: &dyn Objects) -> Result<Self, ReadError> {
         let mut reader = content.reader();
         let object = read_guid(&mut reader)?.ok_or(ReadError::OutOfRange)?;
-        let known = objects.epoch().from_wire(object).map_or(ObjectRef::NULL, ObjectRef::new);
         let mut references = ReferenceMap::new(objects);
         let call = T::Call::read(&mut reader, &mut references)?;
         if reader.remaining() > 0 {
             return Err(ReadError::OutOfRange);
         }
         let lacks_objects = references.take_mentioned().any(|guid| !objects.contains(guid));
-        Ok(Self { object, call, known, lacks_objects })
+        Ok(Self { lacks_objects, ..Self::new(object, call, objects) })
     }
 
     fn entry(&self) -> Option<&'static CallEntry> {
         T::CALLS.entry(T::number(&self.call))
     }
 
-    fn received(self, caller: Option<crate::session::connection_id::ConnectionId>) -> Received<T> {
-        ReceivedCall { object: self.known, caller, call: self.call }
+    fn queued<F>(self, from: F) -> Queued<F, T> {
+        Queued { from: Some(from), object: self.known, call: self.call }
     }
 }
 

@@ -96,12 +96,12 @@ impl Client {
             inbox.end_waits((), objects, now);
             let mut calls = inbox.take_all();
             for _ in 0..calls.len() {
-                let Some((from, received)) = calls.pop_front() else { break };
-                let entry = T::CALLS.entry(T::number(&received.call));
+                let Some(queued) = calls.pop_front() else { break };
+                let entry = T::CALLS.entry(T::number(&queued.call));
                 if entry.is_some_and(|entry| entry.is_polled) {
-                    calls.push_back((from, received));
-                } else if self.get(received.object).is_some() {
-                    T::run(Invocation::new(CallSide::Client(self), received.object, None), received.call);
+                    calls.push_back(queued);
+                } else if self.get(queued.object).is_some() {
+                    T::run(Invocation::new(CallSide::Client(self), queued.object, None), queued.call);
                 }
             }
             if let Some(inbox) = self.call_inbox::<T>(is_reliable) {

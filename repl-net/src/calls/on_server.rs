@@ -10,11 +10,10 @@ use repl_core::ObjectRef;
 use super::call::{CallSide, ReceivedCall};
 use super::channels;
 use super::error::CallError;
-use super::inbox::{self, CallInbox, Received};
+use super::inbox::{self, CallInbox, Queued};
 use super::invocation::Invocation;
 use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
-use crate::messages::channel::SendError;
 use crate::server::Server;
 use crate::session::connection_id::ConnectionId;
 
@@ -86,13 +85,7 @@ impl Server {
                 let owner = self.owner(object).ok_or(CallError::NoOwner)?;
                 return Ok(self.send_call_to(owner, guid, channel, &mut writer)?);
             }
-            for connection in self.live_connections() {
-                match self.send_call_to(connection, guid, channel, &mut writer) {
-                    Err(SendError::Full) if entry.is_reliable => self.close_laggard(connection),
-                    Err(SendError::Full | SendError::NotConnected) | Ok(()) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
+            self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
             self.queue_own(object, call, entry.is_reliable);
             Ok(())
         });
@@ -116,7 +109,7 @@ impl Server {
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         for is_reliable in [true, false] {
             while let Some(received) = self.inbox::<T>(is_reliable)?.pop() {
-                if self.admits(&received) {
+                if self.admits(received.object, received.caller, &received.call) {
                     return Some(received);
                 }
             }
@@ -132,17 +125,17 @@ impl Server {
             let Some(inbox) = self.inbox::<T>(is_reliable) else { continue };
             let mut calls = inbox.take_all();
             for _ in 0..calls.len() {
-                let Some((from, received)) = calls.pop_front() else { break };
-                let entry = T::CALLS.entry(T::number(&received.call));
+                let Some(queued) = calls.pop_front() else { break };
+                let entry = T::CALLS.entry(T::number(&queued.call));
                 let is_polled = is_external || entry.is_some_and(|entry| entry.is_polled);
-                if is_polled || from.is_some_and(|from| !self.has_call_time(from, now)) {
-                    calls.push_back((from, received));
+                if is_polled || queued.from.is_some_and(|from| !self.has_call_time(from, now)) {
+                    calls.push_back(queued);
                     continue;
                 }
+                let Queued { from, object, call } = queued;
                 self.timed_call(from, |server| {
-                    if server.admits(&received) {
-                        let side = CallSide::Server(server);
-                        T::run(Invocation::new(side, received.object, from), received.call);
+                    if server.admits(object, from, &call) {
+                        T::run(Invocation::new(CallSide::Server(server), object, from), call);
                     }
                 });
             }
@@ -154,18 +147,24 @@ impl Server {
 
     /// Returns whether a call may run. A call on an object that its caller does not own is counted, and has
     /// no other effect (S214). If the validator rejects the call, the connection ends (S221).
-    fn admits<T: Rpcs>(&mut self, received: &Received<T>) -> bool {
-        let Some(caller) = received.caller else { return self.guid_of(received.object).is_some() };
+    fn admits<T: Rpcs>(
+        &mut self,
+        object: ObjectRef<T>,
+        caller: Option<ConnectionId>,
+        call: &T::Call,
+    ) -> bool {
+        let exists = self.guid_of(object).is_some();
+        let Some(caller) = caller else { return exists };
         if !self.is_live(caller) {
             return false;
         }
-        if self.guid_of(received.object).is_none() || self.owner(received.object) != Some(caller) {
+        if !exists || self.owner(object) != Some(caller) {
             self.count_ignored_call(caller);
             return false;
         }
-        let is_allowed = self.get(received.object).is_none_or(|object| object.allows(caller, &received.call));
+        let is_allowed = self.get(object).is_none_or(|object| object.allows(caller, call));
         if !is_allowed {
-            let name = T::CALLS.entry(T::number(&received.call)).map_or("?", |entry| entry.name);
+            let name = T::CALLS.entry(T::number(call)).map_or("?", |entry| entry.name);
             self.reject(caller, name);
         }
         is_allowed

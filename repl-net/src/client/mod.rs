@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use repl_core::{BitReader, ObjectRef, Replicated};
 
-use crate::messages::exchange::Exchange;
+use crate::messages::exchange::{Checked, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
@@ -289,10 +289,10 @@ impl Client {
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
-        let mut messages = Vec::new();
+        let mut messages = Checked::default();
         let mut check_messages = |rest: &mut BitReader<'b>| {
-            messages = read_messages(rest, self.mailbox.len())?;
-            self.exchange.check(&messages, &self.mailbox)
+            messages = self.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
+            Ok(())
         };
         if has_segments {
             let (replicas, events) = (&mut self.replicas, &mut self.events);
@@ -304,7 +304,7 @@ impl Client {
         self.received.insert(header.sequence);
         self.acked(acks, now);
         let objects = self.replicas.objects();
-        let delivered = self.exchange.deliver(&messages, (), &mut self.mailbox, objects, now);
+        let delivered = self.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
         delivered.map_err(|reason| match reason {
             DisconnectReason::Protocol(why) => BodyError::Malformed(why),
             other => BodyError::Malformed(other.to_string()),

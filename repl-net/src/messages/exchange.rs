@@ -10,6 +10,7 @@ use super::channel::{MAX_MESSAGES, SendError};
 use super::incoming::Incoming;
 use super::mailbox::{Arrival, Mailbox};
 use super::outgoing::Outgoing;
+use super::read_ahead::Ticket;
 use super::sender::Sender;
 use crate::session::disconnect::DisconnectReason;
 use crate::transport::message::ReceivedMessage;
@@ -31,6 +32,20 @@ pub(crate) struct Exchange {
     /// For each channel, how many messages of each kind a client may send: on the client the limits that it
     /// keeps, on the server the limits that it allows.
     limits: Vec<Vec<RateLimit>>,
+}
+
+/// The messages of a packet that was checked.
+#[derive(Default)]
+pub(crate) struct Checked<'a> {
+    messages: Vec<ReceivedMessage<'a>>,
+    /// The number of the packet in the mailbox that has checked it.
+    packet: u64,
+}
+
+impl Checked<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
 }
 
 impl Exchange {
@@ -60,15 +75,18 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an error if an honest peer cannot have sent them.
-    pub(crate) fn check<F: Sender>(
+    pub(crate) fn check<'a, F: Sender>(
         &self,
-        messages: &[ReceivedMessage<'_>],
-        mailbox: &Mailbox<F>,
-    ) -> Result<(), ReadError> {
-        self.incoming.check(messages)?;
+        messages: Vec<ReceivedMessage<'a>>,
+        mailbox: &mut Mailbox<F>,
+    ) -> Result<Checked<'a>, ReadError> {
+        self.incoming.check(&messages)?;
+        let packet = mailbox.begin_packet();
         // The content of a message in parts is checked when it has all parts.
-        let mut whole = messages.iter().filter(|message| message.part.is_none());
-        whole.try_for_each(|message| mailbox.check(message.channel, message.content))
+        for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.part.is_none()) {
+            mailbox.check(message.channel, message.content, Some(Ticket { packet, index }))?;
+        }
+        Ok(Checked { messages, packet })
     }
 
     /// Delivers the messages of a packet that was checked. Messages that must wait for earlier messages or
@@ -79,23 +97,24 @@ impl Exchange {
     /// message that came in parts cannot be read. The reason names the type of the message.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
-        messages: &[ReceivedMessage<'_>],
+        checked: Checked<'_>,
         from: F,
         mailbox: &mut Mailbox<F>,
         objects: &dyn Objects,
         now: Duration,
     ) -> Result<(), DisconnectReason> {
         let mut result = Ok(());
-        for message in messages {
+        for (index, message) in checked.messages.iter().enumerate() {
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
             self.incoming.take(message, now, |content, came_in_parts| {
                 if result.is_err() {
                     return;
                 }
-                result = if came_in_parts && let Err(error) = mailbox.check(message.channel, content) {
+                let ticket = (!came_in_parts).then_some(Ticket { packet: checked.packet, index });
+                result = if came_in_parts && let Err(error) = mailbox.check(message.channel, content, None) {
                     Err(DisconnectReason::Protocol(error.to_string()))
                 } else {
-                    let arrival = Arrival { from, content, objects, limits: &mut *limits, now };
+                    let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
                     mailbox.deliver(message.channel, arrival)
                 };
             });
@@ -118,7 +137,7 @@ impl Exchange {
             return Err(SendError::TooFast { per_second: limit.per_second() });
         }
         self.outgoing.add(channel, writer, max_bits)?;
-        limit.take(now);
+        limit.spend();
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use repl_core::{
 };
 
 use super::channel::{Channel, ChannelConfig, MessageOptions, SendError};
+use super::read_ahead::{ReadAhead, Ticket};
 use super::sender::Sender;
 use crate::session::classes::MessageForm;
 use crate::session::disconnect::DisconnectReason;
@@ -30,6 +31,8 @@ pub(crate) struct Mailbox<F> {
     by_type: Vec<(TypeId, u16)>,
     /// Memory to write messages.
     writer: BitWriter,
+    /// The number of the last packet whose messages were checked.
+    packet: u64,
 }
 
 /// A type of messages.
@@ -44,8 +47,9 @@ struct MessageType<F> {
 
 /// The unread messages of one type.
 pub(crate) trait Inbox<F>: Any + Send + Sync {
-    /// Checks that a message can be read, whatever objects exist.
-    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
+    /// Checks that a message can be read, whatever objects exist. May keep the value for the delivery of the
+    /// message, if it has a ticket.
+    fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
 
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
     /// them, or returns an error if the channel is reliable. Drops a message that cannot be read because an
@@ -68,6 +72,8 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
 pub(crate) struct Arrival<'a, F> {
     pub(crate) from: F,
     pub(crate) content: BitSlice<'a>,
+    /// The ticket with which the message was checked.
+    pub(crate) ticket: Option<Ticket>,
     /// Tells which objects exist.
     pub(crate) objects: &'a dyn Objects,
     /// For each kind of messages of the channel, how many the sender may still send, if it is a client.
@@ -101,6 +107,7 @@ struct TypedInbox<F, M> {
     unread: BTreeMap<F, Unread<M>>,
     /// How many entries of `order` belong to messages that were dropped.
     dropped: usize,
+    read_ahead: ReadAhead<M>,
 }
 
 /// The unread messages of one sender.
@@ -127,14 +134,25 @@ where
     F: Sender,
     M: NetSerialize + Send + Sync,
 {
-    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError> {
-        read::<M>(content, &Anything).map(drop)
+    fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
+        let mut references = ReferenceMap::new(&Anything);
+        let message = read::<M>(content, &mut references)?;
+        if let Some(ticket) = ticket.filter(|_| !references.any_mentioned()) {
+            self.read_ahead.keep(ticket, message);
+        }
+        Ok(())
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
         arrival.count(0)?;
-        let Arrival { from, content, objects, .. } = arrival;
-        let Ok(message) = read::<M>(content, objects) else { return Ok(()) };
+        let Arrival { from, content, objects, ticket, .. } = arrival;
+        let message = match ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
+            Some(message) => message,
+            None => match read::<M>(content, &mut ReferenceMap::new(objects)) {
+                Ok(message) => message,
+                Err(_) => return Ok(()),
+            },
+        };
         let bytes = content.len().div_ceil(8);
         let unread = self.unread.entry(from).or_insert_with(Unread::new);
         while unread.is_full(bytes) {
@@ -157,7 +175,8 @@ where
 
 impl<F: Sender, M> TypedInbox<F, M> {
     fn new(is_reliable: bool) -> Self {
-        Self { is_reliable, order: VecDeque::new(), unread: BTreeMap::new(), dropped: 0 }
+        let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
+        Self { is_reliable, order, unread, dropped: 0, read_ahead }
     }
 
     fn pop(&mut self) -> Option<(F, M)> {
@@ -223,15 +242,15 @@ impl<M> Unread<M> {
 }
 
 /// Reads a message that takes exactly these bits.
-fn read<M: NetSerialize>(content: BitSlice<'_>, objects: &dyn Objects) -> Result<M, ReadError> {
+fn read<M: NetSerialize>(content: BitSlice<'_>, references: &mut ReferenceMap<'_>) -> Result<M, ReadError> {
     let mut reader = content.reader();
-    let message = M::read(&mut reader, &mut ReferenceMap::new(objects))?;
+    let message = M::read(&mut reader, references)?;
     if reader.remaining() == 0 { Ok(message) } else { Err(ReadError::OutOfRange) }
 }
 
 impl<F> Default for Mailbox<F> {
     fn default() -> Self {
-        Self { types: Vec::new(), by_type: Vec::new(), writer: BitWriter::new() }
+        Self { types: Vec::new(), by_type: Vec::new(), writer: BitWriter::new(), packet: 0 }
     }
 }
 
@@ -353,9 +372,21 @@ impl<F: Sender> Mailbox<F> {
         self.types.get_mut(channel as usize)?.inbox.as_any_mut().downcast_mut()
     }
 
-    /// Checks that a message can be read.
-    pub(crate) fn check(&self, channel: u16, content: BitSlice<'_>) -> Result<(), ReadError> {
-        self.types.get(channel as usize).ok_or(ReadError::OutOfRange)?.inbox.check(content)
+    /// Begins to check the messages of a packet. Returns the packet's number for the tickets of its messages.
+    pub(crate) fn begin_packet(&mut self) -> u64 {
+        self.packet = self.packet.wrapping_add(1);
+        self.packet
+    }
+
+    /// Checks that a message can be read. A message in a packet that is checked has a ticket.
+    pub(crate) fn check(
+        &mut self,
+        channel: u16,
+        content: BitSlice<'_>,
+        ticket: Option<Ticket>,
+    ) -> Result<(), ReadError> {
+        let known = self.types.get_mut(channel as usize).ok_or(ReadError::OutOfRange)?;
+        known.inbox.check(content, ticket)
     }
 
     /// Stores a message that was checked.

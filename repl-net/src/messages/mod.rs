@@ -4,6 +4,7 @@
 //! until it is acknowledged, each channel in [`sending`]. [`incoming`] puts the messages that arrive into
 //! order, and [`assembly`] waits for all parts of large messages. [`exchange`] has both directions of one
 //! connection. The [`mailbox`] knows the types and stores messages until the user polls them.
+//! [`read_ahead`] keeps values between the check of a packet and the delivery of its messages.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;
@@ -13,5 +14,6 @@ pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod mailbox;
 pub(crate) mod outgoing;
+pub(crate) mod read_ahead;
 pub(crate) mod sender;
 mod sending;

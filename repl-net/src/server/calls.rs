@@ -18,7 +18,7 @@ impl Server {
     pub(crate) fn guid_of<T: Replicated>(&self, object: ObjectRef<T>) -> Option<Guid> {
         let slot = self.world.slot_of(object)?;
         let entry = self.world.objects.get(slot as usize)?;
-        (self.world.class_of::<T>() == Some(entry.class)).then(|| entry.guid(slot))
+        self.world.has_class::<T>(entry.class).then(|| entry.guid(slot))
     }
 
     /// Returns whether the objects of a class live outside the server.
@@ -30,12 +30,6 @@ impl Server {
     /// Returns whether the session of a connection has begun and has not ended.
     pub(crate) fn is_live(&self, connection: ConnectionId) -> bool {
         self.connections.get(&connection).is_some_and(|peer| peer.handshake.is_connected())
-    }
-
-    /// Returns the connections with a session that has begun.
-    pub(crate) fn live_connections(&self) -> Vec<ConnectionId> {
-        let live = self.connections.iter().filter(|(_, peer)| peer.handshake.is_connected());
-        live.map(|(&id, _)| id).collect()
     }
 
     /// Sends the remote call in `writer` to a client, as soon as the client has the object.
@@ -53,12 +47,40 @@ impl Server {
         peer.connection.send_call(&self.world, object, channel, writer)
     }
 
+    /// Sends the remote call in `writer` to all clients, to each as soon as it has the object. If too many
+    /// calls wait for a client, the client does not get the call, and if the call is reliable, the connection
+    /// of the client ends.
+    ///
+    /// # Errors
+    /// Returns an error if the call is too large.
+    pub(crate) fn send_call_to_all(
+        &mut self,
+        object: Guid,
+        channel: u16,
+        is_reliable: bool,
+        writer: &mut BitWriter,
+    ) -> Result<(), SendError> {
+        let mut laggards = Vec::new();
+        let live = self.connections.iter_mut().filter(|(_, peer)| peer.handshake.is_connected());
+        for (&id, peer) in live {
+            match peer.connection.send_call(&self.world, object, channel, writer) {
+                Err(SendError::Full) if is_reliable => laggards.push(id),
+                Err(SendError::Full | SendError::NotConnected) | Ok(()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        laggards.into_iter().for_each(|laggard| self.close(laggard, DisconnectReason::Unacknowledged));
+        Ok(())
+    }
+
     /// Returns whether the calls of a client may still run in this tick.
     pub(crate) fn has_call_time(&mut self, caller: ConnectionId, now: Duration) -> bool {
+        if self.config.call_clock.is_none() {
+            return true;
+        }
         let per_second = self.config.call_time_per_second;
         let peer = self.connections.get_mut(&caller);
-        self.config.call_clock.is_none()
-            || peer.is_none_or(|peer| peer.connection.call_time.refill(now, per_second))
+        peer.is_none_or(|peer| peer.connection.call_time.refill(now, per_second))
     }
 
     /// Runs a call of a client, and measures for how long it runs.
@@ -82,10 +104,5 @@ impl Server {
     /// Ends the connection of a client whose remote call a validator rejected (S221).
     pub(crate) fn reject(&mut self, connection: ConnectionId, call: &'static str) {
         self.close(connection, DisconnectReason::Rejected(call.to_owned()));
-    }
-
-    /// Ends the connection of a client for which too many remote calls wait.
-    pub(crate) fn close_laggard(&mut self, connection: ConnectionId) {
-        self.close(connection, DisconnectReason::Unacknowledged);
     }
 }

@@ -223,6 +223,11 @@ impl World {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
 
+    /// Returns whether the class with a number is `T`.
+    pub(crate) fn has_class<T: Replicated>(&self, class: u16) -> bool {
+        self.columns.get(class as usize).is_some_and(|column| column.shadows().is::<Shadows<T>>())
+    }
+
     /// Returns the column of the class of `T`, if the server owns the live objects of this class.
     pub(crate) fn own<T: Replicated>(&self) -> Option<&OwnColumn<T>> {
         self.columns.get(self.class_of::<T>()? as usize)?.as_any().downcast_ref()

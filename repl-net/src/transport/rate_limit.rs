@@ -48,17 +48,25 @@ impl RateLimit {
 
     /// Returns whether one more event may happen at the time `now`.
     pub(crate) fn allows(&mut self, now: Duration) -> bool {
-        let more = self.rate.saturating_mul(now.saturating_sub(self.since).as_nanos());
-        self.left = self.left.saturating_add(more).min(self.most);
-        self.since = self.since.max(now);
+        // Most events of a limit happen at the same time as the event before.
+        if now > self.since {
+            let more = self.rate.saturating_mul(now.saturating_sub(self.since).as_nanos());
+            self.left = self.left.saturating_add(more).min(self.most);
+            self.since = now;
+        }
         self.left >= NANOS
+    }
+
+    /// Counts an event that the limit [allows](Self::allows).
+    pub(crate) fn spend(&mut self) {
+        self.left = self.left.saturating_sub(NANOS);
     }
 
     /// Counts an event that happens at the time `now`. Returns whether the limit allows the event.
     pub(crate) fn take(&mut self, now: Duration) -> bool {
         let allows = self.allows(now);
         if allows {
-            self.left = self.left.saturating_sub(NANOS);
+            self.spend();
         }
         allows
     }

@@ -25,7 +25,7 @@ use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
 use shares::Shares;
 
-use crate::messages::exchange::Exchange;
+use crate::messages::exchange::{Checked, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::server::cells::Group;
 use crate::server::cells::area::Position;
@@ -38,7 +38,7 @@ use crate::transport::acks::{Arrival, Received};
 use crate::transport::blob::Blobs;
 use crate::transport::late::LateAcks;
 use crate::transport::link::LinkHealth;
-use crate::transport::message::{ReceivedMessage, read_messages};
+use crate::transport::message::read_messages;
 use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
 use crate::transport::rate_limit::RateLimit;
@@ -362,7 +362,7 @@ impl Connection {
             self.ack_pace.schedule_acks();
         }
         self.acked(world, acks, now);
-        self.exchange.deliver(&messages, self.id, mailbox, world, now)?;
+        self.exchange.deliver(messages, self.id, mailbox, world, now)?;
         Ok(true)
     }
 
@@ -370,14 +370,12 @@ impl Connection {
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     fn read_messages<'b>(
         &self,
-        mailbox: &Mailbox<ConnectionId>,
+        mailbox: &mut Mailbox<ConnectionId>,
         reader: &mut BitReader<'b>,
-    ) -> Result<Vec<ReceivedMessage<'b>>, ReadError> {
+    ) -> Result<Checked<'b>, ReadError> {
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }
-        let messages = read_messages(reader, mailbox.len())?;
-        self.exchange.check(&messages, mailbox)?;
-        Ok(messages)
+        self.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
     }
 }
