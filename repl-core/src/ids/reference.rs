@@ -178,6 +178,7 @@ impl Objects for NoObjects {
 /// Writes a guid or null. The form of a guid is one bit, then the slot and the generation of the guid in
 /// codes that are short for small numbers. A guid from before the [epoch](BitWriter::set_epoch) of the writer
 /// is written as null.
+#[inline]
 pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     let guid = guid.and_then(|guid| Epoch::after(writer.epoch()).to_wire(guid));
     writer.write_bits(guid.is_some().into(), 1);
@@ -191,6 +192,7 @@ pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
 ///
 /// # Errors
 /// Returns an error if a number is too large for a guid.
+#[inline]
 pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> {
     if reader.read_bits(1)? == 0 {
         return Ok(None);

@@ -9,6 +9,7 @@
 
 mod assembly;
 pub(crate) mod channel;
+mod contents;
 mod declared_lost;
 pub(crate) mod exchange;
 pub(crate) mod incoming;

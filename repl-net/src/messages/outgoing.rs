@@ -53,12 +53,12 @@ impl Outgoing {
     ) -> Result<(), SendError> {
         let sending = self.channels.get(channel as usize).ok_or(SendError::NotConnected)?;
         sending.check_size(writer.bit_len())?;
-        let message = Message::new(writer, max_bits, sending.times());
+        let message = Message::new(writer.bit_len(), max_bits, sending.times());
         if sending.is_reliable() && !self.has_room(sending, &message) {
             return Err(SendError::Full);
         }
         if let Some(sending) = self.channels.get_mut(channel as usize) {
-            sending.add(message);
+            sending.add(message, writer.finish());
         }
         Ok(())
     }
@@ -82,6 +82,11 @@ impl Outgoing {
     /// Checks whether a message of `bits` bits may be sent in a channel.
     pub(crate) fn check_size(&self, channel: u16, bits: usize) -> Result<(), SendError> {
         self.channels.get(channel as usize).ok_or(SendError::NotConnected)?.check_size(bits)
+    }
+
+    /// Frees memory that few messages need. Called once in a round of ticks.
+    pub(crate) fn end_round(&mut self) {
+        self.channels.iter_mut().for_each(SendingChannel::shrink);
     }
 
     /// Begins the packets of a tick.

@@ -6,14 +6,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter};
-
 use super::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes};
+use super::contents::Contents;
 use crate::transport::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use crate::transport::outbox::Outbox;
 use crate::transport::parts::{Cut, LEAST_PART_BITS};
 use crate::transport::segment::SEGMENT_BITS;
 use crate::transport::sequence::Sequence;
+use crate::transport::spare::shrink_sparse;
 
 /// How many parts of a large message fit into a packet. Small parts can use the room that other content
 /// leaves in a packet.
@@ -26,6 +26,7 @@ pub(crate) struct SendingChannel {
     /// The number of the first stored message.
     first: u64,
     messages: VecDeque<Message>,
+    contents: Contents,
     pub(crate) stored: Stored,
     /// The message and the part at which sending continues in this tick. No part is sent twice in a tick.
     cursor: (u64, u16),
@@ -59,7 +60,8 @@ pub(crate) struct Stored {
 /// A message and the states of its parts.
 #[derive(Debug)]
 pub(crate) struct Message {
-    content: Vec<u8>,
+    /// The position of its content.
+    position: u64,
     cut: Cut,
     /// The states of the first part and of the others. A message in one piece has only the first part.
     state: State,
@@ -76,9 +78,8 @@ enum State {
 }
 
 impl Message {
-    /// Returns a message that must be sent this many times. `max_bits` is the room of a packet.
-    pub(crate) fn new(writer: &mut BitWriter, max_bits: usize, times: u8) -> Self {
-        let bit_len = writer.bit_len();
+    /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a packet.
+    pub(crate) fn new(bit_len: usize, max_bits: usize, times: u8) -> Self {
         let cut = if bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits {
             Cut::whole(bit_len)
         } else {
@@ -87,11 +88,11 @@ impl Message {
             Cut { bit_len, part_bits: part_bits.max(LEAST_PART_BITS) }
         };
         let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)];
-        Self { content: writer.finish().to_vec(), cut, state: State::Waiting(times), others }
+        Self { position: 0, cut, state: State::Waiting(times), others }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.content.len()
+        self.cut.bit_len.div_ceil(8)
     }
 
     /// Returns whether the message is larger than a packet.
@@ -103,14 +104,12 @@ impl Message {
         std::iter::once(&self.state).chain(&self.others)
     }
 
-    /// Returns the state and the content of a part, and how the message is cut.
-    fn part_mut(&mut self, part: u16) -> Option<(&mut State, Cut, BitSlice<'_>)> {
-        let Self { content, cut, state, others } = self;
-        let state = match part.checked_sub(1) {
-            None => state,
-            Some(other) => others.get_mut(other as usize)?,
-        };
-        Some((state, *cut, cut.part(part.into(), content)))
+    /// Returns the state of a part.
+    fn part_mut(&mut self, part: u16) -> Option<&mut State> {
+        match part.checked_sub(1) {
+            None => Some(&mut self.state),
+            Some(other) => self.others.get_mut(other as usize),
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -124,8 +123,8 @@ impl Message {
 
 impl SendingChannel {
     pub(crate) fn new(config: ChannelConfig) -> Self {
-        let (messages, stored) = (VecDeque::new(), Stored::default());
-        Self { config, first: 0, messages, stored, cursor: (0, 0), deficit_bits: 0 }
+        let (messages, contents, stored) = (VecDeque::new(), Contents::default(), Stored::default());
+        Self { config, first: 0, messages, contents, stored, cursor: (0, 0), deficit_bits: 0 }
     }
 
     pub(crate) fn is_reliable(&self) -> bool {
@@ -151,8 +150,8 @@ impl SendingChannel {
         if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
     }
 
-    /// Adds a message. If an unreliable channel stores too much, drops the oldest messages.
-    pub(crate) fn add(&mut self, message: Message) {
+    /// Adds a message with its content. If an unreliable channel stores too much, drops the oldest messages.
+    pub(crate) fn add(&mut self, message: Message, content: &[u8]) {
         let held = held_bytes(message.bytes());
         let most = match self.config.channel {
             Channel::Sequenced { .. } => usize::from(self.times()),
@@ -167,7 +166,14 @@ impl SendingChannel {
         self.stored.bytes = self.stored.bytes.saturating_add(held);
         self.stored.waiting = self.stored.waiting.saturating_add(message.waiting());
         self.stored.large = self.stored.large.saturating_add(usize::from(message.is_large()));
-        self.messages.push_back(message);
+        let position = self.contents.add(content);
+        self.messages.push_back(Message { position, ..message });
+    }
+
+    /// Frees memory if the channel stores little.
+    pub(crate) fn shrink(&mut self) {
+        shrink_sparse(&mut self.messages);
+        self.contents.shrink();
     }
 
     /// Begins the packets of a tick.
@@ -207,7 +213,8 @@ impl SendingChannel {
             let (number, part) = self.cursor;
             let at = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
             let Some(message) = self.messages.get_mut(at) else { break Stop::Empty };
-            let Some((state, cut, content)) = message.part_mut(part) else {
+            let (cut, position, bytes) = (message.cut, message.position, message.bytes());
+            let Some(state) = message.part_mut(part) else {
                 self.cursor = (number.saturating_add(1), 0);
                 continue;
             };
@@ -219,6 +226,7 @@ impl SendingChannel {
                     break Stop::Turn;
                 }
                 let sent = SentMessage { channel, number, part };
+                let content = cut.part(part.into(), self.contents.get(position, bytes));
                 let Some((sequence, bits)) = outbox.message(sent, channels, cut, content, now) else {
                     break Stop::NoRoom;
                 };
@@ -254,7 +262,7 @@ impl SendingChannel {
 
     fn set_done(&mut self, sent: SentMessage) {
         let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
-        let Some((state, ..)) = found else { return };
+        let Some(state) = found else { return };
         if let State::Waiting(_) = std::mem::replace(state, State::Done) {
             self.stored.waiting = self.stored.waiting.saturating_sub(1);
         }
@@ -265,7 +273,7 @@ impl SendingChannel {
     pub(crate) fn send_again(&mut self, sequence: Sequence, sent: SentMessage) -> bool {
         let is_reliable = self.is_reliable();
         let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
-        let Some((state, ..)) = found else { return false };
+        let Some(state) = found else { return false };
         if *state == State::InFlight(sequence) {
             *state = State::Waiting(1);
             self.stored.waiting = self.stored.waiting.saturating_add(1);
@@ -287,6 +295,7 @@ impl SendingChannel {
 
     fn drop_first(&mut self) {
         let Some(message) = self.messages.pop_front() else { return };
+        self.contents.remove_first(message.bytes());
         self.first = self.first.saturating_add(1);
         self.stored.bytes = self.stored.bytes.saturating_sub(held_bytes(message.bytes()));
         self.stored.waiting = self.stored.waiting.saturating_sub(message.waiting());

@@ -108,6 +108,9 @@ pub(crate) struct ReceivedMessage<'a> {
     pub(crate) content: BitSlice<'a>,
 }
 
+/// The most messages for which memory is reserved after the first message of a packet.
+const MAX_RESERVED: usize = 127;
+
 /// Returns whether a packet has only its padding left.
 pub(crate) fn is_at_end(reader: &BitReader<'_>) -> bool {
     read_end(&mut reader.clone()).is_ok()
@@ -120,6 +123,7 @@ pub(crate) fn read_messages<'a>(
     channels: u16,
 ) -> Result<Vec<ReceivedMessage<'a>>, ReadError> {
     let mut messages: Vec<ReceivedMessage<'a>> = Vec::new();
+    let start = reader.remaining();
     while !is_at_end(reader) {
         let is_whole = reader.read_flag()?;
         if channels == 0 {
@@ -145,6 +149,12 @@ pub(crate) fn read_messages<'a>(
                 read_content(channel, number, is_whole, reader)?
             }
         };
+        if messages.is_empty() {
+            // Most messages of a packet are about as large as the first one.
+            let first_bits = start.saturating_sub(reader.remaining());
+            let others = reader.remaining().checked_div(first_bits).unwrap_or(0);
+            messages.reserve_exact(others.min(MAX_RESERVED).saturating_add(1));
+        }
         messages.push(message);
     }
     read_end(reader)?;

@@ -208,6 +208,7 @@ impl Header {
 
 /// Reads the padding at the end of a packet. The padding of a packet must have less than eight bits, and all
 /// of them must be zero.
+#[inline]
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

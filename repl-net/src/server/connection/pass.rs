@@ -149,6 +149,7 @@ impl Connection {
         }
         self.late.end_round();
         self.outbox.end_round();
+        self.exchange.outgoing.end_round();
         self.objects.end_round();
     }
 
