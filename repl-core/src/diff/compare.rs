@@ -102,17 +102,25 @@ impl Comparison<'_> {
     }
 
     /// Compares one slot, to which `step` leads, and copies the values that differ to the shadow.
-    #[inline]
+    // Most properties are leaves. A call for each of them costs a tenth of the comparison.
+    #[inline(always)]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
+        let Slot::Leaf(leaf) = live else { return self.nested(live, shadow, handle, step) };
+        match self.leaf(leaf, shadow, handle) {
+            Outcome::Same => Found::Same,
+            Outcome::Changed => Found::Leaf,
+            Outcome::Refused(error) => {
+                self.refuse(Some(step), error);
+                Found::Same
+            }
+        }
+    }
+
+    /// Compares one slot that is not a leaf. See [`slot`](Self::slot).
+    #[inline(never)]
+    fn nested(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let nested = match live {
-            Slot::Leaf(leaf) => match self.leaf(leaf, shadow, handle) {
-                Outcome::Same => return Found::Same,
-                Outcome::Changed => return Found::Leaf,
-                Outcome::Refused(error) => {
-                    self.refuse(Some(step), error);
-                    return Found::Same;
-                }
-            },
+            Slot::Leaf(_) => None,
             Slot::Array(array) => {
                 self.behind(step, |this| this.array(array, shadow, handle)).map(Nested::Array)
             }

@@ -11,8 +11,16 @@ use crate::ids::item_id::ItemId;
 
 /// A set of `u32` , stored as sorted ranges. The ranges of a set are stored as a queue, so the cost of
 /// removing members at its start depends only on their number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
+
+/// Copies the ranges as slices. The derived implementation copies them one by one.
+impl Clone for Ranges {
+    fn clone(&self) -> Self {
+        let (first, second) = self.0.as_slices();
+        Self([first, second].concat().into())
+    }
+}
 
 impl Ranges {
     pub(crate) const fn new() -> Self {
@@ -110,14 +118,14 @@ impl IdSet<ItemId> for Ranges {
     /// lists into one long list does not copy the long list each time.
     fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
-            self.0.extend(other.0.iter().cloned());
+            self.clone_from(other);
             return;
         }
         if other.0.len() <= 2 + self.0.len() / 16 {
             other.0.iter().cloned().for_each(|range| self.add(range));
             return;
         }
-        let mut merged: VecDeque<Range<u32>> = VecDeque::with_capacity(self.0.len() + other.0.len());
+        let mut merged: Vec<Range<u32>> = Vec::with_capacity(self.0.len() + other.0.len());
         let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
         loop {
             let next = match (ours.peek(), theirs.peek()) {
@@ -126,19 +134,19 @@ impl IdSet<ItemId> for Ranges {
                 (_, None) => ours.next(),
             };
             let Some(next) = next else { break };
-            match merged.back_mut() {
+            match merged.last_mut() {
                 Some(last) if last.end >= next.start => last.end = last.end.max(next.end),
-                _ => merged.push_back(next.clone()),
+                _ => merged.push(next.clone()),
             }
         }
-        self.0 = merged;
+        self.0 = merged.into();
     }
 
     fn subtract(&mut self, other: &Self) {
         if self.0.is_empty() || other.0.is_empty() {
             return;
         }
-        let mut left = VecDeque::with_capacity(self.0.len());
+        let mut left = Vec::with_capacity(self.0.len());
         let mut holes = other.0.iter().peekable();
         for range in &self.0 {
             let mut start = range.start;
@@ -151,7 +159,7 @@ impl IdSet<ItemId> for Ranges {
                     break;
                 }
                 if hole.start > start {
-                    left.push_back(start..hole.start);
+                    left.push(start..hole.start);
                 }
                 start = hole.end;
                 if start >= range.end {
@@ -159,10 +167,10 @@ impl IdSet<ItemId> for Ranges {
                 }
             }
             if start < range.end {
-                left.push_back(start..range.end);
+                left.push(start..range.end);
             }
         }
-        self.0 = left;
+        self.0 = left.into();
     }
 
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (ItemId, ItemId)> {

@@ -30,7 +30,8 @@ pub(crate) fn write_values(
 
 /// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found
 /// there by `handle`.
-#[inline]
+// Most properties are leaves. A call for each of them costs a fifth of the encoding.
+#[inline(always)]
 fn write_slot(
     slot: Option<Slot<'_>>,
     nested: &NestedChanges,

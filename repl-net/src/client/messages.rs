@@ -8,7 +8,7 @@ use repl_core::NetSerialize;
 
 use super::Client;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
-use crate::transport::acks::{AckRanges, Received};
+use crate::transport::acks::AckRanges;
 use crate::transport::sequence::Sequence;
 
 impl Client {
@@ -129,7 +129,7 @@ impl Client {
     /// sent that contains all acks.
     pub(super) fn send_messages(&mut self, owes_ack: bool, now: Duration) -> bool {
         self.declare_lost(now);
-        self.outbox.received = if owes_ack { self.received.clone() } else { Received::default() };
+        self.outbox.set_received(owes_ack.then_some(&self.received));
         self.outbox.pace(now, self.link.timeouts);
         self.outbox.begin_pass();
         self.exchange.outgoing.begin_pass();

@@ -312,6 +312,16 @@ impl Outbox {
         self.record.is_none() && self.pass_packets == 0
     }
 
+    /// Sets the received packets that the packets of this tick ack. `None` if no acks are due.
+    pub(crate) fn set_received(&mut self, received: Option<&Received>) {
+        match received {
+            Some(received) => self.received.clone_from(received),
+            // In most ticks no acks are due, and the record is large.
+            None if self.received.newest().is_none() => {}
+            None => self.received = Received::default(),
+        }
+    }
+
     /// Appends a whole shared segment, for which the caller has [made room](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().contents.shared.push(Arc::clone(segment));

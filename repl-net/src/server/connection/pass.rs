@@ -16,7 +16,6 @@ use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
-use crate::transport::acks::Received;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{
     ENTRY_BITS, RunHeader, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
@@ -43,7 +42,7 @@ impl Connection {
         self.outbox.pace(context.now, self.link.timeouts);
         self.begin_outbox_pass(context);
         let owes_ack = self.ack_pace.is_due();
-        self.outbox.received = if owes_ack { self.heard.clone() } else { Received::default() };
+        self.outbox.set_received(owes_ack.then_some(&self.heard));
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
         self.release_calls(context.world);
