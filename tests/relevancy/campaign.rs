@@ -122,7 +122,8 @@ impl World {
         }
     }
 
-    fn assert_equal(&self) {
+    fn assert_equal(&mut self) {
+        self.model.refresh();
         for (guest, entry) in self.room.guests.iter().enumerate() {
             for &object in self.model.objects.keys() {
                 let is_relevant = self.room.server.is_relevant(entry.id, self.references[object]);

@@ -1,4 +1,4 @@
-//! A naive model of relevancy: it computes the distance of each viewpoint to each cell.
+//! A naive model of relevancy: it computes the distance of each viewpoint to the cell of each object.
 //!
 //! *Invariant:* nothing here uses the library's cells.
 
@@ -8,12 +8,8 @@ use repl::{Group, Relevancy};
 
 use crate::{RADIUS, SIDE};
 
-/// The cells of the part of the plane in which the creatures of the model move, on each side of zero.
-const CELLS: i32 = 24;
 /// The distance beyond which a cell goes out of sight.
-const KEEP_RADIUS: f32 = RADIUS * 1.125;
-
-type Cell = (i32, i32);
+const KEEP_RADIUS: f32 = RADIUS * 1.25;
 
 /// An object of the model. Objects are identified by their indices.
 #[derive(Clone, Debug)]
@@ -51,19 +47,32 @@ impl Kind {
 pub(crate) struct Viewer {
     pub(crate) groups: BTreeSet<u32>,
     viewpoints: Vec<[f32; 2]>,
-    in_sight: BTreeSet<Cell>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
     pub(crate) objects: BTreeMap<usize, Object>,
     pub(crate) viewers: Vec<Viewer>,
+    /// The pairs of viewers and objects that they see.
+    pub(crate) shown: BTreeSet<(usize, usize)>,
 }
 
 impl Model {
     pub(crate) fn sees(&self, viewer: usize, object: usize) -> bool {
-        self.is_owned(viewer, object) && !self.is_hidden(viewer, object)
-            || self.is_near(viewer, object) && !self.is_hidden(viewer, object)
+        self.shown.contains(&(viewer, object))
+    }
+
+    /// Computes who sees what, after one change.
+    pub(crate) fn refresh(&mut self) {
+        let before = std::mem::take(&mut self.shown);
+        for viewer in 0..self.viewers.len() {
+            for &object in self.objects.keys() {
+                let is_visible = self.is_owned(viewer, object) || self.is_near(viewer, object, &before);
+                if is_visible && !self.is_hidden(viewer, object) {
+                    self.shown.insert((viewer, object));
+                }
+            }
+        }
     }
 
     fn is_hidden(&self, viewer: usize, object: usize) -> bool {
@@ -78,17 +87,19 @@ impl Model {
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
     }
 
-    fn is_near(&self, viewer: usize, object: usize) -> bool {
+    /// Whether an object is in the sight of a viewer, who saw the objects in `before` until now.
+    fn is_near(&self, viewer: usize, object: usize, before: &BTreeSet<(usize, usize)>) -> bool {
         let entry = &self.objects[&object];
         match entry.relevancy {
             Kind::Always => true,
             Kind::OwnerOnly => false,
             Kind::Group(group) => self.viewers[viewer].groups.contains(&group),
             Kind::Located => {
-                let [x, y] = entry.positions[0].map(|coordinate| (coordinate / SIDE).floor() as i32);
-                self.viewers[viewer].in_sight.contains(&(x, y))
+                let centre = entry.positions[0].map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
+                let radius = if before.contains(&(viewer, object)) { KEEP_RADIUS } else { RADIUS };
+                self.viewers[viewer].viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
             }
-            Kind::AttachedTo(parent) => self.is_near(viewer, parent),
+            Kind::AttachedTo(parent) => self.is_near(viewer, parent, before),
         }
     }
 
@@ -104,7 +115,6 @@ impl Model {
             return;
         }
         viewer.viewpoints = viewpoints.to_vec();
-        viewer.refresh();
     }
 
     /// Sets which viewers see an object. The position of its last comparison counts immediately.
@@ -135,22 +145,6 @@ impl Model {
     pub(crate) fn is_attached(&self, object: usize, to: usize) -> bool {
         object == to
             || matches!(self.objects[&object].relevancy, Kind::AttachedTo(parent) if self.is_attached(parent, to))
-    }
-}
-
-impl Viewer {
-    fn refresh(&mut self) {
-        for x in -CELLS..CELLS {
-            for y in -CELLS..CELLS {
-                let centre = [x, y].map(|at| (at as f32 + 0.5) * SIDE);
-                let radius = if self.in_sight.contains(&(x, y)) { KEEP_RADIUS } else { RADIUS };
-                if self.viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius) {
-                    self.in_sight.insert((x, y));
-                } else {
-                    self.in_sight.remove(&(x, y));
-                }
-            }
-        }
     }
 }
 

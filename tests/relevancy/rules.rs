@@ -87,23 +87,52 @@ fn s188_no_byte_of_what_is_not_seen_is_sent() {
     }
 }
 
-/// An object that moves back and forth at the border of the area stays.
-#[test]
-fn s190_a_cell_goes_out_of_sight_farther_away_than_it_comes_into_it() {
+/// Returns how often the client gains an object while `change` moves it or the viewpoint.
+fn gains(mut change: impl FnMut(&mut Room, ConnectionId, ObjectRef<Creature>, f32)) -> usize {
     let mut room = room(1);
     let id = room.guests[0].id;
-    let object = room.server.spawn(creature(112.0, 12.5));
+    let object = room.server.spawn(creature(99.0, 12.5));
+    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
     let mut gained = 0;
-    for step in 0..40 {
-        let x = if step % 2 == 0 { 0.0 } else { 20.0 };
-        room.server.set_viewpoints(id, &[[x, 12.5, 0.0]]);
+    for step in 0..60 {
+        change(&mut room, id, object, if step % 2 == 0 { -1.0 } else { 1.0 });
         room.settle();
         while let Some(event) = room.guests[0].client.poll_event() {
             gained += usize::from(matches!(event, ClientEvent::Spawned(_)));
         }
     }
-    assert!(has(&room, 0, object));
-    assert_eq!(gained, 1);
+    gained
+}
+
+#[test]
+fn s190_what_moves_back_and_forth_at_the_border_is_not_removed_again_and_again() {
+    for distance in [0.01, 1.0, SIDE / 2.0] {
+        let moved = gains(|room, _, object, side| {
+            room.server[object].position = [100.0 + side * distance, 12.5];
+        });
+        assert_eq!(moved, 1, "an object that moves by {distance}");
+        let looked = gains(|room, id, _, side| {
+            room.server.set_viewpoints(id, &[[side * distance, 12.5, 0.0]]);
+        });
+        assert_eq!(looked, 1, "a viewpoint that moves by {distance}");
+    }
+}
+
+#[test]
+fn s190_what_comes_from_farther_away_is_not_seen_before_it_is_within_the_radius() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
+    let object = room.server.spawn(creature(300.0, 12.5));
+    let mut see = |x: f32| {
+        room.server[object].position = [x, 12.5];
+        room.settle();
+        has(&room, 0, object)
+    };
+    assert_eq!(
+        [200.0, 130.0, 120.0, 80.0, 120.0, 130.0].map(&mut see),
+        [false, false, false, true, true, false]
+    );
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Server {
         let (Some(peer), Some(slot)) = (self.connections.get(&connection), self.world.slot_of(object)) else {
             return false;
         };
-        peer.connection.view().sees(&self.world, slot)
+        peer.connection.sees(&self.world, slot)
     }
 
     /// Makes all connections decide again whether they see these objects.

@@ -11,13 +11,24 @@ pub type Position = [f32; 3];
 /// The coordinates of a cell, in sides of cells.
 pub(crate) type CellPosition = [i32; 3];
 
+/// How far a cell is from the viewpoints of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ring {
+    /// The connection sees the objects in the cell.
+    Near,
+    /// The connection sees those objects in the cell that it has seen in other cells without a break.
+    Kept,
+}
+
 /// How far the objects of a class are seen.
 ///
-/// The space is divided into cells, which are cubes, or squares in a plane. A connection sees all objects of
-/// the class in a cell if the centre of the cell is within the radius of one of its
-/// [viewpoints](crate::Server::set_viewpoints). The cells in sight are computed again when a viewpoint has
-/// moved by a quarter of a cell's side. So the border of what a connection sees is not exactly at the radius.
-/// It differs from the radius by at most half the diagonal of a cell and a quarter of its side.
+/// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of a
+/// connection if the centre of its cell is within the radius of one of the connection's
+/// [viewpoints](crate::Server::set_viewpoints), and it goes out of sight if the centre of its cell is farther
+/// from all viewpoints than the [second radius](Self::keep_within). The cells are looked at again when a
+/// viewpoint has moved by a quarter of a cell's side. So each border differs from its radius by at most half
+/// the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a connection sees every
+/// object within 76 units, may keep objects up to 149 units away, and sees none that is farther away.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     radius: f32,
@@ -27,7 +38,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Returns an area in space. Cells come into sight within `radius`, and go out of sight beyond 1.125 times
+    /// Returns an area in space. Objects come into sight within `radius`, and go out of sight beyond 1.25 times
     /// the radius. The cells are cubes, and their sides are a quarter of the radius.
     ///
     /// # Panics
@@ -39,7 +50,7 @@ impl Area {
             radius.is_finite() && radius > 0.0,
             "the radius of an area is finite and positive, not {radius}"
         );
-        Self { radius, keep_radius: radius * 1.125, cell: radius / 4.0, is_flat: false }
+        Self { radius, keep_radius: radius * 1.25, cell: radius / 4.0, is_flat: false }
     }
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
@@ -49,9 +60,10 @@ impl Area {
         Self { is_flat: true, ..self }
     }
 
-    /// Sets the distance beyond which a cell goes out of sight. This distance is greater than the radius,
-    /// because otherwise an object that moves back and forth at the border would be removed and created again
-    /// and again.
+    /// Sets the distance beyond which an object goes out of sight that was in sight before. This distance is
+    /// greater than the radius, because otherwise an object that moves back and forth at the border would be
+    /// removed and created again and again. If it is greater by at least the side of a cell, an object that
+    /// moves less than that does not go out of sight.
     ///
     /// # Panics
     /// Panics if `radius` is not finite, or is less than the area's radius.
@@ -97,10 +109,10 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns the cells that come into sight at a viewpoint.
-    pub(crate) fn cells_in_sight(&self, viewpoint: Position) -> impl Iterator<Item = CellPosition> {
+    /// Returns the cells in the rings around a viewpoint.
+    pub(crate) fn cells_around(&self, viewpoint: Position) -> impl Iterator<Item = (CellPosition, Ring)> {
         let centre = self.cell_of(viewpoint);
-        let reach = (self.radius / self.cell).ceil() as i32 + 1;
+        let reach = (self.keep_radius / self.cell).ceil() as i32 + 1;
         let range =
             move |at: i32| -> RangeInclusive<i32> { at.saturating_sub(reach)..=at.saturating_add(reach) };
         let depth = if self.is_flat { 0..=0 } else { range(centre[2]) };
@@ -108,28 +120,28 @@ impl Area {
         range(centre[0]).flat_map(move |x| {
             let depth = depth.clone();
             range(centre[1]).flat_map(move |y| {
-                depth
-                    .clone()
-                    .map(move |z| [x, y, z])
-                    .filter(move |&cell| area.is_within(cell, viewpoint, area.radius))
+                let cells = depth.clone().map(move |z| [x, y, z]);
+                cells.filter_map(move |cell| Some((cell, area.ring_of(cell, viewpoint)?)))
             })
         })
     }
 
-    /// Returns whether a cell stays in sight at a viewpoint, if it was in sight before.
-    pub(crate) fn keeps(&self, cell: CellPosition, viewpoint: Position) -> bool {
-        self.is_within(cell, viewpoint, self.keep_radius)
-    }
-
+    /// Returns the ring around a viewpoint in which a cell is. Returns `None` if the cell is in neither.
     #[inline]
-    fn is_within(&self, cell: CellPosition, viewpoint: Position, radius: f32) -> bool {
+    fn ring_of(&self, cell: CellPosition, viewpoint: Position) -> Option<Ring> {
         let axes = if self.is_flat { 2 } else { 3 };
         let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
             // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
             let centre = (f64::from(at) + 0.5) * f64::from(self.cell);
             centre - f64::from(viewpoint)
         });
-        distances.map(|distance| distance * distance).sum::<f64>() <= f64::from(radius) * f64::from(radius)
+        let squared = distances.map(|distance| distance * distance).sum::<f64>();
+        let is_within = |radius: f32| squared <= f64::from(radius) * f64::from(radius);
+        if is_within(self.radius) {
+            Some(Ring::Near)
+        } else {
+            is_within(self.keep_radius).then_some(Ring::Kept)
+        }
     }
 }
 

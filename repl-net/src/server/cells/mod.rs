@@ -14,7 +14,7 @@ use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, CellPosition, Position};
+use area::{Area, CellPosition, Position, Ring};
 
 /// A group of connections, for example a team, a room or a level. You choose its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +65,14 @@ struct Cell {
     key: CellKey,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
-    viewers: Vec<ConnectionId>,
+    viewers: Vec<Viewer>,
+}
+
+/// A connection that has a cell in a ring around a viewpoint.
+#[derive(Clone, Copy, Debug)]
+struct Viewer {
+    id: ConnectionId,
+    ring: Ring,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -235,13 +242,13 @@ impl Cells {
             let before = self.home(slot);
             self.settle(slot);
             let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
-            let others = symmetric_difference(before, after);
+            let others = concerned(before, after);
             let slots = self.with_attached(slot);
             affected.extend(others.flat_map(|viewer| slots.iter().map(move |&slot| (viewer, slot))));
         }
     }
 
-    fn viewers(&self, home: Home) -> &[ConnectionId] {
+    fn viewers(&self, home: Home) -> &[Viewer] {
         match home {
             Home::Cell(cell) => &self.cells[cell as usize].viewers,
             Home::Everyone | Home::Nobody => &[],
@@ -321,28 +328,33 @@ impl Cells {
         }
     }
 
-    fn add_viewer(&mut self, cell: u32, viewer: ConnectionId) {
+    /// Adds a viewer of a cell, or changes the ring of a viewer.
+    fn set_viewer(&mut self, cell: u32, id: ConnectionId, ring: Ring) {
         let viewers = &mut self.cells[cell as usize].viewers;
-        if let Err(index) = viewers.binary_search(&viewer) {
-            viewers.insert(index, viewer);
+        match viewers.binary_search_by_key(&id, |viewer| viewer.id) {
+            Ok(index) => viewers[index].ring = ring,
+            Err(index) => viewers.insert(index, Viewer { id, ring }),
         }
     }
 
-    fn remove_viewer(&mut self, cell: u32, viewer: ConnectionId) {
+    fn remove_viewer(&mut self, cell: u32, id: ConnectionId) {
         let viewers = &mut self.cells[cell as usize].viewers;
-        if let Ok(index) = viewers.binary_search(&viewer) {
+        if let Ok(index) = viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             viewers.remove(index);
             self.free_if_unused(cell);
         }
     }
 }
 
-/// Returns the elements that are in exactly one of two lists, which are both in ascending order.
-fn symmetric_difference<'a>(
-    one: &'a [ConnectionId],
-    other: &'a [ConnectionId],
-) -> impl Iterator<Item = ConnectionId> + 'a {
-    let in_one = one.iter().filter(|viewer| other.binary_search(viewer).is_err());
-    let in_other = other.iter().filter(|viewer| one.binary_search(viewer).is_err());
-    in_one.chain(in_other).copied()
+/// Returns the connections for which an object comes nearer or goes out of sight when it moves from a cell with
+/// the viewers `before` to a cell with the viewers `after`.
+fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
+    let ring_in = |viewers: &[Viewer], id| {
+        viewers.binary_search_by_key(&id, |viewer| viewer.id).ok().map(|index| viewers[index].ring)
+    };
+    let leaving = before.iter().filter(move |viewer| ring_in(after, viewer.id).is_none());
+    let nearing = after
+        .iter()
+        .filter(move |viewer| viewer.ring == Ring::Near && ring_in(before, viewer.id) != Some(Ring::Near));
+    leaving.chain(nearing).map(|viewer| viewer.id)
 }

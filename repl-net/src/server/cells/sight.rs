@@ -1,9 +1,9 @@
 //! What a connection sees of the world: its viewpoints, its groups, and the cells that it sees because of
 //! them.
 //!
-//! *Invariant:* a connection is among the viewers of exactly the cells in its sight.
+//! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same ring.
 
-use super::area::Position;
+use super::area::{Position, Ring};
 use super::{CellKey, Cells, Group, Home};
 use crate::session::connection_id::ConnectionId;
 
@@ -13,8 +13,16 @@ pub(crate) struct Sight {
     /// The viewpoints with which the cells in sight were computed.
     viewpoints: Vec<Position>,
     groups: Vec<Group>,
-    /// The numbers of the cells in sight with their keys, in the order of the keys.
-    cells: Vec<(CellKey, u32)>,
+    /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
+    cells: Vec<Seen>,
+}
+
+/// A cell in a ring around a viewpoint, or the cell of a group.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    key: CellKey,
+    number: u32,
+    ring: Ring,
 }
 
 impl Sight {
@@ -47,67 +55,64 @@ impl Sight {
         }
     }
 
-    /// Returns whether objects at this place are in sight.
-    pub(crate) fn contains(&self, cells: &Cells, home: Home) -> bool {
+    /// Returns the ring in which objects at this place are. Returns `None` if they are out of sight.
+    pub(crate) fn ring_of(&self, cells: &Cells, home: Home) -> Option<Ring> {
         match home {
-            Home::Everyone => true,
-            Home::Nobody => false,
+            Home::Everyone => Some(Ring::Near),
+            Home::Nobody => None,
             Home::Cell(cell) => {
                 let key = cells.cells[cell as usize].key;
-                self.cells.binary_search_by_key(&key, |(key, _)| *key).is_ok()
+                let index = self.cells.binary_search_by_key(&key, |seen| seen.key).ok()?;
+                Some(self.cells[index].ring)
             }
         }
     }
 
-    /// Returns the cells in sight.
+    /// Returns the numbers of the cells in the rings.
     pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
-        self.cells.iter().map(|(_, number)| *number)
+        self.cells.iter().map(|seen| seen.number)
     }
 
-    /// Computes the cells in sight, after the viewpoints or the groups have changed. Returns the objects in
-    /// cells that have come into sight or gone out of it. Costs O(cells in sight).
+    /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
+    /// that may have come into sight or gone out of it. Costs O(cells in the rings).
     pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
-        let mut keys: Vec<CellKey> = self.groups.iter().map(|&group| CellKey::Group(group)).collect();
+        let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Ring::Near));
+        let mut rings: Vec<(CellKey, Ring)> = groups.collect();
         for (class, area) in cells.areas() {
-            let near = self.viewpoints.iter().flat_map(|&viewpoint| area.cells_in_sight(viewpoint));
-            keys.extend(near.map(|cell| CellKey::At(class, cell)));
-            let kept = self.cells.iter().filter_map(|(key, _)| match *key {
-                CellKey::At(of, cell) if of == class => Some(cell),
-                _ => None,
-            });
-            let kept =
-                kept.filter(|&cell| self.viewpoints.iter().any(|&viewpoint| area.keeps(cell, viewpoint)));
-            keys.extend(kept.map(|cell| CellKey::At(class, cell)));
+            let around = self.viewpoints.iter().flat_map(|&viewpoint| area.cells_around(viewpoint));
+            rings.extend(around.map(|(cell, ring)| (CellKey::At(class, cell), ring)));
         }
-        keys.sort_unstable();
-        keys.dedup();
-        self.replace(viewer, &keys, cells)
+        // If several viewpoints are around a cell, its nearest ring counts, which comes first.
+        rings.sort_unstable();
+        rings.dedup_by_key(|(key, _)| *key);
+        self.replace(viewer, &rings, cells)
     }
 
-    /// Replaces the cells in sight by the cells with these keys, which are in ascending order. Returns the
-    /// objects in the cells that came into sight or went out of sight.
-    fn replace(&mut self, viewer: ConnectionId, keys: &[CellKey], cells: &mut Cells) -> Vec<u32> {
+    /// Replaces the cells in the rings by these, which are in ascending order. Returns the objects in the
+    /// cells whose rings have become nearer, and in those that are in no ring any more.
+    fn replace(&mut self, viewer: ConnectionId, rings: &[(CellKey, Ring)], cells: &mut Cells) -> Vec<u32> {
         let mut affected = Vec::new();
         let before = std::mem::take(&mut self.cells);
         let mut old = before.iter().peekable();
-        for &key in keys {
-            while let Some((_, number)) = old.next_if(|(known, _)| *known < key) {
-                affected.extend_from_slice(cells.members(*number));
-                cells.remove_viewer(*number, viewer);
+        let leave = |seen: &Seen, cells: &mut Cells, affected: &mut Vec<u32>| {
+            affected.extend_from_slice(cells.members(seen.number));
+            cells.remove_viewer(seen.number, viewer);
+        };
+        for &(key, ring) in rings {
+            while let Some(seen) = old.next_if(|seen| seen.key < key) {
+                leave(seen, cells, &mut affected);
             }
-            if let Some(known) = old.next_if(|(known, _)| *known == key) {
-                self.cells.push(*known);
-                continue;
+            let known = old.next_if(|seen| seen.key == key);
+            let number = known.map_or_else(|| cells.number_of(key), |seen| seen.number);
+            if known.is_none_or(|seen| seen.ring != ring) {
+                cells.set_viewer(number, viewer, ring);
+                if ring == Ring::Near {
+                    affected.extend_from_slice(cells.members(number));
+                }
             }
-            let number = cells.number_of(key);
-            cells.add_viewer(number, viewer);
-            affected.extend_from_slice(cells.members(number));
-            self.cells.push((key, number));
+            self.cells.push(Seen { key, number, ring });
         }
-        for (_, number) in old {
-            affected.extend_from_slice(cells.members(*number));
-            cells.remove_viewer(*number, viewer);
-        }
+        old.for_each(|seen| leave(seen, cells, &mut affected));
         affected
     }
 

@@ -180,13 +180,18 @@ impl Connection {
         affected.into_iter().for_each(|slot| self.reconsider(world, slot));
     }
 
+    /// Returns whether the client may have an object now.
+    pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
+        self.objects.sees(world, slot)
+    }
+
     /// Shows an object to the client or removes it from the client. Called after a change that may decide
     /// whether the client sees the object.
     pub(crate) fn reconsider(&mut self, world: &mut World, slot: u32) {
         if !self.is_live {
             return;
         }
-        if self.view().sees(world, slot) {
+        if self.sees(world, slot) {
             self.show(world, slot);
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());

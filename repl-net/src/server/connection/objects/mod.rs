@@ -98,6 +98,11 @@ impl ObjectStates {
         &self.view
     }
 
+    /// Returns whether the client may have an object now, as [`View::sees`] decides.
+    pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
+        self.view.sees(world, slot, |slot| self.is_expected(slot))
+    }
+
     /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
     /// remove the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {

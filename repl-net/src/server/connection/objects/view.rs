@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
+use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
 use crate::server::object::Object;
 use crate::server::world::World;
@@ -45,21 +46,27 @@ impl View {
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
     /// objects in its sight, except objects that are hidden from it. If an object is attached to another
     /// object, it is hidden together with the other object, and the owner of the other object sees it, too
-    /// (S188).
-    pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
-        let mut is_owner = false;
-        let mut next = Some(slot);
-        while let Some(slot) = next {
-            if self.hidden.contains(slot) {
+    /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it. Such
+    /// an object stays in sight longer (S190).
+    pub(super) fn sees(&self, world: &World, slot: u32, is_shown: impl Fn(u32) -> bool) -> bool {
+        let (mut is_owner, mut carrier) = (false, slot);
+        loop {
+            if self.hidden.contains(carrier) {
                 return false;
             }
-            is_owner |= world.objects[slot as usize].owner == Some(self.id);
-            next = world.cells.parent(slot);
+            is_owner |= world.objects[carrier as usize].owner == Some(self.id);
+            let Some(next) = world.cells.parent(carrier) else { break };
+            carrier = next;
         }
-        is_owner || self.sight.contains(&world.cells, world.cells.home(slot))
+        is_owner
+            || match self.sight.ring_of(&world.cells, world.cells.home(slot)) {
+                Some(Ring::Near) => true,
+                Some(Ring::Kept) => is_shown(carrier),
+                None => false,
+            }
     }
 
-    /// Returns the objects that the client sees now.
+    /// Returns the objects that the client sees when its session begins.
     pub(crate) fn seen(&self, world: &World) -> SlotSet {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
@@ -67,7 +74,7 @@ impl View {
         for slot in self.owned.iter().chain(self.hidden.iter()) {
             others.extend(cells.with_attached(slot));
         }
-        others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot)));
+        others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot, |_| false)));
         seen
     }
 
