@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use repl::prelude::*;
-use repl::{Channel, DisconnectReason, Endpoint, EndpointConfig, Login};
+use repl::{Channel, Endpoint, EndpointConfig, Login, MessageOptions};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, error::Error, hash, io, process::ExitCode, sync::LazyLock, thread};
@@ -12,6 +12,7 @@ use std::{env, error::Error, hash, io, process::ExitCode, sync::LazyLock, thread
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 const TICK: Duration = Duration::from_millis(10);
 const INPUT: Channel = Channel::Sequenced { copies: 3 }; // each step is in the packets of three ticks
+const STEPS: MessageOptions = MessageOptions { per_second: 110, ..MessageOptions::DEFAULT }; // one in a tick
 const ROAD: u16 = 300;
 const PURSE: u16 = 48;
 
@@ -58,7 +59,7 @@ impl Game {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
         let mut server = Server::new(ServerConfig { login: Login::Ask, ..ServerConfig::default() });
-        server.register_calls::<Player>().register_message::<Step>(INPUT);
+        server.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
         players.into_iter().for_each(|player| _ = server.spawn(player));
         let secret = u128::from(random()) << 64 | u128::from(random());
         Ok(Self { socket, endpoint: Endpoint::new(EndpointConfig::default(), secret), server })
@@ -87,8 +88,7 @@ impl Game {
         }
     }
 
-    /// Decides about a login. In this example a name is enough. To be sure who the player is, let clients
-    /// send a ticket too.
+    /// In this example a name is enough. To be sure who the player is, let clients send a ticket too.
     fn login(&mut self, id: ConnectionId, name: String) {
         if !(1..=16).contains(&name.len()) {
             self.server.refuse(id, "a name has 1 to 16 bytes");
@@ -107,7 +107,6 @@ impl Game {
 struct Guest {
     socket: UdpSocket,
     client: Client,
-    refused: bool,
 }
 
 impl Guest {
@@ -116,8 +115,8 @@ impl Guest {
         socket.connect(server)?;
         socket.set_nonblocking(true)?;
         let mut client = Client::new(ClientConfig { login: name.into(), ..Default::default() }, random());
-        client.register_calls::<Player>().register_message::<Step>(INPUT);
-        Ok(Self { socket, client, refused: false })
+        client.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
+        Ok(Self { socket, client })
     }
 
     fn tick(&mut self) {
@@ -127,7 +126,6 @@ impl Guest {
         }
         while let Some(event) = self.client.poll_event() {
             eprintln!("{event:?}");
-            self.refused |= matches!(event, ClientEvent::Disconnected(DisconnectReason::Refused(_)));
         }
         self.client.send(&Step(1)).ok(); // an error without a connection
         for change in self.client.changes::<Player>() {
@@ -159,12 +157,12 @@ fn self_test() -> io::Result<bool> {
     let players = |game: &Game| game.server.objects().map(|(_, one)| Player::clone(one)).collect::<Vec<_>>();
     let place = |guest: &Guest| guest.client.owned_objects::<Player>().next().map(|(_, me)| me.position);
     let mut guests = [Guest::new(address, "Ada")?, Guest::new(address, "")?]; // a name is missing
-    let refused = play(&mut games, &mut guests, most, |all| place(&all[0]) > Some(50) && all[1].refused);
+    let refused =
+        play(&mut games, &mut guests, most, |all| place(&all[0]) > Some(50) && all[1].client.is_over());
     guests[1] = Guest::new(address, "Bob")?;
     let late = play(&mut games, &mut guests, most, |all| place(&all[1]) > Some(50));
-    let left = place(&guests[1]);
     guests[1] = Guest::new(address, "Bob")?; // his program is killed and started again, with another socket
-    let reconnected = play(&mut games, &mut guests, most, |all| place(&all[1]) > left);
+    let reconnected = play(&mut games, &mut guests, most, |all| place(&all[1]) > Some(50));
     let (saved, instance) = (players(&games[0]), guests[0].client.server_instance());
     let old: Vec<_> = guests[0].client.objects::<Player>().map(|(object, _)| object).collect();
     games.clear(); // the server's program is killed and started again; the players were kept, as in a file
@@ -191,9 +189,10 @@ fn self_test() -> io::Result<bool> {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (arguments, most) = (env::args().skip(1).collect::<Vec<_>>(), Duration::MAX);
+    let is_over = |all: &[Guest]| all[0].client.is_over();
     let is_well = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["server", at] => play(&mut [Game::new(at.parse()?, vec![])?], &mut [], most, |_| false),
-        ["client", at, me] => play(&mut [], &mut [Guest::new(at.parse()?, me)?], most, |all| all[0].refused),
+        ["client", at, me] => play(&mut [], &mut [Guest::new(at.parse()?, me)?], most, is_over),
         ["--self-test", ..] => self_test()?,
         _ => return Err("udp_coop server ADDRESS | client ADDRESS NAME | --self-test --json".into()),
     };

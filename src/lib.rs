@@ -440,8 +440,9 @@ pub mod prelude {
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
     };
     pub use repl_net::{
-        Channel, Client, ClientCall, ClientConfig, ClientEvent, ConnectionId, DisconnectReason, Endpoint,
-        EndpointConfig, Login, MulticastCall, Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent,
+        Area, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason, ConnectionId,
+        DisconnectReason, Endpoint, EndpointConfig, Group, Login, MessageOptions, MulticastCall, Relevancy,
+        Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent,
     };
 }
 

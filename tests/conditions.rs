@@ -103,7 +103,7 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
     let own = |property| handles_of(&class, property);
     for bits in 0..32 {
         for (index, (condition, name, allows)) in TABLE.into_iter().enumerate() {
-            let properties = (0..Soldier::LAYOUT.properties()).map(repl::PropertyIndex::new);
+            let properties = (0..Soldier::LAYOUT.properties()).map(PropertyIndex::new);
             for property in
                 properties.filter(|&property| class.conditions().condition_of(property) == condition)
             {
@@ -178,7 +178,7 @@ fn s38_the_role_decides_conditions() {
 fn s38_the_role_is_no_property_and_is_sent_to_each_connection_beside_shared_data() {
     let layout = Pawn::LAYOUT;
     let names: Vec<_> =
-        (0..layout.properties()).map(|at| layout.property_name(repl::PropertyIndex::new(at))).collect();
+        (0..layout.properties()).map(|at| layout.property_name(PropertyIndex::new(at))).collect();
     assert_eq!(names, ["health", "pose", "aim"]);
     assert_eq!(layout.counts().handles, 3);
 

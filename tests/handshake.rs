@@ -395,7 +395,7 @@ fn r21_a_client_refuses_two_classes_of_one_name() {
 fn an_index_of_no_property_is_refused() {
     let mut server = Server::new(ServerConfig::default());
     let ship = server.spawn(Ship::default());
-    server.mark_dirty(ship, repl::PropertyIndex::new(1));
+    server.mark_dirty(ship, PropertyIndex::new(1));
 }
 
 #[test]

@@ -104,11 +104,14 @@ pub struct MessageOptions {
 
 impl Default for MessageOptions {
     fn default() -> Self {
-        Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16, per_second: 1_000 }
+        Self::DEFAULT
     }
 }
 
 impl MessageOptions {
+    /// The default limits, for constants.
+    pub const DEFAULT: Self = Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16, per_second: 1_000 };
+
     /// Returns how many bits a channel sends in one turn: 64 bytes for a weight of 1.
     pub(crate) fn quantum_bits(&self) -> i64 {
         i64::from(self.weight).saturating_mul(64 * 8)
