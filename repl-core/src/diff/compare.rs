@@ -253,17 +253,15 @@ impl Comparison<'_> {
     }
 
     /// Compares an item or a value of a map with its shadow, except the properties that would make it too
-    /// large.
-    fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) -> Changelist {
-        let mut list = Changelist::new();
+    /// large. Adds the properties that differ to `list`.
+    fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>, list: &mut Changelist) {
         match self.sizes.survey(table, live, shadow.as_level()) {
-            None => self.level(live, shadow, 1..=live.handles(), &mut list),
+            None => self.level(live, shadow, 1..=live.handles(), list),
             Some(survey) => {
-                self.level(live, shadow, survey.open.iter(), &mut list);
+                self.level(live, shadow, survey.open.iter(), list);
                 survey.refused.into_iter().for_each(|(handle, error)| self.refuse(Some(handle), error));
             }
         }
-        list
     }
 
     /// Copies a new element to the shadow, without the handles in `except`. The argument `first` is the step
@@ -317,6 +315,8 @@ impl Comparison<'_> {
         // wire form were sent, clients would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
+        // Most entries of a map have not changed, so one list serves all of them.
+        let mut list = Changelist::new();
         let must_renumber = shadow.follow(&live, &mut |named, step| {
             let known = self.refusals.len();
             match step {
@@ -333,11 +333,12 @@ impl Comparison<'_> {
                 // The element was written to more than once, and an attempt to copy it has failed already.
                 Step::Touched { .. } if named.known().is_some_and(|id| unsendable.contains(id)) => {}
                 Step::Touched { live, mut shadow, moved } => {
-                    let list = self.item(table, live, &mut shadow);
+                    self.item(table, live, &mut shadow, &mut list);
                     let is_same = !moved && list.is_empty();
                     if is_same && self.refusals.len() == known {
                         return;
                     }
+                    let list = std::mem::take(&mut list);
                     match named.id() {
                         Err(error) => self.refuse(None, error),
                         Ok(id) => {
