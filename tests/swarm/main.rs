@@ -6,6 +6,7 @@
 //!
 //! *Invariant:* a run is a pure function of its seed.
 
+mod calls;
 mod canary;
 mod classes;
 mod extremes;
@@ -62,6 +63,11 @@ fn odd_seeds_with_extremes_converge_and_fall_silent() {
 
 fn extreme_seeds() -> std::ops::Range<u64> {
     seeds(Extremes::FIRST_SEED..Extremes::FIRST_SEED + 200)
+}
+
+#[test]
+fn r22_calls_run_as_promised_while_objects_owners_and_sessions_change() {
+    calls::run_all(seeds(0..100));
 }
 
 #[test]

@@ -84,18 +84,18 @@ impl HeldCalls {
         mut send: impl FnMut(u16, &mut BitWriter) -> bool,
     ) {
         let mut writer = BitWriter::new();
-        let mut full = None;
+        let mut full = Vec::new();
         let Self { calls, bytes } = self;
         calls.retain(|call| {
             let waits = match turn(call.object) {
                 Turn::Wait => true,
                 Turn::Drop => false,
-                Turn::Send if full == Some(call.channel) => true,
+                Turn::Send if full.contains(&call.channel) => true,
                 Turn::Send => {
                     writer.clear();
                     writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
                     let has_room = send(call.channel, &mut writer);
-                    full = full.or((!has_room).then_some(call.channel));
+                    full.extend((!has_room).then_some(call.channel));
                     !has_room
                 }
             };
@@ -104,5 +104,36 @@ impl HeldCalls {
             }
             waits
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn r22_no_call_overtakes_another_of_its_channel_that_finds_no_room() {
+        let mut held = HeldCalls::default();
+        let object = Guid::new(3, NonZeroU32::MIN);
+        for (channel, bits) in [(0, 9), (1, 9), (0, 1), (1, 1)] {
+            let mut writer = BitWriter::new();
+            writer.write_bits(0, bits);
+            held.push(object, channel, &mut writer).expect("there is room");
+        }
+        // Both channels have room for calls of one bit only.
+        let mut sent = Vec::new();
+        held.release(
+            |_| Turn::Send,
+            |channel, writer| {
+                let has_room = writer.bit_len() == 1;
+                sent.extend(has_room.then_some(channel));
+                has_room
+            },
+        );
+        assert_eq!((sent, held.calls.len()), (vec![], 4));
+        held.release(|_| Turn::Send, |_, _| true);
+        assert!(held.is_empty() && held.held_bytes() == 0);
     }
 }
