@@ -150,3 +150,32 @@ fn r20_a_reader_that_changes_its_mind_leaves_its_own_value_and_no_other() {
     let moods: Vec<_> = knights.iter().map(|&knight| room.client()[knight].mood).collect();
     assert_eq!(moods, [Mood(5), Mood(0), Mood(0)]);
 }
+
+/// A message that is larger than a packet, and whose reader may refuse it.
+#[derive(NetSerialize, Clone)]
+struct Letter(String, Mood);
+
+#[test]
+fn r20_a_packet_that_completes_a_message_that_its_reader_refuses_changes_no_object() {
+    let register = |client: &mut Client| {
+        client.register::<Knight>().register_message::<Letter>(Channel::Ordered);
+    };
+    let (mut room, knight) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.register_message::<Letter>(Channel::Ordered);
+        server.spawn(Knight::default())
+    });
+    let id = room.guests[0].id;
+    room.server.send(id, &Letter("repl ".repeat(300), Mood(1))).expect("there is room");
+    room.server[knight].last = 70;
+    let packets = room.tick_one();
+    assert_eq!(packets.len(), 2, "the letter has a part in each packet, and the second also has the change");
+    let client = &mut room.guests[0].client;
+    assert_eq!(client.receive(Duration::ZERO, &packets[0]), Ok(()));
+    assert_eq!(client[knight].last, 0);
+    PATIENCE.set(0);
+    let result = client.receive(Duration::ZERO, &packets[1]);
+    PATIENCE.set(u32::MAX);
+    assert_eq!(result, Err(ReceiveError::Malformed("out of patience".to_owned())));
+    assert_eq!(client[knight].last, 0);
+    assert!(client.poll_message::<Letter>().is_none());
+}

@@ -194,6 +194,53 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
 }
 
 #[test]
+fn r20_a_packet_that_completes_an_unreadable_message_brings_no_other_message() {
+    let mut forger = Forger::new();
+    forger.part(UNORDERED, 0, [1_500, 1_000], 0);
+    assert_eq!(forger.closed(), None);
+    let mut text = BitWriter::new();
+    Ordered("first".to_owned()).write(&mut text).expect("a short text");
+    forger.send(|writer| {
+        writer.write_flag(true);
+        writer.write_below(ORDERED, 2);
+        writer.write_bits(0, 16);
+        writer.write_exp_golomb(text.bit_len() as u64, 6);
+        writer.append(text.as_slice());
+        // The last part of the other message, which is no text.
+        writer.write_flag(false);
+        writer.write_flag(false);
+        writer.write_below(UNORDERED, 2);
+        writer.write_bits(0, 16);
+        writer.write_exp_golomb(1_500, 12);
+        writer.write_exp_golomb(1_000, 12);
+        writer.write_exp_golomb(1, 3);
+        (0..500).for_each(|_| writer.write_flag(true));
+    });
+    assert_eq!(forger.closed(), Some(DisconnectReason::Protocol("a string is not UTF-8".to_owned())));
+    assert!(forger.server.poll_message::<Ordered>().is_none());
+}
+
+#[test]
+fn r20_parts_of_a_packet_that_cut_their_message_differently_are_refused() {
+    let mut forger = Forger::new();
+    forger.send(|writer| {
+        for (at, (part, index)) in [(1_000, 0), (1_500, 1)].into_iter().enumerate() {
+            writer.write_flag(false);
+            if at > 0 {
+                writer.write_flag(false);
+            }
+            writer.write_below(UNORDERED, 2);
+            writer.write_bits(0, 16);
+            writer.write_exp_golomb(3_000, 12);
+            writer.write_exp_golomb(part, 12);
+            writer.write_exp_golomb(index, 3);
+            (0..part).for_each(|_| writer.write_flag(true));
+        }
+    });
+    assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))));
+}
+
+#[test]
 fn r20_a_client_that_sends_too_many_messages_is_disconnected_within_a_second() {
     // A hundred times as many as allowed.
     let mut forger = Forger::new();

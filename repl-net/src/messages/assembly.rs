@@ -37,9 +37,23 @@ impl Assembly {
         self.bytes
     }
 
-    /// Returns how a message is cut, if it is unfinished.
-    pub(crate) fn cut(&self, channel: u16, number: u64) -> Option<Cut> {
-        Some(self.unfinished.get(&(channel, number))?.partial.cut)
+    /// Returns how a message is cut, if it is unfinished. Its key is its channel and number.
+    pub(crate) fn cut(&self, key: (u16, u64)) -> Option<Cut> {
+        Some(self.unfinished.get(&key)?.partial.cut)
+    }
+
+    /// Returns the content of a message if `parts` are all of its parts that have not arrived, by their
+    /// indexes. Stores nothing.
+    pub(crate) fn whole_with(
+        &self,
+        key: (u16, u64),
+        cut: Cut,
+        parts: &BTreeMap<usize, BitSlice<'_>>,
+    ) -> Option<BitWriter> {
+        match self.unfinished.get(&key) {
+            Some(unfinished) => unfinished.partial.whole_with(parts),
+            None => Partial::new(cut).whole_with(parts),
+        }
     }
 
     /// Returns how many unfinished messages are reliable.

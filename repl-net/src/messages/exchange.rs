@@ -71,21 +71,19 @@ impl Exchange {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }
 
-    /// Checks the messages of a packet.
+    /// Checks the messages of a packet, and also the messages in parts that it completes.
     ///
     /// # Errors
-    /// Returns an error if an honest peer cannot have sent them.
+    /// Returns an error if an honest peer cannot have sent them, or if a message cannot be read.
     pub(crate) fn check<'a, F: Sender>(
         &self,
         messages: Vec<ReceivedMessage<'a>>,
         mailbox: &mut Mailbox<F>,
     ) -> Result<Checked<'a>, ReadError> {
-        self.incoming.check(&messages)?;
         let packet = mailbox.begin_packet();
-        // The content of a message in parts is checked when it has all parts.
-        for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.part.is_none()) {
-            mailbox.check(message.channel, message.content, Some(Ticket { packet, index }))?;
-        }
+        self.incoming.check(&messages, |index, channel, content| {
+            mailbox.check(channel, content, index.map(|index| Ticket { packet, index }))
+        })?;
         Ok(Checked { messages, packet })
     }
 
@@ -93,8 +91,8 @@ impl Exchange {
     /// for other parts are stored.
     ///
     /// # Errors
-    /// Returns an error if a client has sent too many messages, if too many wait to be polled, or if a
-    /// message that came in parts cannot be read. The reason names the type of the message.
+    /// Returns an error if a client has sent too many messages, or if too many wait to be polled. The reason
+    /// names the type of the message.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         checked: Checked<'_>,
@@ -106,17 +104,12 @@ impl Exchange {
         let mut result = Ok(());
         for (index, message) in checked.messages.iter().enumerate() {
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
-            self.incoming.take(message, now, |content, came_in_parts| {
-                if result.is_err() {
-                    return;
-                }
-                let ticket = (!came_in_parts).then_some(Ticket { packet: checked.packet, index });
-                result = if came_in_parts && let Err(error) = mailbox.check(message.channel, content, None) {
-                    Err(DisconnectReason::Protocol(error.to_string()))
-                } else {
+            self.incoming.take(message, now, |content, is_in_packet| {
+                if result.is_ok() {
+                    let ticket = is_in_packet.then_some(Ticket { packet: checked.packet, index });
                     let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
-                    mailbox.deliver(message.channel, arrival)
-                };
+                    result = mailbox.deliver(message.channel, arrival);
+                }
             });
         }
         result

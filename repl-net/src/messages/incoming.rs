@@ -11,6 +11,7 @@ use repl_core::{BitSlice, BitWriter, ReadError};
 use super::assembly::Assembly;
 use super::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
 use crate::transport::message::ReceivedMessage;
+use crate::transport::parts::Cut;
 use crate::transport::sequence::Sequence;
 
 /// The incoming messages of a connection.
@@ -55,17 +56,23 @@ impl Incoming {
         self.bytes.saturating_add(self.assembly.bytes())
     }
 
-    /// Checks the messages of a packet, before anything of it is applied.
+    /// Checks the messages of a packet, before anything of it is applied. Calls `read` with the channel and
+    /// the content of each message that is whole, or that the packet completes. If the message is in one
+    /// piece, `read` also gets its index in the packet.
     ///
     /// # Errors
-    /// Returns an error if an honest peer cannot have sent them.
-    pub(crate) fn check(&self, messages: &[ReceivedMessage<'_>]) -> Result<(), ReadError> {
+    /// Returns an error if an honest peer cannot have sent them, or the error of `read`.
+    pub(crate) fn check(
+        &self,
+        messages: &[ReceivedMessage<'_>],
+        mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
         if self.held_bytes() > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }
-        let mut begun = BTreeSet::new();
-        for message in messages {
+        let mut parts: BTreeMap<(u16, u64), (Cut, BTreeMap<usize, BitSlice<'_>>)> = BTreeMap::new();
+        for (at, message) in messages.iter().enumerate() {
             let receiving = self.channels.get(message.channel as usize).ok_or(ReadError::OutOfRange)?;
             let number = receiving.number_of(message);
             if receiving.is_reliable() && number >= receiving.next.saturating_add(MAX_MESSAGES as u64) {
@@ -76,26 +83,45 @@ impl Incoming {
             if bits > max.saturating_mul(8) {
                 return Err(ReadError::TooLong { len: bits / 8, max });
             }
-            let Some((cut, _)) = message.part else { continue };
-            match self.assembly.cut(message.channel, number) {
-                Some(known) if known != cut => return Err(ReadError::OutOfRange),
-                None if receiving.is_reliable() && !receiving.has_arrived(number) => {
-                    begun.insert((message.channel, number));
-                }
-                _ => {}
+            let Some((cut, index)) = message.part else {
+                read(Some(at), message.channel, message.content)?;
+                continue;
+            };
+            let key = (message.channel, number);
+            let known = || (self.assembly.cut(key).unwrap_or(cut), BTreeMap::new());
+            let (known, contents) = parts.entry(key).or_insert_with(known);
+            if *known != cut {
+                return Err(ReadError::OutOfRange);
             }
+            contents.entry(index).or_insert(message.content);
         }
-        let unfinished = self.assembly.reliable().saturating_add(begun.len());
+        parts.retain(|&(channel, number), _| !self.has_arrived(channel, number));
+        let is_new = |key: &&(u16, u64)| self.is_reliable(key.0) && self.assembly.cut(**key).is_none();
+        let begun = parts.keys().filter(is_new).count();
+        let unfinished = self.assembly.reliable().saturating_add(begun);
         // A packet can finish all messages that it begins.
-        if !begun.is_empty() && unfinished > MAX_UNFINISHED {
+        if begun > 0 && unfinished > MAX_UNFINISHED {
             return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
+        }
+        for (key, (cut, contents)) in parts {
+            if let Some(mut whole) = self.assembly.whole_with(key, cut, &contents) {
+                read(None, key.0, whole.as_slice())?;
+            }
         }
         Ok(())
     }
 
-    /// Takes a message that was checked. Calls `deliver` with each message that can be delivered now: this
-    /// message, and messages that have waited for it. The arguments of `deliver` are the content, and whether
-    /// it came in parts.
+    fn is_reliable(&self, channel: u16) -> bool {
+        self.channels.get(channel as usize).is_some_and(ReceivingChannel::is_reliable)
+    }
+
+    fn has_arrived(&self, channel: u16, number: u64) -> bool {
+        self.channels.get(channel as usize).is_some_and(|receiving| receiving.has_arrived(number))
+    }
+
+    /// Takes a message that was checked. Calls `deliver` with the content of each message that can be
+    /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether the
+    /// packet has this content in one piece.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
@@ -121,19 +147,18 @@ impl Incoming {
                 assembled.as_slice()
             }
         };
-        let came_in_parts = message.part.is_some();
-        let before = receiving.next;
+        let (before, is_in_packet) = (receiving.next, message.part.is_none());
         match &mut receiving.early {
             Early::None => {
                 receiving.next = receiving.next.max(number.saturating_add(1));
                 if let Channel::Sequenced { .. } = receiving.config.channel {
                     self.assembly.drop_before(message.channel, number);
                 }
-                deliver(content, came_in_parts);
+                deliver(content, is_in_packet);
             }
             Early::Unordered(early) => {
                 early.insert(number);
-                deliver(content, came_in_parts);
+                deliver(content, is_in_packet);
                 while early.remove(&receiving.next) {
                     receiving.next = receiving.next.saturating_add(1);
                 }
@@ -145,11 +170,11 @@ impl Incoming {
                 early.insert(number, stored);
             }
             Early::Ordered(early) => {
-                deliver(content, came_in_parts);
+                deliver(content, is_in_packet);
                 receiving.next = receiving.next.saturating_add(1);
                 while let Some(mut content) = early.remove(&receiving.next) {
                     self.bytes = self.bytes.saturating_sub(held_bytes(content.bit_len().div_ceil(8)));
-                    deliver(content.as_slice(), true);
+                    deliver(content.as_slice(), false);
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
@@ -221,7 +246,6 @@ impl ReceivingChannel {
 mod tests {
     use super::*;
     use crate::messages::channel::MessageOptions;
-    use crate::transport::parts::Cut;
 
     const NOW: Duration = Duration::ZERO;
 
@@ -240,7 +264,7 @@ mod tests {
         let content = number.to_le_bytes();
         let content = BitSlice::new(&content, 0, 64).expect("64 bits");
         let message = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
-        incoming.check(&[message])?;
+        incoming.check(&[message], |_, _, _| Ok(()))?;
         let mut delivered = Vec::new();
         incoming.take(&message, NOW, |content, _| {
             delivered.push(content.reader().read_bits(64).expect("64 bits"))
@@ -293,7 +317,7 @@ mod tests {
         let mut messages = (0..400).flat_map(|channel| (1..9).map(move |number| (channel, number)));
         let refused = messages.find(|&(channel, number)| {
             let message = ReceivedMessage { channel, number, part: None, content };
-            let is_refused = incoming.check(&[message]).is_err();
+            let is_refused = incoming.check(&[message], |_, _, _| Ok(())).is_err();
             incoming.take(&message, NOW, |_, _| panic!("the first message of the channel is missing"));
             is_refused
         });
@@ -304,7 +328,10 @@ mod tests {
     #[test]
     fn r20_a_channel_that_does_not_exist_is_refused() {
         let message = ReceivedMessage { channel: 1, number: 0, part: None, content: BitSlice::default() };
-        assert_eq!(incoming(Channel::Ordered).check(&[message]), Err(ReadError::OutOfRange));
+        assert_eq!(
+            incoming(Channel::Ordered).check(&[message], |_, _, _| Ok(())),
+            Err(ReadError::OutOfRange)
+        );
     }
 
     /// Takes the part `index` of a message of 1,000 bytes that all contain the message's number. Returns what
@@ -319,7 +346,7 @@ mod tests {
         let content = cut.part(index, &bytes);
         let message =
             ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
-        incoming.check(&[message])?;
+        incoming.check(&[message], |_, _, _| Ok(()))?;
         let mut delivered = Vec::new();
         incoming.take(&message, now, |content, _| {
             delivered.push((content.reader().read_bits(8).expect("a byte"), content.len()));
@@ -413,9 +440,13 @@ mod tests {
         let content = BitSlice::new(&bytes, 0, 800).expect("800 bits");
         let part = |number, cut| ReceivedMessage { channel: 0, number, part: Some((cut, 0)), content };
         let other = Cut { bit_len: 8_000, part_bits: 800 };
-        assert_eq!(incoming.check(&[part(0, other)]), Err(ReadError::OutOfRange));
+        assert_eq!(incoming.check(&[part(0, other)], |_, _, _| Ok(())), Err(ReadError::OutOfRange));
         let too_large = Cut { bit_len: (64 << 10) * 8 + 1, part_bits: 800 };
-        assert!(incoming.check(&[part(1, too_large)]).is_err());
-        assert!(incoming.check(&[part(1, Cut { bit_len: (64 << 10) * 8, part_bits: 800 })]).is_ok());
+        assert!(incoming.check(&[part(1, too_large)], |_, _, _| Ok(())).is_err());
+        assert!(
+            incoming
+                .check(&[part(1, Cut { bit_len: (64 << 10) * 8, part_bits: 800 })], |_, _, _| Ok(()))
+                .is_ok()
+        );
     }
 }

@@ -5,6 +5,8 @@
 //! length that a peer claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use std::collections::BTreeMap;
+
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 /// The smallest size of a part, except for the last part of the content. Each stored part costs memory in
@@ -118,6 +120,32 @@ impl Partial {
             whole.append(BitSlice::new(bytes, 0, self.cut.bits_of(index as usize)).unwrap_or_default());
         }
         whole
+    }
+
+    /// Returns the whole content if `more` has all parts that have not arrived, by their indexes. Stores
+    /// nothing.
+    pub(crate) fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
+        let new = more.keys().filter(|&&index| self.start_of(index).is_none()).count();
+        if self.starts.len().saturating_add(new) < self.cut.parts() {
+            return None;
+        }
+        let mut whole = BitWriter::new();
+        for index in 0..self.cut.parts() {
+            whole.append(self.part(index).or_else(|| more.get(&index).copied())?);
+        }
+        Some(whole)
+    }
+
+    /// Returns the position in `bytes` of a part that has arrived.
+    fn start_of(&self, index: usize) -> Option<u32> {
+        let at = self.starts.binary_search_by_key(&index, |&(index, _)| index as usize).ok()?;
+        self.starts.get(at).map(|&(_, start)| start)
+    }
+
+    /// Returns a part that has arrived.
+    fn part(&self, index: usize) -> Option<BitSlice<'_>> {
+        let bytes = self.bytes.get(self.start_of(index)? as usize..)?;
+        BitSlice::new(bytes, 0, self.cut.bits_of(index))
     }
 
     /// Returns how many bytes the stored parts take.
