@@ -1,14 +1,16 @@
-//! The functions that the fuzzers run. `tests/fuzz_corpora.rs` runs the same functions on the inputs in
+//! The functions that the fuzzers run. `tests/fuzz_corpora` runs the same functions on the inputs in
 //! `corpus`, without a fuzzer.
 //!
 //! *Invariant:* no input causes a panic, and a refused packet changes nothing.
 
 pub mod bits;
 pub mod classes;
+pub mod endpoint;
 #[allow(dead_code, reason = "a test forges more than is needed here")]
 #[path = "../../tests/hostile/forge.rs"]
-mod forge;
+pub(crate) mod forge;
 pub mod packets;
+pub mod talk;
 pub mod to_client;
 pub mod to_server;
 pub mod values;

@@ -1,6 +1,6 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
-//! *Invariant:* a client that refuses a packet keeps all its values.
+//! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from it.
 
 use std::time::Duration;
 
@@ -9,13 +9,17 @@ use repl::prelude::*;
 use super::classes::{Actor, Pebble, register};
 use super::forge::seal;
 use super::packets::{SESSION, split};
+use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// A client that receives one packet in each tick.
+/// A client that receives one packet in each tick, and also sends messages and calls.
 pub struct Guest {
     client: Client,
     now: Duration,
+    ticks: usize,
+    /// The messages that arrived.
+    pub heard: Heard,
 }
 
 impl Default for Guest {
@@ -28,18 +32,29 @@ impl Default for Guest {
         };
         let mut client = Client::new(config, SESSION);
         register(&mut client);
-        Self { client, now: Duration::ZERO }
+        talk::register_on_client(&mut client);
+        Self { client, now: Duration::ZERO, ticks: 0, heard: Heard::default() }
     }
 }
 
 /// All objects of a client.
-type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>);
+type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>, Vec<(ObjectRef<Hero>, Hero)>);
 
 impl Guest {
     /// Ticks the client, and returns the packets that it sends.
     pub fn tick(&mut self) -> Vec<Vec<u8>> {
+        let own =
+            self.client.objects::<Hero>().map(|(hero, _)| hero).find(|&hero| self.client.is_owner(hero));
+        if let Some(hero) = own {
+            talk::say_to_server(&mut self.client, hero, self.ticks);
+        }
+        self.ticks += 1;
         self.client.tick(self.now);
         self.now += TICK;
+        self.heard.poll(&mut self.client);
+        while self.client.poll_call::<Hero>().is_some() {
+            self.heard.polled += 1;
+        }
         let mut packets = Vec::new();
         while let Some(packet) = self.client.poll_transmit() {
             packets.push(packet.to_vec());
@@ -54,8 +69,16 @@ impl Guest {
         let result = self.client.receive(self.now, &seal(content, SESSION));
         if result.is_err() {
             assert_eq!(self.shown(), before, "{result:?} changed something");
+            let has_message = self.heard.poll(&mut self.client);
+            let has_call = self.client.poll_call::<Hero>().is_some();
+            assert!(!has_message && !has_call, "{result:?} brought something");
         }
         result.is_ok()
+    }
+
+    /// How many calls have run on the client.
+    pub fn runs(&self) -> u32 {
+        talk::runs(&self.client)
     }
 
     pub fn is_connected(&self) -> bool {
@@ -65,7 +88,8 @@ impl Guest {
     pub fn shown(&self) -> Shown {
         let actors = self.client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone()));
         let pebbles = self.client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone()));
-        (actors.collect(), pebbles.collect())
+        let heroes = self.client.objects::<Hero>().map(|(reference, hero)| (reference, hero.clone()));
+        (actors.collect(), pebbles.collect(), heroes.collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A fuzzer of the server: the input is a list of a client's packets, from the handshake on. The server has a
 //! few objects.
 //!
-//! *Invariant:* no packet of a client changes the server's objects.
+//! *Invariant:* a packet of a client changes the server's objects only if it contains a call that may run.
 
 use std::time::Duration;
 
@@ -11,15 +11,22 @@ use repl::{BitReader, CongestionControl};
 use super::classes::{Actor, Pebble, change};
 use super::forge::seal;
 use super::packets::{SESSION, split};
+use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
 
+/// The objects of a server.
+type State = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Hero>, Hero)>);
+
 /// A server that receives one packet of its only client in each tick, and also changes its objects in each
-/// tick.
+/// tick. The client owns one of the heroes.
 pub struct Host {
     server: Server,
     connection: ConnectionId,
     actors: Vec<ObjectRef<Actor>>,
+    heroes: Vec<ObjectRef<Hero>>,
+    /// The messages that arrived.
+    pub heard: Heard,
     now: Duration,
     ticks: usize,
     /// The token that the client's packets of state must include, once the server has sent it.
@@ -38,8 +45,20 @@ impl Host {
         });
         let actors = (0..2).map(|_| server.spawn(Actor { name: "Ada".into(), ..Actor::default() })).collect();
         server.spawn(Pebble { weight: 1, calls: 0 });
+        talk::register_on_server(&mut server);
+        let heroes: Vec<_> = (0..2).map(|_| server.spawn(Hero::default())).collect();
         let connection = server.connect(Duration::ZERO);
-        Self { server, connection, actors, now: Duration::ZERO, ticks: 0, token: 0 }
+        server.set_owner(heroes[0], Some(connection));
+        Self {
+            server,
+            connection,
+            actors,
+            heroes,
+            heard: Heard::default(),
+            now: Duration::ZERO,
+            ticks: 0,
+            token: 0,
+        }
     }
 
     /// Passes a packet with this content to the server.
@@ -49,10 +68,22 @@ impl Host {
         let session = if is_control { SESSION } else { SESSION ^ self.token };
         self.server.receive(self.connection, self.now, &seal(content, session));
         assert_eq!(self.state(), before, "a client changed something");
+        let senders = self.heard.poll_server(&mut self.server);
+        while let Some(event) = self.server.poll_event() {
+            if let ServerEvent::Disconnected(_, DisconnectReason::Protocol(why)) = event {
+                assert!(senders.is_empty(), "a refused packet brought a message: {why}");
+            }
+        }
     }
 
-    fn state(&self) -> Vec<(ObjectRef<Actor>, Actor)> {
-        self.server.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect()
+    fn state(&self) -> State {
+        let actors = self.server.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone()));
+        (actors.collect(), talk::heroes(&self.server))
+    }
+
+    /// How many calls have run on the server.
+    pub fn runs(&self) -> u32 {
+        talk::heroes(&self.server).iter().map(|(_, hero)| hero.runs).sum()
     }
 
     /// Changes some objects, ticks the server, and returns its packets.
@@ -64,8 +95,14 @@ impl Host {
             11 => self.server.despawn(self.actors.pop().expect("an actor")),
             _ => {}
         }
+        talk::say_to_client(&mut self.server, self.connection, &self.heroes, self.ticks);
         self.ticks += 1;
+        let before = talk::heroes(&self.server);
         self.server.tick(self.now);
+        talk::assert_changed_by_calls(&before, &self.server);
+        while self.server.poll_call::<Hero>().is_some() {
+            self.heard.polled += 1;
+        }
         self.now += TICK;
         let mut packets = Vec::new();
         while let Some(packet) = self.server.poll_transmit(self.connection) {
@@ -89,15 +126,15 @@ fn token(packet: &[u8]) -> Option<u64> {
     bits.read_bits(64).ok().filter(|_| is_welcome)
 }
 
-/// Runs an input. Returns whether the connection is still open at the end.
-pub fn run(data: &[u8]) -> bool {
+/// Runs an input, until the connection ends. Returns the server.
+pub fn run(data: &[u8]) -> Host {
     let mut host = Host::new(1_200);
     for content in split(data) {
         host.hear(content);
         host.tick();
         if !host.is_connected() {
-            return false;
+            break;
         }
     }
-    true
+    host
 }

@@ -1,12 +1,15 @@
-//! Runs the inputs of the fuzzers without a fuzzer: recorded sessions, and inputs with which fuzzers found
-//! bugs.
+//! Runs the inputs of the fuzzers without a fuzzer: recorded sessions, inputs with which fuzzers found bugs,
+//! and thousands of damaged sessions.
 //!
 //! *Invariant:* recorded sessions are accepted completely, so they have the current wire format.
 //! `UPDATE_CORPORA=1` records the sessions again.
 
 #[allow(dead_code, unreachable_pub, reason = "the fuzzers use these too")]
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 mod targets;
+
+mod damaged;
+mod visits;
 
 use std::fs;
 use std::path::PathBuf;
@@ -69,30 +72,58 @@ fn session(mtu_bytes: usize, ticks: usize) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (of_server, of_client)
 }
 
-#[test]
-fn sessions_of_a_server_are_accepted_and_bring_its_objects() {
+/// The recorded sessions of a server, by their names.
+fn server_sessions() -> Vec<(String, Vec<u8>)> {
     let record = |(name, mtu_bytes, ticks): (&str, usize, usize)| {
         (name.to_owned(), join(&session(mtu_bytes, ticks).0))
     };
-    let sessions = [("session-short", 1_200, 8), ("session-long", 1_200, 40), ("session-small", 160, 40)];
-    update("to_client", &sessions.map(record));
+    [("session-short", 1_200, 8), ("session-long", 1_200, 40), ("session-small", 160, 40)].map(record).into()
+}
+
+/// The recorded sessions of a client, by their names.
+fn client_sessions() -> Vec<(String, Vec<u8>)> {
+    let record = |(name, ticks): (&str, usize)| (name.to_owned(), join(&session(1_200, ticks).1));
+    [("session-short", 6), ("session-long", 24)].map(record).into()
+}
+
+#[test]
+fn sessions_of_a_server_are_accepted_and_bring_its_objects() {
+    update("to_client", &server_sessions());
     for (name, data) in corpus("to_client") {
         let (guest, accepted, all) = to_client::run(&data);
         if name.starts_with("session") {
             assert!(all > 5 && accepted == all, "{name}: {accepted} of {all}; record it again");
-            let (actors, pebbles) = guest.shown();
-            assert!(actors.len() >= 2 && pebbles.len() == 1, "{name} brings objects");
+            let (actors, pebbles, heroes) = guest.shown();
+            assert!(actors.len() >= 2 && pebbles.len() == 1 && heroes.len() == 2, "{name} brings objects");
+            if all > 20 {
+                let heard = guest.heard;
+                assert!(heard.chats >= 2 && heard.chat_bytes > 1_300, "{name}: {heard:?}");
+                assert!(
+                    heard.scores > 1 && heard.inputs > 9 && heard.effects > 1 && heard.polled > 1,
+                    "{name}: {heard:?}"
+                );
+                assert!(guest.runs() >= 10, "{name}: {} calls", guest.runs());
+            }
         }
     }
 }
 
 #[test]
 fn sessions_of_a_client_are_accepted() {
-    let record = |(name, ticks)| (String::from(name), join(&session(1_200, ticks).1));
-    update("to_server", &[("session-short", 6), ("session-long", 24)].map(record));
+    update("to_server", &client_sessions());
     for (name, data) in corpus("to_server") {
-        let stands = to_server::run(&data);
-        assert!(stands || !name.starts_with("session"), "{name} is refused; record it again");
+        let host = to_server::run(&data);
+        if name.starts_with("session") {
+            assert!(host.is_connected(), "{name} is refused; record it again");
+        }
+        if name == "session-long" {
+            let heard = host.heard;
+            assert!(
+                heard.chats >= 2 && heard.scores > 1 && heard.effects > 0 && heard.polled > 0,
+                "{heard:?}"
+            );
+            assert!(host.runs() >= 10, "{} calls", host.runs());
+        }
     }
 }
 
