@@ -606,16 +606,16 @@ fn r21_sides_with_other_messages_refuse_each_other() {
             (|client: &mut Client| {
                 client.register_message::<Score>(Channel::Ordered);
             }) as fn(&mut Client),
-            "message Score",
+            "`channel` of the messages `Score` is `ordered` on the client and `unordered` on the server",
         ),
-        (|_| {}, "message Score"),
+        (|_| {}, "the client has no messages of the type `Score`"),
         (
             |client| {
                 client
                     .register_message::<Score>(Channel::Unordered)
                     .register_message::<Chat>(Channel::Ordered);
             },
-            "message Chat",
+            "the server has no messages of the type `Chat`",
         ),
     ] {
         let mut room = Room::new(ServerConfig::default(), other);

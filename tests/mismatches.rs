@@ -8,16 +8,26 @@ mod support;
 
 use repl::prelude::*;
 use repl::tools::{Difference, LayoutMismatch, Side};
-use repl::{ArchetypeId, DisconnectReason};
+use repl::{ArchetypeId, DisconnectReason, MessageOptions};
 use support::{Room, size};
 
 /// A server or a client. Both sides can register the same classes and archetypes through this trait.
 trait Registry {
     fn class<T: Replicated>(&mut self);
     fn archetype<T: Replicated>(&mut self, make: fn() -> T);
+    fn message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel, options: MessageOptions);
+    fn calls<T: Rpcs>(&mut self);
 }
 
 impl Registry for Server {
+    fn message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel, options: MessageOptions) {
+        self.register_message_with::<M>(channel, options);
+    }
+
+    fn calls<T: Rpcs>(&mut self) {
+        self.register_calls::<T>();
+    }
+
     fn class<T: Replicated>(&mut self) {
         self.register::<T>();
     }
@@ -28,6 +38,14 @@ impl Registry for Server {
 }
 
 impl Registry for Client {
+    fn message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel, options: MessageOptions) {
+        self.register_message_with::<M>(channel, options);
+    }
+
+    fn calls<T: Rpcs>(&mut self) {
+        self.register_calls::<T>();
+    }
+
     fn class<T: Replicated>(&mut self) {
         self.register::<T>();
     }
@@ -254,6 +272,166 @@ fn r21_a_mismatch_says_what_to_do() {
         ]
         .join("\n")
     );
+}
+
+/// Two functions that register messages with the name `Chat`, one on the server and one on the client.
+macro_rules! chat {
+    ($fields:tt, $channel:expr $(, $option:ident: $value:expr)*) => {{
+        #[derive(NetSerialize, Clone)]
+        #[replicated(name = "Chat")]
+        struct Made $fields;
+
+        fn register<R: Registry>(registry: &mut R) {
+            let options = MessageOptions { $($option: $value,)* ..MessageOptions::default() };
+            registry.message::<Made>($channel, options);
+        }
+        (register::<Server> as fn(&mut Server), register::<Client> as fn(&mut Client))
+    }};
+}
+
+/// Nothing that both sides register.
+fn nothing() -> Sides {
+    (|_| (), |_| ())
+}
+
+/// Checks what both sides report about what is called `name`, and returns the text of the report.
+#[track_caller]
+fn report(server: Sides, client: Sides, name: &str, expected: Difference) -> String {
+    let mismatch = told(server, client).expect("the two differ");
+    assert_eq!(mismatch, LayoutMismatch { class: name.to_owned(), difference: expected });
+    mismatch.to_string()
+}
+
+/// Returns the difference between the forms of a property.
+fn form(property: &str, server: &str, client: &str) -> Difference {
+    let (property, client, server) = (property.to_owned(), client.to_owned(), server.to_owned());
+    Difference::Form { property, client, server }
+}
+
+#[test]
+fn r21_messages_that_differ_are_named_with_what_differs() {
+    let plain = || chat!((u8), Channel::Ordered);
+    assert_eq!(told(plain(), plain()), None);
+    assert_eq!(
+        told(plain(), chat!((u8), Channel::Ordered, weight: 3)),
+        None,
+        "each side has its own weights"
+    );
+    let missing = |missing_on| Difference::NoClass { missing_on };
+    let reports = [
+        report(plain(), nothing(), "message Chat", missing(Side::Client)),
+        report(nothing(), plain(), "message Chat", missing(Side::Server)),
+        report(
+            plain(),
+            chat!((u8), Channel::Unordered),
+            "message Chat",
+            form("channel", "ordered", "unordered"),
+        ),
+        report(
+            chat!((u8), Channel::Unreliable),
+            chat!((u8), Channel::Sequenced { copies: 2 }),
+            "message Chat",
+            form("channel", "unreliable", "sequenced"),
+        ),
+        report(
+            chat!((u8), Channel::Ordered, max_bytes: 300),
+            plain(),
+            "message Chat",
+            form("max_bytes", "300", "65536"),
+        ),
+        report(
+            plain(),
+            chat!((u8), Channel::Ordered, per_second: 50),
+            "message Chat",
+            form("per_second", "1000", "50"),
+        ),
+        report(plain(), chat!((u16), Channel::Ordered), "message Chat", form("", "Chat", "Chat")),
+    ];
+    insta::assert_snapshot!(reports.join("\n"));
+}
+
+/// Two functions that register a class with the name `Ship` and these calls, one on the server and one on the
+/// client.
+macro_rules! calls {
+    ($($calls:tt)*) => {{
+        #[derive(Replicated, Default)]
+        #[replicated(all, name = "Ship")]
+        struct Made {
+            hull: u16,
+        }
+
+        #[rpcs]
+        impl Made {
+            $($calls)*
+        }
+
+        fn register<R: Registry>(registry: &mut R) {
+            registry.calls::<Made>();
+        }
+        (register::<Server> as fn(&mut Server), register::<Client> as fn(&mut Client))
+    }};
+}
+
+#[derive(NetSerialize, Clone)]
+#[replicated(name = "Aim")]
+struct Aim(u8);
+
+#[derive(NetSerialize, Clone)]
+#[replicated(name = "Aim")]
+struct FineAim(u16);
+
+#[test]
+fn r21_calls_that_differ_are_named_with_what_differs() {
+    let fire = || calls! { #[rpc(server, reliable)] fn fire(course: u16); };
+    assert_eq!(told(fire(), fire()), None);
+    let polled = calls! { #[rpc(server, reliable)] fn fire(&mut self, course: u16) { self.hull = course; } };
+    assert_eq!(told(fire(), polled), None, "each side decides whether it polls a call");
+    let two = || calls! { #[rpc(server, reliable)] fn fire(course: u16); #[rpc(client, reliable)] fn hit(); };
+    let swapped =
+        calls! { #[rpc(client, reliable)] fn hit(); #[rpc(server, reliable)] fn fire(course: u16); };
+    let without = ship!({ #[replicated] hull: u16 } { Self { hull: 0 } });
+    let missing =
+        |property: &str, missing_on| Difference::NoProperty { property: property.to_owned(), missing_on };
+    let alone = "server, reliable, 60 per second";
+    let one = |client: Sides, expected| report(fire(), client, "calls of Ship", expected);
+    let reports = [
+        one(without, Difference::NoClass { missing_on: Side::Client }),
+        one(two(), missing("hit", Side::Server)),
+        report(two(), fire(), "calls of Ship", missing("hit", Side::Client)),
+        report(two(), swapped, "calls of Ship", Difference::Order { property: "fire".to_owned() }),
+        one(
+            calls! { #[rpc(server, unreliable)] fn fire(course: u16); },
+            form("fire", alone, "server, unreliable, 60 per second"),
+        ),
+        one(
+            calls! { #[rpc(client, reliable)] fn fire(course: u16); },
+            form("fire", alone, "client, reliable"),
+        ),
+        one(
+            calls! { #[rpc(client, reliable, waits)] fn fire(course: u16); },
+            form("fire", alone, "client, reliable, waits"),
+        ),
+        one(
+            calls! { #[rpc(server, reliable, per_second = 7)] fn fire(course: u16); },
+            form("fire", alone, "server, reliable, 7 per second"),
+        ),
+        one(
+            calls! { #[rpc(server, reliable)] fn fire(course: u32); },
+            form("fire.course", "u16, 16 bits", "u32, 32 bits"),
+        ),
+        one(calls! { #[rpc(server, reliable)] fn fire(); }, missing("fire.course", Side::Client)),
+        one(
+            calls! { #[rpc(server, reliable)] fn fire(course: u16, force: u8); },
+            missing("fire.force", Side::Server),
+        ),
+        report(
+            calls! { #[rpc(server, reliable)] fn fire(aim: Aim); },
+            calls! { #[rpc(server, reliable)] fn fire(aim: FineAim); },
+            "calls of Ship",
+            form("fire.aim", "Aim", "Aim"),
+        ),
+    ];
+    insta::assert_snapshot!(reports.join("\n"));
 }
 
 #[test]

@@ -143,5 +143,5 @@ fn both_sides_must_have_the_same_calls() {
         room.step();
     }
     let Some(DisconnectReason::Layouts(mismatch)) = room.closed(0) else { panic!("a refusal") };
-    assert!(mismatch.to_string().contains("calls of Hero"), "{mismatch}");
+    assert!(mismatch.to_string().contains("the client has no calls of `Hero`"), "{mismatch}");
 }

@@ -35,6 +35,17 @@ impl Layout {
     }
 }
 
+impl Field {
+    /// Returns the form of the field and of each of its parts, with paths that begin with `path`. Allocates,
+    /// like [`Layout::forms`].
+    #[must_use]
+    pub fn forms(&self, path: String) -> Vec<Form> {
+        let mut forms = Vec::new();
+        add_field(self.formatted(), self, path, &mut forms);
+        forms
+    }
+}
+
 /// Adds the forms of a field to `forms`. The condition of a field is part of the field's first form.
 fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
     let first = forms.len();

@@ -12,6 +12,7 @@ use super::rpcs::Rpcs;
 use crate::messages::channel::Channel;
 use crate::messages::mailbox::Mailbox;
 use crate::messages::sender::Sender;
+use crate::session::mismatch::{CALLS, UNRELIABLE_CALLS};
 
 /// Identifies the channel of the reliable calls of a class.
 struct ReliableCalls<T>(PhantomData<T>);
@@ -33,8 +34,8 @@ pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
     let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_CHECKSUM).finish();
     let class = T::CALLS.class();
     for (is_reliable, name, channel) in [
-        (true, format!("calls of {class}"), Channel::Ordered),
-        (false, format!("unreliable calls of {class}"), Channel::Unreliable),
+        (true, format!("{CALLS}{class}"), Channel::Ordered),
+        (false, format!("{UNRELIABLE_CALLS}{class}"), Channel::Unreliable),
     ] {
         mailbox.register_inbox(
             name,

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::table::{CallEntry, CallKind, CallTable};
+use super::table::{CallEntry, CallTable};
 
 /// A row: a call, or one of its parameters.
 struct Row {
@@ -17,11 +17,10 @@ struct Row {
 
 impl Row {
     fn of_call(number: usize, call: &CallEntry) -> Self {
-        let reliability = if call.is_reliable { "reliable" } else { "unreliable" };
         Self {
             number: number.to_string(),
             name: call.name.to_owned(),
-            type_name: format!("{}, {reliability}", call.kind.name()),
+            type_name: call.kind_text(),
             bits: String::new(),
             remarks: remarks(call),
         }
@@ -30,10 +29,9 @@ impl Row {
 
 /// Returns the options of a call, without its kind and reliability.
 fn remarks(call: &CallEntry) -> String {
-    let rate = (call.kind == CallKind::Server).then(|| format!("{} per second", call.per_second));
     let flags = [(call.is_validated, "validated"), (call.waits, "waits"), (call.is_polled, "polled")];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.to_owned());
-    rate.into_iter().chain(flags).collect::<Vec<_>>().join(", ")
+    call.rate_text().into_iter().chain(flags).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the rows of the parameters of a call.

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use repl_core::wire::{read_guid, write_guid};
 use repl_core::{
-    BitSlice, BitWriter, Guid, NetSerialize, NoObjects, ObjectRef, Objects, ReadError, ReferenceMap,
+    BitSlice, BitWriter, Form, Guid, NetSerialize, NoObjects, ObjectRef, Objects, ReadError, ReferenceMap,
     WriteError,
 };
 
 use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
+use crate::messages::channel::ChannelConfig;
 use crate::messages::mailbox::{Arrival, Inbox, MAX_UNREAD, Refusal};
 use crate::messages::read_ahead::{ReadAhead, Ticket};
 use crate::messages::sender::Sender;
@@ -133,6 +134,10 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
 
     fn rates(&self) -> Vec<u32> {
         T::CALLS.calls().iter().map(|call| call.per_second).collect()
+    }
+
+    fn forms(&self, _: &ChannelConfig) -> Vec<Form> {
+        T::CALLS.forms()
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {

@@ -3,7 +3,7 @@
 //! *Invariant:* the checksum covers everything that both sides must agree on.
 
 use repl_core::__private::Field;
-use repl_core::Checksum;
+use repl_core::{Checksum, Form};
 
 /// Where a call runs, and who may call it (S213).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,32 @@ pub struct CallEntry {
     /// Whether the call has no body, so that it waits until the user polls it.
     pub is_polled: bool,
     pub parameters: &'static [Parameter],
+}
+
+impl CallEntry {
+    /// Returns the kind of the call and how it is delivered, as text.
+    pub(super) fn kind_text(&self) -> String {
+        let reliability = if self.is_reliable { "reliable" } else { "unreliable" };
+        format!("{}, {reliability}", self.kind.name())
+    }
+
+    /// Returns how many times a second a client may make the call. `None` if clients do not make it.
+    pub(super) fn rate_text(&self) -> Option<String> {
+        (self.kind == CallKind::Server).then(|| format!("{} per second", self.per_second))
+    }
+
+    /// Returns everything about the call that both sides must agree on, without its parameters.
+    fn text(&self) -> String {
+        let waits = self.waits.then(|| "waits".to_owned());
+        let parts = [Some(self.kind_text()), self.rate_text(), waits];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Adds to a checksum what both sides must agree on, without the parameters.
+    fn add_to(&self, sum: Checksum) -> Checksum {
+        let flags = u64::from(self.is_reliable) | u64::from(self.waits) << 1;
+        sum.text(self.name).text(self.kind.name()).number(flags).number(self.per_second.into())
+    }
 }
 
 /// One parameter of a call.
@@ -104,13 +130,24 @@ impl CallTable {
         self.calls.get(number)
     }
 
+    /// Returns the form of each call and of each of its parameters, in the order of declaration. Both sides
+    /// must agree on the forms.
+    pub(super) fn forms(&self) -> Vec<Form> {
+        let mut forms = Vec::new();
+        for call in self.calls {
+            let sum = call.add_to(Checksum::new()).finish();
+            forms.push(Form { path: call.name.to_owned(), text: call.text(), sum });
+            for parameter in call.parameters {
+                forms.extend(parameter.field.forms(format!("{}.{}", call.name, parameter.name)));
+            }
+        }
+        forms
+    }
+
     /// Returns a checksum of everything that decides who runs a call and how the call is delivered. The
     /// parameters are not included, because the checksum of the enum of the calls covers them.
     pub(super) fn checksum(&self) -> u64 {
-        let add = |sum: Checksum, call: &CallEntry| {
-            let flags = u64::from(call.is_reliable) | u64::from(call.waits) << 1;
-            sum.text(call.name).text(call.kind.name()).number(flags).number(call.per_second.into())
-        };
-        self.calls.iter().fold(Checksum::new().text(self.class), add).finish()
+        let sum = Checksum::new().text(self.class);
+        self.calls.iter().fold(sum, |sum, call| call.add_to(sum)).finish()
     }
 }

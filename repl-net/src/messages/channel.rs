@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
 
-use repl_core::{Checksum, WriteError};
+use repl_core::{Checksum, Form, WriteError};
 
 /// The most messages of a reliable channel that may wait for their acks.
 pub(crate) const MAX_MESSAGES: usize = 1_024;
@@ -150,6 +150,21 @@ impl From<Channel> for ChannelConfig {
 }
 
 impl ChannelConfig {
+    /// Returns what both sides must agree on, by the names that the user knows.
+    pub(crate) fn forms(&self) -> Vec<Form> {
+        let form = |path: &str, text: String, number: u64| Form {
+            path: path.to_owned(),
+            text,
+            sum: Checksum::new().number(number).finish(),
+        };
+        let MessageOptions { max_bytes, per_second, .. } = self.options;
+        vec![
+            form("channel", self.channel.name().to_owned(), self.channel.tag()),
+            form("max_bytes", max_bytes.to_string(), max_bytes as u64),
+            form("per_second", per_second.to_string(), per_second.into()),
+        ]
+    }
+
     /// Adds to a checksum what both sides must agree on.
     pub(crate) const fn checksum(&self, checksum: Checksum) -> Checksum {
         checksum

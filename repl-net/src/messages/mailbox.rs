@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use repl_core::{
-    BitSlice, BitWriter, Checksum, Epoch, Guid, NetSerialize, Objects, ReadError, ReferenceMap, WriteError,
+    BitSlice, BitWriter, Checksum, Epoch, Form, Guid, NetSerialize, Objects, ReadError, ReferenceMap,
+    WriteError,
 };
 
 use super::channel::{Channel, ChannelConfig, MessageOptions, SendError};
@@ -16,6 +17,7 @@ use super::read_ahead::{ReadAhead, Ticket};
 use super::sender::Sender;
 use crate::session::classes::MessageForm;
 use crate::session::disconnect::DisconnectReason;
+use crate::session::mismatch::MESSAGE;
 use crate::transport::rate_limit::RateLimit;
 
 /// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
@@ -61,6 +63,9 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     fn rates(&self) -> Vec<u32> {
         Vec::new()
     }
+
+    /// Returns the form of each part on which both sides must agree.
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form>;
 
     /// Drops messages that wait in the form of an earlier session.
     fn begin_session(&mut self) {}
@@ -168,6 +173,13 @@ where
         Ok(())
     }
 
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
+        let mut forms = config.forms();
+        let (path, text) = (String::new(), M::WIRE_NAME.to_owned());
+        forms.push(Form { path, text, sum: M::WIRE_CHECKSUM });
+        forms
+    }
+
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
@@ -266,7 +278,7 @@ impl<F: Sender> Mailbox<F> {
         options: MessageOptions,
     ) {
         options.assert_valid();
-        let name = format!("message {}", M::WIRE_NAME);
+        let name = format!("{MESSAGE}{}", M::WIRE_NAME);
         let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
         let config = ChannelConfig { channel, options };
         self.register_inbox(name, TypeId::of::<M>(), M::WIRE_CHECKSUM, config, inbox);
@@ -301,7 +313,7 @@ impl<F: Sender> Mailbox<F> {
     pub(crate) fn forms(&self) -> impl Iterator<Item = MessageForm> {
         self.types.iter().map(|known| MessageForm {
             name: known.name.clone(),
-            text: format!("{} messages of the form {:016x}", known.config.channel.name(), known.checksum),
+            forms: known.inbox.forms(&known.config),
             checksum: known.checksum,
         })
     }

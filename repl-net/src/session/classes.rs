@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::{Checksum, Layout, PropertyIndex, Replicated};
+use repl_core::{Checksum, Form, Layout, PropertyIndex, Replicated};
 
 use super::inquiry::{Entry, MAX_ENTRIES, Question};
 use super::mismatch::{Difference, LayoutMismatch, Side};
@@ -23,11 +23,12 @@ pub(crate) struct ClassList {
     checksum: u64,
 }
 
-/// One type of messages.
+/// One channel: a type of messages, or the calls of a class.
 pub(crate) struct MessageForm {
+    /// What it is, and its name.
     pub(crate) name: String,
-    /// The channel and the form of the messages, as text.
-    pub(crate) text: String,
+    /// Everything that both sides must agree on, part by part.
+    pub(crate) forms: Vec<Form>,
     pub(crate) checksum: u64,
 }
 
@@ -65,8 +66,7 @@ impl ClassEntry {
     }
 
     fn forms(&self) -> Vec<Entry> {
-        let forms = self.layout.forms();
-        forms.iter().map(|form| Entry::new(&form.path, &form.text, form.sum)).collect()
+        entries_of(&self.layout.forms())
     }
 
     fn archetypes(&self) -> Vec<Entry> {
@@ -78,6 +78,10 @@ impl ClassEntry {
         let names = (0..self.layout.properties()).map(|at| self.layout.property_name(PropertyIndex::new(at)));
         names.zip(sums).map(|(name, &sum)| Entry::new(name, "", sum)).collect()
     }
+}
+
+fn entries_of(forms: &[Form]) -> Vec<Entry> {
+    forms.iter().map(|form| Entry::new(&form.path, &form.text, form.sum)).collect()
 }
 
 fn archetype_sum(values: &[u64]) -> u64 {
@@ -154,8 +158,8 @@ impl ClassList {
                 classes.chain(messages).collect()
             }
             Question::Forms { class } if self.class(class).is_none() => {
-                let messages = self.messages.iter().filter(|message| message.short_name() == class);
-                messages.map(|message| Entry::new("", &message.text, message.checksum)).collect()
+                let message = self.messages.iter().find(|message| message.short_name() == class);
+                message.map_or_else(Vec::new, |message| entries_of(&message.forms))
             }
             Question::Forms { class } => of(class, &ClassEntry::forms),
             Question::Archetypes { class } => of(class, &ClassEntry::archetypes),
@@ -205,18 +209,22 @@ impl ClassList {
     /// Completes a refusal on the client: adds the form that the refused property has on the client. The
     /// server does not send this form.
     pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
-        let is = |class: &&ClassEntry| class.name() == mismatch.class;
-        // The server cuts long names, so the name in the refusal may be only the beginning of the class's
-        // name.
-        let begins = |class: &&ClassEntry| class.name().starts_with(&mismatch.class);
-        let class = self.classes.iter().find(is).or_else(|| self.classes.iter().find(begins));
-        if let (Some(class), Difference::Form { property, client, .. }) = (class, &mut mismatch.difference) {
-            let forms = class.layout.forms();
-            let is = forms.iter().find(|form| form.path == *property);
-            let form = is.or_else(|| forms.iter().find(|form| form.path.starts_with(property.as_str())));
-            *client = form.map_or_else(String::new, |form| form.text.clone());
-        }
+        let Difference::Form { property, client, .. } = &mut mismatch.difference else { return };
+        let forms = match best(&self.classes, &mismatch.class, |class| class.name()) {
+            Some(class) => class.layout.forms(),
+            None => best(&self.messages, &mismatch.class, MessageForm::short_name)
+                .map_or_else(Vec::new, |message| message.forms.clone()),
+        };
+        let form = best(&forms, property, |form| &form.path);
+        *client = form.map_or_else(String::new, |form| form.text.clone());
     }
+}
+
+/// Returns the entry with a name. The server cuts long names, so if there is no such entry, the name is the
+/// beginning of an entry's name.
+fn best<'a, T>(list: &'a [T], name: &str, name_of: impl Fn(&'a T) -> &'a str) -> Option<&'a T> {
+    let is = list.iter().find(|entry| name_of(entry) == name);
+    is.or_else(|| list.iter().find(|entry| name_of(entry).starts_with(name)))
 }
 
 fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {

@@ -1,5 +1,5 @@
-//! The first difference between a client's classes and the server's, as the server reports it to the client
-//! (R21).
+//! The first difference between a client's classes, messages and calls and the server's, as the server
+//! reports it to the client (R21).
 //!
 //! *Invariant:* a refusal contains only a few names, and each name is cut to a fixed length. So the size of a
 //! refusal does not depend on the bytes of the other side.
@@ -17,13 +17,31 @@ const MAX_REFUSAL_NAME_BYTES: usize = 36;
 /// packet.
 const MAX_REFUSAL_BYTES: usize = 108;
 
-/// The first difference between the classes of a client and of its server.
+/// What the name of a type of messages begins with in the handshake.
+pub(crate) const MESSAGE: &str = "message ";
+/// What the name of a class begins with when it stands for the reliable calls of the class.
+pub(crate) const CALLS: &str = "calls of ";
+/// The same for the unreliable calls.
+pub(crate) const UNRELIABLE_CALLS: &str = "unreliable calls of ";
+
+/// The first difference between the classes, messages and calls of a client and of its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutMismatch {
-    /// The wire name of the class.
+    /// The wire name of the class. `message Chat` stands for the messages of the type `Chat`, and `calls of
+    /// Hero` for the remote calls of the class `Hero`.
     pub class: String,
     /// The difference between the two classes.
     pub difference: Difference,
+}
+
+/// What the name in a mismatch stands for.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Class(&'a str),
+    /// The messages of a type.
+    Messages(&'a str),
+    /// The calls of a class.
+    Calls(&'a str),
 }
 
 /// One of the two ends of a connection.
@@ -44,16 +62,19 @@ impl fmt::Display for Side {
     }
 }
 
-/// How two classes with the same name differ.
+/// How two classes with the same name differ. Messages and calls use the same variants. A property is then
+/// the channel of the messages (`channel`), one of their limits (`max_bytes`, `per_second`), a call (`fire`)
+/// or a parameter of a call (`fire.direction`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// Only one side has the class. Register the class on the other side too, or remove it from both.
+    /// Only one side has registered the class, the messages or the calls. Register them on the other side
+    /// too, or remove them from both.
     NoClass {
         /// The side that lacks the class.
         missing_on: Side,
     },
-    /// Only one side's class has the property, or the part of a property. One of the two programs was built
+    /// Only one side's class has the property or call, or the part of it. One of the two programs was built
     /// from older source code.
     NoProperty {
         /// The path of the property, or of the part of the property.
@@ -62,16 +83,17 @@ pub enum Difference {
         missing_on: Side,
     },
     /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
-    /// name or version.
+    /// name or version. Messages have another channel, another limit or other content. A call has another
+    /// kind, reliability or limit, or a parameter of another form.
     Form {
-        /// The path of the property, or of the part of it that differs.
+        /// The path of the property, or of the part of it that differs. Empty for the content of messages.
         property: String,
         /// The form of the property on the client.
         client: String,
         /// The form of the property on the server.
         server: String,
     },
-    /// Both sides have the same properties in a different order.
+    /// Both sides have the same properties or calls in a different order.
     Order {
         /// The first property that has a different position.
         property: String,
@@ -93,7 +115,7 @@ pub enum Difference {
         archetype: u32,
     },
     /// The classes differ in something that the handshake compares only as a whole. To find the difference,
-    /// print the class's `LAYOUT` in both programs and compare the tables.
+    /// print the class's `LAYOUT` in both programs, or its `CALLS`, and compare the tables.
     Elsewhere,
 }
 
@@ -101,44 +123,122 @@ impl std::error::Error for LayoutMismatch {}
 
 impl fmt::Display for LayoutMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let class = &self.class;
-        match &self.difference {
-            Difference::NoClass { missing_on } => {
+        match Subject::of(&self.class) {
+            Subject::Class(class) => self.difference.write_of_class(class, f),
+            Subject::Messages(name) => self.difference.write_of_messages(name, f),
+            Subject::Calls(class) => self.difference.write_of_calls(class, f),
+        }
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// Returns what the name in a mismatch stands for.
+    fn of(name: &'a str) -> Self {
+        let calls = || [CALLS, UNRELIABLE_CALLS].into_iter().find_map(|prefix| name.strip_prefix(prefix));
+        match name.strip_prefix(MESSAGE) {
+            Some(name) => Self::Messages(name),
+            None => calls().map_or(Self::Class(name), Self::Calls),
+        }
+    }
+}
+
+impl Difference {
+    fn write_of_class(&self, class: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoClass { missing_on } => {
                 write!(f, "the {missing_on} has no class `{class}`: register it there too")
             }
-            Difference::NoProperty { property, missing_on } => write!(
+            Self::NoProperty { property, missing_on } => write!(
                 f,
                 "the {missing_on} has no `{class}.{property}`: build both sides from the same version of the class"
             ),
-            Difference::Form { property, client, server } if client == server => write!(
+            Self::Form { property, client, server } if client == server => write!(
                 f,
                 "`{class}.{property}` is `{server}` on both sides, but of another make: compare the variants and fields of the type, or \
                  the name and the version of its serialiser"
             ),
-            Difference::Form { property, client, server } => write!(
+            Self::Form { property, client, server } => write!(
                 f,
                 "`{class}.{property}` is `{client}` on the client and `{server}` on the server: declare it alike on both sides"
             ),
-            Difference::Order { property } => write!(
+            Self::Order { property } => write!(
                 f,
                 "`{class}.{property}` stands at another place on the server: declare the fields in the same order on both sides"
             ),
-            Difference::NoArchetype { archetype, missing_on } => write!(
+            Self::NoArchetype { archetype, missing_on } => write!(
                 f,
                 "the {missing_on} has no archetype {archetype} of `{class}`: register the same archetypes on both sides, in the same order"
             ),
-            Difference::Value { property, archetype: 0 } => write!(
+            Self::Value { property, archetype: 0 } => write!(
                 f,
                 "`{class}.{property}` begins with another value on the server: make `{class}::default()` the same on both sides"
             ),
-            Difference::Value { property, archetype } => write!(
+            Self::Value { property, archetype } => write!(
                 f,
                 "`{class}.{property}` begins with another value in the server's archetype {archetype}: register the same archetypes on \
                  both sides, in the same order"
             ),
-            Difference::Elsewhere => write!(
+            Self::Elsewhere => write!(
                 f,
                 "`{class}` differs on the server: print its `LAYOUT` in both builds, and compare the tables"
+            ),
+        }
+    }
+
+    fn write_of_messages(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoClass { missing_on } => {
+                write!(
+                    f,
+                    "the {missing_on} has no messages of the type `{name}`: register the type there too"
+                )
+            }
+            Self::Form { property, client, server } if client != server => write!(
+                f,
+                "`{property}` of the messages `{name}` is `{client}` on the client and `{server}` on the server: register the type alike \
+                 on both sides"
+            ),
+            _ => write!(
+                f,
+                "the messages `{name}` have other content on the server: compare the variants and fields of the type, or the name and \
+                 the version of its serialiser"
+            ),
+        }
+    }
+
+    fn write_of_calls(&self, class: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |property: &str| match property.split_once('.') {
+            Some((call, parameter)) => format!("parameter `{parameter}` of the call `{class}::{call}`"),
+            None => format!("call `{class}::{property}`"),
+        };
+        match self {
+            Self::NoClass { missing_on } => {
+                write!(f, "the {missing_on} has no calls of `{class}`: register the calls there too")
+            }
+            Self::NoProperty { property, missing_on } => write!(
+                f,
+                "the {missing_on} has no {}: build both sides from the same version of the class",
+                named(property)
+            ),
+            Self::Form { property, client, server } if client == server => write!(
+                f,
+                "the {} is `{server}` on both sides, but of another make: compare the variants and fields of the type, or the name and \
+                 the version of its serialiser",
+                named(property)
+            ),
+            Self::Form { property, client, server } => write!(
+                f,
+                "the {} is `{client}` on the client and `{server}` on the server: declare it alike on both sides",
+                named(property)
+            ),
+            Self::Order { property } => write!(
+                f,
+                "the {} stands at another place on the server: declare the calls and their parameters in the same order on both sides",
+                named(property)
+            ),
+            _ => write!(
+                f,
+                "the calls of `{class}` differ on the server: print `{class}::CALLS` in both builds, and compare the tables"
             ),
         }
     }
