@@ -4,7 +4,7 @@
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same ring.
 
 use super::area::{Position, Ring};
-use super::{CellKey, Cells, Group, Home};
+use super::{CellKey, Cells, Group};
 use crate::session::connection_id::ConnectionId;
 
 /// The cells in the sight of one connection.
@@ -55,17 +55,11 @@ impl Sight {
         }
     }
 
-    /// Returns the ring in which objects at this place are. Returns `None` if they are out of sight.
-    pub(crate) fn ring_of(&self, cells: &Cells, home: Home) -> Option<Ring> {
-        match home {
-            Home::Everyone => Some(Ring::Near),
-            Home::Nobody => None,
-            Home::Cell(cell) => {
-                let key = cells.cells[cell as usize].key;
-                let index = self.cells.binary_search_by_key(&key, |seen| seen.key).ok()?;
-                Some(self.cells[index].ring)
-            }
-        }
+    /// Returns the ring in which a cell is. Returns `None` if the cell is out of sight.
+    pub(crate) fn ring_of(&self, cells: &Cells, cell: u32) -> Option<Ring> {
+        let key = cells.cells[cell as usize].key;
+        let index = self.cells.binary_search_by_key(&key, |seen| seen.key).ok()?;
+        Some(self.cells[index].ring)
     }
 
     /// Returns the numbers of the cells in the rings.
@@ -116,10 +110,8 @@ impl Sight {
         affected
     }
 
-    /// Forgets the viewpoints and groups, because the connection has ended.
-    pub(crate) fn end(&mut self, viewer: ConnectionId, cells: &mut Cells) {
-        self.viewpoints.clear();
-        self.groups.clear();
+    /// Removes the connection from the viewers of all cells, because the connection has ended.
+    pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
         self.replace(viewer, &[], cells);
     }
 }

@@ -25,30 +25,35 @@ impl Connection {
         let max_bits = self.outbox.capacity();
         self.exchange.outgoing.check_size(channel, writer.bit_len())?;
         match self.turn(world, object) {
-            Turn::Send if self.held_calls.is_empty() => {
+            Turn::Send if self.held_calls.is_none() => {
                 match self.exchange.outgoing.add(channel, writer, max_bits) {
-                    Err(SendError::Full) => self.held_calls.push(object, channel, writer),
+                    Err(SendError::Full) => self.hold_call(object, channel, writer),
                     result => result,
                 }
             }
-            Turn::Send | Turn::Wait => self.held_calls.push(object, channel, writer),
+            Turn::Send | Turn::Wait => self.hold_call(object, channel, writer),
             Turn::Drop => Ok(()),
         }
     }
 
+    /// Adds a remote call to those that wait.
+    fn hold_call(&mut self, object: Guid, channel: u16, writer: &mut BitWriter) -> Result<(), SendError> {
+        let mut held = self.held_calls.take().unwrap_or_default();
+        let result = held.push(object, channel, writer);
+        self.held_calls = Some(held).filter(|held| !held.is_empty());
+        result
+    }
+
     /// Moves waiting remote calls to the outgoing messages if the client has the objects of the calls now.
     pub(super) fn release_calls(&mut self, world: &World) {
-        if self.held_calls.is_empty() {
-            return;
-        }
+        let Some(mut held) = self.held_calls.take() else { return };
         let max_bits = self.outbox.capacity();
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
-        let mut held = std::mem::take(&mut self.held_calls);
         held.release(
             |object| self.turn(world, object),
             |channel, writer| outgoing.add(channel, writer, max_bits).is_ok(),
         );
-        self.held_calls = held;
+        self.held_calls = Some(held).filter(|held| !held.is_empty());
         self.exchange.outgoing = outgoing;
     }
 

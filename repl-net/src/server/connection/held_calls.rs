@@ -47,10 +47,6 @@ impl HeldCalls {
         self.bytes
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }

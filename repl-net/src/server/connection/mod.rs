@@ -66,7 +66,8 @@ pub(crate) struct Connection {
     packet_limit: RateLimit,
     /// The shares of messages and state in what is sent in each tick.
     shares: Shares,
-    held_calls: HeldCalls,
+    /// The remote calls that wait for their objects. `None` if no call waits.
+    held_calls: Option<Box<HeldCalls>>,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u64,
     /// For how long the client's remote calls may still run.
@@ -97,7 +98,7 @@ impl Connection {
             exchange: Exchange::default(),
             packet_limit: RateLimit::receiving(PACKETS_PER_SECOND, 0, Duration::ZERO),
             shares: Shares::new(message_percent),
-            held_calls: HeldCalls::default(),
+            held_calls: None,
             ignored_calls: 0,
             call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
@@ -136,8 +137,10 @@ impl Connection {
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         self.exchange.end();
-        self.held_calls.clear();
-        self.objects.sight_mut().end(self.id, &mut world.cells);
+        self.held_calls = None;
+        if let Some(sight) = self.objects.take_sight() {
+            sight.end(self.id, &mut world.cells);
+        }
         for (slot, position) in self.objects.end() {
             Self::catch_up(world, slot, position, None);
             world.release(slot);

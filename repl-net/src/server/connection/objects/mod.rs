@@ -106,7 +106,12 @@ impl ObjectStates {
     /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
     /// remove the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
-        &mut self.view.sight
+        self.view.sight.get_or_insert_default()
+    }
+
+    /// Removes and returns what the client has in sight.
+    pub(super) fn take_sight(&mut self) -> Option<Box<Sight>> {
+        self.view.sight.take()
     }
 
     /// Returns the handles of an object that an opening (first update) for this client would contain if it

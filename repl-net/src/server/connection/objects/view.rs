@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
+use crate::server::cells::Home;
 use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
 use crate::server::object::Object;
@@ -30,8 +31,8 @@ pub(crate) struct View {
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
     pub(super) hidden: SlotSet,
-    /// The part of the world that the client has in sight.
-    pub(crate) sight: Sight,
+    /// The cells that the client has in sight. `None` if the client has had neither viewpoints nor groups.
+    pub(super) sight: Option<Box<Sight>>,
     /// For each slot, the handles of those properties with custom conditions that are switched differently
     /// for this connection than in their declaration.
     switched: BTreeMap<u32, HandleSet>,
@@ -40,7 +41,7 @@ pub(crate) struct View {
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
-        Self { id, is_replay, own, owned, hidden, sight: Sight::default(), switched: BTreeMap::new() }
+        Self { id, is_replay, own, owned, hidden, sight: None, switched: BTreeMap::new() }
     }
 
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
@@ -58,19 +59,20 @@ impl View {
             let Some(next) = world.cells.parent(carrier) else { break };
             carrier = next;
         }
-        is_owner
-            || match self.sight.ring_of(&world.cells, world.cells.home(slot)) {
-                Some(Ring::Near) => true,
-                Some(Ring::Kept) => is_shown(carrier),
-                None => false,
-            }
+        let ring = match world.cells.home(slot) {
+            Home::Everyone => Some(Ring::Near),
+            Home::Nobody => None,
+            Home::Cell(cell) => self.sight.as_ref().and_then(|sight| sight.ring_of(&world.cells, cell)),
+        };
+        is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
     /// Returns the objects that the client sees when its session begins.
     pub(crate) fn seen(&self, world: &World) -> SlotSet {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
-        let mut others: Vec<u32> = self.sight.cells().flat_map(|cell| cells.members(cell)).copied().collect();
+        let in_sight = self.sight.iter().flat_map(|sight| sight.cells());
+        let mut others: Vec<u32> = in_sight.flat_map(|cell| cells.members(cell)).copied().collect();
         for slot in self.owned.iter().chain(self.hidden.iter()) {
             others.extend(cells.with_attached(slot));
         }
