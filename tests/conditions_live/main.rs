@@ -8,6 +8,7 @@ mod support;
 
 mod changes;
 mod collections;
+mod openings;
 mod push;
 mod secrecy;
 mod switches;

@@ -53,7 +53,8 @@ pub enum Condition {
     #[default]
     None = 0,
     /// The property is sent only with the opening (the first update) of the object. A property with the
-    /// condition `InitialOnly` is compared at every opening (S40, S43).
+    /// condition `InitialOnly` is compared at every opening (S40, S43). If the opening takes more than
+    /// half a packet, the elements of collections are sent after it, each with the value that it has by then.
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
@@ -166,6 +167,15 @@ impl Condition {
     /// Returns whether each comparison of an object covers the properties with this condition (S39).
     pub(crate) const fn is_compared_each_tick(self) -> bool {
         !matches!(self, Self::InitialOnly | Self::Never)
+    }
+
+    /// Returns whether a property with this condition may be sent with the opening (the first update) of an
+    /// object and not after it, at least to some connections. Another condition may be set for a `Dynamic`
+    /// property at any time.
+    pub(crate) fn may_end_with_opening(self) -> bool {
+        let mut views = (0..ViewFlags::COUNT).map(ViewFlags::from_index);
+        self == Self::Dynamic
+            || views.any(|flags| self.allows(flags.with(ViewFlags::INITIAL)) && !self.allows(flags))
     }
 
     /// Returns whether a property with this condition is sent to a connection that sees the object with

@@ -16,6 +16,7 @@ use crate::schema::shape::Notify;
 pub struct ConditionMasks {
     ordinary: HandleSet,
     initial_only: HandleSet,
+    may_end_with_opening: HandleSet,
     push: HandleSet,
     marks_itself: HandleSet,
     rest: HandleSet,
@@ -39,6 +40,7 @@ impl ConditionMasks {
         Self {
             rest: ordinary.iter().filter(|&handle| !is_scanned(handle)).collect(),
             initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
+            may_end_with_opening: select(&|parent| parent.condition.may_end_with_opening()),
             marks_itself: push.iter().filter(|&handle| program.is_collection::<ItemId>(handle)).collect(),
             push,
             starts_off: select(&|parent| parent.starts_off),
@@ -61,6 +63,13 @@ impl ConditionMasks {
     #[must_use]
     pub fn initial_only(&self) -> &HandleSet {
         &self.initial_only
+    }
+
+    /// Returns the properties that may be sent with the opening (the first update of an object) and not after
+    /// its ack (S43): those with `InitialOnly`, `InitialOrOwner` or `Dynamic`.
+    #[must_use]
+    pub fn may_end_with_opening(&self) -> &HandleSet {
+        &self.may_end_with_opening
     }
 
     /// Returns the properties that are compared only when they are marked (S123), and when the object is sent

@@ -298,11 +298,14 @@ impl Connection {
         if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
             return;
         }
+        if self.objects.cancel_owed(world, slot) {
+            self.withdraw_blob(world, slot);
+        }
         let after = self.view().mask(world, slot);
         if *before != after {
             self.change_view(world, slot, before, &after);
         } else {
-            self.review_opening(world, slot, &after);
+            self.review_opening(world, slot);
         }
         self.objects.update_step(slot);
     }
@@ -310,11 +313,11 @@ impl Connection {
     /// Drops a blob with the opening (first update) of an object if the connection may no longer see some of
     /// the properties in the blob. A mask for an object that the client already has never contains the
     /// properties that are only in openings, so a comparison of masks does not find them (R15).
-    fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
+    fn review_opening(&mut self, world: &mut World, slot: u32) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);
         if self.blobs.opens_with(id).is_some_and(|handles| !handles.is_subset(&visible)) {
-            self.withdraw_blob(world, slot, mask);
+            self.withdraw_blob(world, slot);
         }
     }
 
@@ -331,7 +334,7 @@ impl Connection {
         let Some(lacking) = self.objects.change_view(slot, world.frame, changed, changed_at) else { return };
         self.objects.add_pending(slot, &world.whole(slot, &lacking));
         // The old bytes of the blob would reveal values that the client may no longer see (R15).
-        self.withdraw_blob(world, slot, after);
+        self.withdraw_blob(world, slot);
     }
 
     /// Returns the newest packet of state from the client. The 16-bit numbers of packets are read relative to

@@ -10,7 +10,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
-use super::objects::Phase;
+use super::objects::{OpeningRest, Phase};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -36,7 +36,7 @@ impl Connection {
             return;
         }
         for (slot, place, list) in &context.world.changes.evicted {
-            self.objects.evicted(*slot, *place, list);
+            self.objects.evicted(*slot, *place, list, |view| view.mask(context.world, *slot));
         }
         self.limit_memory();
         self.outbox.pace(context.now, self.link.timeouts);
@@ -329,11 +329,14 @@ impl Connection {
         }
         let sequence = self.outbox.sequence();
         let has_items = later.is_empty();
+        let mut owed = later.handles().clone();
+        owed.intersect(context.world.conditions(slot).may_end_with_opening());
         later.merge(&refused);
         // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
         // not with each change.
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
-        let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
+        let position =
+            self.objects.opening_sent(slot, sequence, bits, OpeningRest { later, owed, has_items });
         Self::catch_up(context.world, slot, position, None);
         self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
         if !self.has_blob(slot) {
@@ -372,15 +375,25 @@ impl Connection {
 
     /// Collects all changes of an object that the client lacks and may see, except the changes in `waiting`.
     fn gather(&mut self, slot: u32, world: &mut World) -> Changelist {
+        let is_conditional = world.conditions(slot).is_conditional();
         let (mut list, position) = self.objects.take_pending(slot);
-        Self::catch_up(world, slot, position, Some(&mut list));
-        if position.is_none()
-            && let Some(changed) = world.changes.list(slot)
-        {
-            list.merge(changed);
+        if is_conditional && !list.is_empty() {
+            list.retain(&self.objects.mask(world, slot));
         }
-        if world.conditions(slot).is_conditional() {
-            list.retain(&self.view().mask(world, slot));
+        let mut changed = Changelist::new();
+        Self::catch_up(world, slot, position, Some(&mut changed));
+        if position.is_none()
+            && let Some(list) = world.changes.list(slot)
+        {
+            changed.merge(list);
+        }
+        if is_conditional {
+            changed.retain(&self.view().mask(world, slot));
+        }
+        if list.is_empty() {
+            list = changed;
+        } else {
+            list.merge(&changed);
         }
         if let Some(tracked) = self.objects.get(slot) {
             tracked.new_elements.extend(&mut list);

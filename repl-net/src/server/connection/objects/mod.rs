@@ -29,6 +29,7 @@ use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 use joining::Joining;
 pub(crate) use outcomes::LostOpening;
 use pending_spawns::PendingSpawns;
+pub(crate) use sending::OpeningRest;
 pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
@@ -118,9 +119,39 @@ impl ObjectStates {
     /// were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
-            return self.view.mask(world, slot);
+            return self.mask(world, slot);
         }
         self.view.opening_mask(world, slot)
+    }
+
+    /// Returns the handles of an object that may be sent to the client now: those that the client may see,
+    /// and the collections that an opening (first update) still owes to the client. Changes of a collection
+    /// that the client does not see must not be sent, even if an opening owes it.
+    pub(super) fn mask(&self, world: &World, slot: u32) -> HandleSet {
+        let mut mask = self.view.mask(world, slot);
+        if let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) {
+            let mut visible = self.view.opening_mask(world, slot);
+            visible.intersect(owed);
+            mask.union(&visible);
+        }
+        mask
+    }
+
+    /// Drops the collections that an opening (first update) owes to the client and that not even an opening
+    /// may contain now. Returns whether there were any.
+    pub(super) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
+        let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
+            return false;
+        };
+        let mut cancelled = HandleSet::clone(owed);
+        cancelled.difference(&self.view.opening_mask(world, slot));
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.owed.iter_mut().for_each(|owed| owed.difference(&cancelled));
+            tracked.drop_pending(&cancelled);
+            let properties = cancelled.iter().filter_map(|handle| world.conditions(slot).property_of(handle));
+            properties.for_each(|property| tracked.set_left(property, 0));
+        }
+        !cancelled.is_empty()
     }
 
     /// Returns the state of a tracked object.
@@ -427,7 +458,11 @@ impl ObjectStates {
                 }
                 tracked.left.retain(|(left, _)| *left != property);
             } else {
-                let lacks = tracked.drop_pending(&handles) || is_behind;
+                // The elements that an opening owes are still sent.
+                let mut dropped = handles;
+                let is_owed = tracked.owed.as_ref().is_some_and(|owed| owed.intersects(&dropped));
+                tracked.owed.iter().for_each(|owed| dropped.difference(owed));
+                let lacks = tracked.drop_pending(&dropped) || is_behind || is_owed;
                 tracked.set_left(property, if lacks { 0 } else { frame });
             }
         }
@@ -464,6 +499,9 @@ impl ObjectStates {
     /// Decides whether an object is in step, and whether it must still be tracked. Call `update_step` after
     /// all changes of the object that can be sent were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.settle_owed();
+        }
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
             Some(tracked) => tracked.is_up_to_date(),

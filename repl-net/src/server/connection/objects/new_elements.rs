@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use repl_core::Changelist;
+use repl_core::{Changelist, HandleSet};
 
 use crate::transport::sequence::Sequence;
 
@@ -40,6 +40,11 @@ impl NewElements {
     /// tracked individually.
     pub(super) fn are_items(&self) -> bool {
         self.arrays == 0
+    }
+
+    /// Returns whether any of the new elements belongs to a property in `handles`.
+    pub(super) fn are_in(&self, handles: &HandleSet) -> bool {
+        self.entries.iter().any(|(_, elements)| elements.handles().intersects(handles))
     }
 
     /// Returns whether there are so many entries that some of their elements have probably been removed from

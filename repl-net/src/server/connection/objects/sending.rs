@@ -7,11 +7,22 @@ use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet, Portions};
 
-use super::ObjectStates;
 use super::tracked::{Phase, ProxyState};
+use super::{ObjectStates, View};
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
+
+/// What an opening (the first update of an object) does not contain.
+#[derive(Debug)]
+pub(crate) struct OpeningRest {
+    /// Changes that are sent after the ack of the opening.
+    pub(crate) later: Changelist,
+    /// The collections in `later` that are sent even if the client may see them only in openings.
+    pub(crate) owed: HandleSet,
+    /// Whether the opening contains the items of collections.
+    pub(crate) has_items: bool,
+}
 
 impl ObjectStates {
     /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
@@ -82,23 +93,25 @@ impl ObjectStates {
         self.pending_spawns.sent(word, mask);
     }
 
-    /// Records that the packet `sequence` contains the opening (first update) of an object, without the
-    /// changes in `later`. The argument `bits` is the number of bits of the opening. The argument `has_items`
-    /// is true if the packet contains the items of collections. Returns the connection's position in the
-    /// history of the object, which the caller must release.
+    /// Records that the packet `sequence` contains the opening (first update) of an object. The argument
+    /// `bits` is the number of bits of the opening, and `rest` is what the opening does not contain. Returns
+    /// the connection's position in the history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
         sequence: Sequence,
         bits: usize,
-        later: Changelist,
-        has_items: bool,
+        rest: OpeningRest,
     ) -> Option<u64> {
         let tracked = self.tracked.get_mut(slot)?;
         tracked.carried = sequence;
-        tracked.opened_with_items |= has_items;
+        tracked.opened_with_items |= rest.has_items;
         tracked.open_bits = bits;
-        tracked.pending = later;
+        tracked.pending = rest.later;
+        // An earlier opening may have arrived instead, so what it owes is still owed.
+        if !rest.owed.is_empty() {
+            tracked.owed.get_or_insert_default().union(&rest.owed);
+        }
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         tracked.position.take()
@@ -205,8 +218,13 @@ impl ObjectStates {
         if is_new {
             tracked.position = Some(position);
             if let Some(changed) = changed {
-                tracked.pending.merge(changed);
-                tracked.pending.retain(mask);
+                let mut changed = changed.clone();
+                changed.retain(mask);
+                if tracked.pending.is_empty() {
+                    tracked.pending = changed;
+                } else {
+                    tracked.pending.merge(&changed);
+                }
             }
         }
         self.must_send(slot);
@@ -215,14 +233,23 @@ impl ObjectStates {
     }
 
     /// Records that the changelist at the position `dropped` was dropped from the full history of an object.
-    /// If the connection has not sent this changelist, the changes in it become pending (R10).
-    pub(crate) fn evicted(&mut self, slot: u32, dropped: u64, list: &Changelist) {
+    /// If the connection has not sent this changelist, its changes become pending (R10), except those of
+    /// properties that are not in the result of `mask`.
+    pub(crate) fn evicted(
+        &mut self,
+        slot: u32,
+        dropped: u64,
+        list: &Changelist,
+        mask: impl FnOnce(&View) -> HandleSet,
+    ) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let Some(position) = &mut tracked.position
             && *position <= dropped
         {
             *position = dropped + 1;
-            tracked.pending.merge(list);
+            let mut list = list.clone();
+            list.retain(&mask(&self.view));
+            tracked.pending.merge(&list);
         }
     }
 

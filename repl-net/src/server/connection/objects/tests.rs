@@ -333,7 +333,8 @@ impl Pair {
             Phase::Unsent | Phase::Opening => {
                 let blob = is_large.then(|| self.begin_blob(slot));
                 let (bits, later) = if is_large { (1_000, self.handles()) } else { (100, BTreeSet::new()) };
-                let position = self.states.opening_sent(slot, sequence, bits, list(&later), true);
+                let rest = OpeningRest { later: list(&later), owed: HandleSet::new(), has_items: true };
+                let position = self.states.opening_sent(slot, sequence, bits, rest);
                 assert_eq!(position, tracked.position);
                 let tracked = self.plain(slot).track();
                 (tracked.phase, tracked.carried, tracked.position) = (Phase::Opening, next, None);
@@ -421,7 +422,7 @@ impl Pair {
     /// Drops a changelist from the full history of an object.
     fn evict(&mut self, slot: u32) {
         let (place, evicted) = (self.rng.below(self.next), self.handles());
-        self.states.evicted(slot, place, &list(&evicted));
+        self.states.evicted(slot, place, &list(&evicted), |_| HandleSet::up_to(9));
         if let Some(tracked) = &mut self.plain(slot).tracked
             && let Some(position) = &mut tracked.position
             && *position <= place

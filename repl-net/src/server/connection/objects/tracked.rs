@@ -63,6 +63,10 @@ pub(crate) struct Tracked {
     /// Outdated changes are removed when they are pruned.
     pub(crate) waiting: Vec<Portions>,
     pub(crate) new_elements: NewElements,
+    /// The collections whose elements were too large for an opening (first update) of the object, and which
+    /// conditions may hide after the opening (S43). Until these elements have arrived, they are sent as if
+    /// they were in the opening. In a box, because most objects have none.
+    pub(super) owed: Option<Box<HandleSet>>,
     /// Properties that the client had and may no longer see, each with the frame in which the client last saw
     /// the property. The stored frame is zero if the client's value may be even older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
@@ -132,6 +136,20 @@ impl Tracked {
         self.pending.remove(handles);
         self.waiting.retain(|portions| !portions.is_in(handles));
         lacks
+    }
+
+    /// Drops the collections in `owed` whose elements have arrived.
+    pub(super) fn settle_owed(&mut self) {
+        let Some(owed) = self.owed.as_ref().filter(|_| self.phase == Phase::Open) else { return };
+        let Self { pending, waiting, new_elements, .. } = self;
+        let is_left = |handle: &u32| {
+            let handles: HandleSet = std::iter::once(*handle).collect();
+            pending.handles().contains(*handle)
+                || waiting.iter().any(|portions| portions.is_in(&handles))
+                || new_elements.are_in(&handles)
+        };
+        let left: HandleSet = owed.iter().filter(is_left).collect();
+        self.owed = (!left.is_empty()).then(|| Box::new(left));
     }
 
     /// Returns whether nothing else is stored about this object, so that it need not be tracked if it is up
