@@ -145,3 +145,21 @@ fn both_sides_must_have_the_same_calls() {
     let Some(DisconnectReason::Layouts(mismatch)) = room.closed(0) else { panic!("a refusal") };
     assert!(mismatch.to_string().contains("the client has no calls of `Hero`"), "{mismatch}");
 }
+
+#[test]
+#[should_panic(
+    expected = "the calls of `Hero` are not registered: call `register_calls::<Hero>` on both sides"
+)]
+fn a_call_of_a_class_without_registered_calls_says_what_to_register() {
+    let mut server = Server::new(ServerConfig::default());
+    let hero = server.spawn(Hero::default());
+    server.call(hero).fire(90).ok();
+}
+
+#[test]
+#[should_panic(
+    expected = "the calls of `Hero` are not registered: call `register_calls::<Hero>` on both sides"
+)]
+fn a_poll_for_calls_that_are_not_registered_says_what_to_register() {
+    Client::new(ClientConfig::default(), 1).poll_call::<Hero>();
+}

@@ -46,3 +46,14 @@ pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
         );
     }
 }
+
+/// # Panics
+/// Panics if the calls of the class are not registered.
+#[track_caller]
+pub(super) fn assert_registered<F: Sender, T: Rpcs>(mailbox: &Mailbox<F>) {
+    assert!(
+        mailbox.channel(key::<T>(true)).is_some(),
+        "the calls of `{class}` are not registered: call `register_calls::<{class}>` on both sides before they connect",
+        class = T::CALLS.class(),
+    );
+}

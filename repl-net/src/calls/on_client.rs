@@ -35,7 +35,12 @@ impl Client {
     ///
     /// Reliable calls of one object arrive in the order in which they were made. A call has no effect if
     /// this client does not own the object any more when the call arrives.
+    ///
+    /// # Panics
+    /// Panics if the calls of the class are not [registered](Self::register_calls).
+    #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
+        channels::assert_registered::<(), T>(&self.mailbox);
         T::caller(CallSender::new(CallSide::Client(self), object))
     }
 
@@ -75,7 +80,12 @@ impl Client {
     /// Returns the next call of a class that this client may run. Returns `None` if there are no more. The
     /// next [`tick`](Self::tick) runs the calls that were not polled. Calls without a body always wait until
     /// they are polled.
+    ///
+    /// # Panics
+    /// Panics if the calls of the class are not [registered](Self::register_calls).
+    #[track_caller]
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+        channels::assert_registered::<(), T>(&self.mailbox);
         for is_reliable in [true, false] {
             while let Some(received) = self.call_inbox::<T>(is_reliable)?.pop() {
                 if self.get(received.object).is_some() {

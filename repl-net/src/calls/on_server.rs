@@ -60,7 +60,12 @@ impl Server {
     ///
     /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
     /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
+    ///
+    /// # Panics
+    /// Panics if the calls of the class are not [registered](Self::register_calls).
+    #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
+        channels::assert_registered::<ConnectionId, T>(&self.mailbox);
         T::caller(CallSender::new(CallSide::Server(self), object))
     }
 
@@ -106,7 +111,12 @@ impl Server {
     /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
     /// it. Returns `None` if there are no more. The next [`tick`](Self::tick) runs the calls that were not
     /// polled. Calls without a body always wait until they are polled.
+    ///
+    /// # Panics
+    /// Panics if the calls of the class are not [registered](Self::register_calls).
+    #[track_caller]
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+        channels::assert_registered::<ConnectionId, T>(&self.mailbox);
         for is_reliable in [true, false] {
             while let Some(received) = self.inbox::<T>(is_reliable)?.pop() {
                 if self.admits(received.object, received.caller, &received.call) {
