@@ -2,15 +2,17 @@
 //!
 //! *Invariant:* all packets go through the simulator.
 
+#[path = "support/linked.rs"]
+mod linked;
+
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, LinkId, Loss, Network, PeerId};
+use repl::sim::{LinkConditions, LinkStats, Loss};
 use repl::{Channel, MessageOptions};
 
-const HZ: u32 = 60;
-const SERVER: PeerId = PeerId(0);
-const CLIENT: PeerId = PeerId(1);
+use linked::{HZ, Linked};
+
 const OBJECTS: usize = 300;
 const WARM_UP_S: u64 = 6;
 const MEASURED_S: u64 = 10;
@@ -46,14 +48,8 @@ impl Load {
 
 /// A server with a world that changes faster than any link can carry, and its client.
 struct Bottleneck {
-    server: Server,
-    client: Client,
-    id: ConnectionId,
-    down: LinkId,
-    up: LinkId,
+    linked: Linked,
     beacons: Vec<ObjectRef<Beacon>>,
-    network: Network,
-    clock: Clock,
     load: Load,
 }
 
@@ -65,49 +61,40 @@ impl Bottleneck {
         let beacons = (0..beacons).map(|_| server.spawn(Beacon::default())).collect();
         let mut client = Client::new(ClientConfig::default(), seed);
         client.register::<Beacon>().register_message_with::<Bulk>(Channel::Unordered, MANY);
-        let id = server.connect(Duration::ZERO);
-        let mut network = Network::new(seed);
-        let (down, up) = (network.link(SERVER, CLIENT, link), network.link(CLIENT, SERVER, link));
-        let clock = Clock::at_hz(HZ);
-        Self { server, client, id, down, up, beacons, network, clock, load }
+        let mut linked = Linked::new(server, seed);
+        linked.connect(client, link, link);
+        Self { linked, beacons, load }
     }
 
     fn load(&mut self) {
-        let tick = self.clock.ticks();
+        let tick = self.linked.clock.ticks();
         for (at, beacon) in self.beacons.iter().enumerate() {
-            let lights = &mut self.server[*beacon].lights;
+            let lights = &mut self.linked.server[*beacon].lights;
             lights.iter_mut().flatten().zip(0..).for_each(|(light, place)| {
                 *light = (tick * 1_000 + place).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at as u64;
             });
         }
-        if matches!(self.load, Load::Messages | Load::Both) {
-            while self.server.send(self.id, &Bulk(vec![7; 800])).is_ok() {}
+        for guest in &mut self.linked.guests {
+            if matches!(self.load, Load::Messages | Load::Both) {
+                while self.linked.server.send(guest.id, &Bulk(vec![7; 800])).is_ok() {}
+            }
+            if matches!(self.load, Load::Up | Load::BothWays) {
+                while guest.client.send(&Bulk(vec![7; 800])).is_ok() {}
+            }
+            while guest.client.poll_message::<Bulk>().is_some() {}
         }
-        if matches!(self.load, Load::Up | Load::BothWays) {
-            while self.client.send(&Bulk(vec![7; 800])).is_ok() {}
-        }
+        while self.linked.server.poll_message::<Bulk>().is_some() {}
     }
 
     fn tick(&mut self) {
-        let now = self.clock.tick();
-        while let Some(delivery) = self.network.deliver(now) {
-            if delivery.to == SERVER {
-                self.server.receive(self.id, now, delivery.bytes);
-            } else {
-                self.client.receive(now, delivery.bytes).expect("a packet of the server");
-            }
-        }
+        self.linked.deliver();
         self.load();
-        while self.server.poll_message::<Bulk>().is_some() {}
-        while self.client.poll_message::<Bulk>().is_some() {}
-        self.server.tick(now);
-        while let Some(packet) = self.server.poll_transmit(self.id) {
-            self.network.send(now, SERVER, CLIENT, packet);
-        }
-        self.client.tick(now);
-        while let Some(packet) = self.client.poll_transmit() {
-            self.network.send(now, CLIENT, SERVER, packet);
-        }
+        self.linked.send();
+    }
+
+    /// Returns what was counted on the link that the load passes over.
+    fn stats(&self) -> LinkStats {
+        if self.load == Load::Up { self.linked.up(0) } else { self.linked.down(0) }
     }
 
     fn run(&mut self, seconds: u64) {
@@ -160,19 +147,18 @@ fn cases(half: usize) -> impl Iterator<Item = Case> {
 fn measure(case: Case, load: Load) -> (f64, f64, f64) {
     let mut all = Bottleneck::new(1, case.link(), load);
     all.run(WARM_UP_S);
-    let link = if load == Load::Up { all.up } else { all.down };
-    let before = all.network.stats(link);
-    let mut round_trips = Duration::ZERO;
+    let before = all.stats();
+    let mut round_trips = 0.0;
     for _ in 0..MEASURED_S {
         all.run(1);
-        round_trips += all.server.stats(all.id).expect("a connection").round_trip;
+        round_trips += all.linked.round_trip_ms(0);
     }
-    let after = all.network.stats(link);
+    let after = all.stats();
     let delivered = (after.bytes_delivered - before.bytes_delivered) as f64;
     let used = delivered / (case.rate * MEASURED_S) as f64 / (1.0 - case.loss);
     let arrived = delivered / (after.bytes_sent - before.bytes_sent) as f64;
     let idle = case.round_trip_ms as f64 + 1_000.0 / f64::from(HZ);
-    (used, arrived, round_trips.as_millis() as f64 / MEASURED_S as f64 / idle)
+    (used, arrived, round_trips / MEASURED_S as f64 / idle)
 }
 
 /// Returns the least used share, the least share that arrived, and the greatest delay of some links, each
@@ -211,6 +197,22 @@ fn r26_links_with_other_rates_and_queues_are_used_and_not_flooded() {
 }
 
 #[test]
+fn r26_links_of_10_and_20_mbit_are_used_and_not_flooded() {
+    let links = [
+        (1_250_000, 20, 1, 0.0),
+        (1_250_000, 120, 4, 0.05),
+        (2_500_000, 60, 1, 0.0),
+        (2_500_000, 20, 4, 0.05),
+    ];
+    for (rate, round_trip_ms, queue, loss) in links {
+        let case = Case { rate, round_trip_ms, queue, loss };
+        let (used, arrived, delay) = measure(case, Load::State);
+        assert!(used > 0.85 && arrived > 0.9, "{case:?}: {used:.2} used, {arrived:.2} arrived");
+        assert!(delay < 2.2, "{case:?}: {delay:.2} times the round trip of the empty link");
+    }
+}
+
+#[test]
 fn r26_a_link_whose_packets_overtake_each_other_is_used() {
     let links = [(62_500, 20, 120), (250_000, 20, 120), (250_000, 20, 60), (250_000, 60, 60)];
     for (rate, round_trip_ms, jitter_ms) in links {
@@ -219,9 +221,9 @@ fn r26_a_link_whose_packets_overtake_each_other_is_used() {
         let link = LinkConditions { jitter, queue_bytes: (rate / 4) as usize, ..case.link() };
         let mut all = Bottleneck::new(1, link, Load::State);
         all.run(WARM_UP_S);
-        let before = all.network.stats(all.down);
+        let before = all.stats();
         all.run(MEASURED_S);
-        let delivered = all.network.stats(all.down).bytes_delivered - before.bytes_delivered;
+        let delivered = all.stats().bytes_delivered - before.bytes_delivered;
         let used = delivered as f64 / (rate * MEASURED_S) as f64;
         assert!(used > 0.9, "{used:.2} of {case:?} with {jitter_ms} ms of jitter");
     }

@@ -3,15 +3,17 @@
 //!
 //! *Invariant:* all packets go through the simulator, and there is always more to send than a link can carry.
 
+#[path = "support/linked.rs"]
+mod linked;
+
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, LinkId, LinkStats, Loss, Network, PeerId};
+use repl::sim::{LinkConditions, Loss};
 
-const SERVER: PeerId = PeerId(0);
-const CLIENT: PeerId = PeerId(1);
+use linked::{HZ, Linked};
+
 const OBJECTS: usize = 400;
-const HZ: u32 = 60;
 /// How long a link is used before it is measured.
 const WARM_UP: Duration = Duration::from_secs(20);
 const MEASURED: Duration = Duration::from_secs(20);
@@ -32,14 +34,8 @@ struct Use {
 
 /// A world that changes faster than its link can carry.
 struct Busy {
-    server: Server,
-    client: Client,
-    connection: ConnectionId,
+    linked: Linked,
     beacons: Vec<ObjectRef<Beacon>>,
-    network: Network,
-    /// The links to the client and back.
-    links: (LinkId, LinkId),
-    clock: Clock,
     changes: u64,
 }
 
@@ -54,55 +50,34 @@ impl Busy {
         let beacons = (0..OBJECTS).map(|_| server.spawn(Beacon::default())).collect();
         let mut client = Client::new(ClientConfig::default(), 7);
         client.register::<Beacon>();
-        let connection = server.connect(Duration::ZERO);
-        let mut network = Network::new(1);
-        let down_link = network.link(SERVER, CLIENT, down);
-        let up_link = network.link(CLIENT, SERVER, up(down));
-        let (links, clock) = ((down_link, up_link), Clock::at_hz(HZ));
-        Self { server, client, connection, beacons, network, links, clock, changes: 0 }
+        let mut linked = Linked::new(server, 1);
+        linked.connect(client, down, up(down));
+        Self { linked, beacons, changes: 0 }
     }
 
     fn set_conditions(&mut self, down: LinkConditions) {
-        self.network.set_conditions(self.links.0, down);
-        self.network.set_conditions(self.links.1, up(down));
+        let (to_client, back) = (self.linked.guests[0].down, self.linked.guests[0].up);
+        self.linked.network.set_conditions(to_client, down);
+        self.linked.network.set_conditions(back, up(down));
     }
 
     fn tick(&mut self) {
-        let now = self.clock.tick();
-        while let Some(delivery) = self.network.deliver(now) {
-            if delivery.to == SERVER {
-                self.server.receive(self.connection, now, delivery.bytes);
-            } else {
-                self.client.receive(now, delivery.bytes).expect("a packet of the server");
-            }
-        }
-        self.client.tick(now);
-        while let Some(packet) = self.client.poll_transmit() {
-            self.network.send(now, CLIENT, SERVER, packet);
-        }
         for _ in 0..OBJECTS {
             self.changes += 1;
             let value = self.changes.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let beacon = &mut self.server[self.beacons[self.changes as usize % OBJECTS]];
+            let beacon = &mut self.linked.server[self.beacons[self.changes as usize % OBJECTS]];
             beacon.number = value;
             beacon.lights[self.changes as usize % 8] = !value;
         }
-        self.server.tick(now);
-        while let Some(packet) = self.server.poll_transmit(self.connection) {
-            self.network.send(now, SERVER, CLIENT, packet);
-        }
-    }
-
-    fn stats(&self) -> LinkStats {
-        self.network.stats(self.links.0)
+        self.linked.tick();
     }
 
     fn run(&mut self, time: Duration) -> Use {
-        let (before, until) = (self.stats(), self.clock.now() + time);
-        while self.clock.now() < until {
+        let (before, until) = (self.linked.down(0), self.linked.clock.now() + time);
+        while self.linked.clock.now() < until {
             self.tick();
         }
-        let after = self.stats();
+        let after = self.linked.down(0);
         Use {
             sent: after.bytes_sent - before.bytes_sent,
             delivered: after.bytes_delivered - before.bytes_delivered,

@@ -3,15 +3,18 @@
 //!
 //! *Invariant:* all packets go through the simulator, and its links have a rate and a queue.
 
+#[path = "support/linked.rs"]
+mod linked;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, Network, PeerId};
+use repl::sim::LinkConditions;
 use repl::{Channel, MessageOptions};
 
-const SERVER: PeerId = PeerId(0);
-const CLIENT: PeerId = PeerId(1);
+use linked::Linked;
+
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
 
 #[derive(Replicated, Default)]
@@ -38,13 +41,9 @@ fn rock(number: u32) -> Rock {
 
 /// A server and a client, and what arrived.
 struct Pair {
-    server: Server,
-    client: Client,
+    linked: Linked,
     connection: ConnectionId,
-    network: Network,
-    clock: Clock,
     rocks: Vec<ObjectRef<Rock>>,
-    sent: usize,
     /// The bytes of texts that arrived: of chats and of news.
     heard: [usize; 2],
 }
@@ -65,44 +64,27 @@ impl Pair {
             .register_message_with::<News>(Channel::Ordered, heavy);
         client.register_message::<Input>(INPUTS);
         server.register_message::<Input>(INPUTS);
-        let connection = server.connect(Duration::ZERO);
-        let mut network = Network::new(seed);
-        network.connect(SERVER, CLIENT, link);
-        let (clock, heard) = (Clock::at_hz(60), [0; 2]);
-        Self { server, client, connection, network, clock, rocks, sent: 0, heard }
+        let mut linked = Linked::new(server, seed);
+        let guest = linked.connect(client, link, link);
+        let connection = linked.guests[guest].id;
+        Self { linked, connection, rocks, heard: [0; 2] }
     }
 
-    fn tick(&mut self) {
-        let now = self.clock.tick();
-        while let Some(delivery) = self.network.deliver(now) {
-            if delivery.to == SERVER {
-                self.server.receive(self.connection, now, delivery.bytes);
-            } else {
-                self.client.receive(now, delivery.bytes).expect("a packet of the server");
-            }
-        }
-        self.server.tick(now);
-        while let Some(packet) = self.server.poll_transmit(self.connection) {
-            self.sent += packet.len();
-            self.network.send(now, SERVER, CLIENT, packet);
-        }
-        self.client.tick(now);
-        while let Some(packet) = self.client.poll_transmit() {
-            self.network.send(now, CLIENT, SERVER, packet);
-        }
+    fn client(&mut self) -> &mut Client {
+        &mut self.linked.guests[0].client
     }
 
     fn connect(&mut self) {
-        while self.server.send(self.connection, &Input(0)).is_err() {
-            self.tick();
+        while self.linked.server.send(self.connection, &Input(0)).is_err() {
+            self.linked.tick();
         }
     }
 
     /// Changes as many rocks as the link cannot carry.
     fn shake(&mut self, count: usize) {
         for at in 0..count {
-            let rock = self.rocks[(self.clock.ticks() as usize * count + at) % self.rocks.len()];
-            let rock = &mut self.server[rock];
+            let rock = self.rocks[(self.linked.clock.ticks() as usize * count + at) % self.rocks.len()];
+            let rock = &mut self.linked.server[rock];
             rock.marks.iter_mut().for_each(|mark| *mark = mark.wrapping_mul(0x9e37_79b9) ^ 0x55);
         }
     }
@@ -110,15 +92,15 @@ impl Pair {
     /// Sends as many messages of each kind as the connection takes.
     fn flood(&mut self, bytes: usize, has_chat: bool, has_news: bool) {
         let text = "x".repeat(bytes);
-        while has_chat && self.server.send(self.connection, &Chat(0, text.clone())).is_ok() {}
-        while has_news && self.server.send(self.connection, &News(0, text.clone())).is_ok() {}
+        while has_chat && self.linked.server.send(self.connection, &Chat(0, text.clone())).is_ok() {}
+        while has_news && self.linked.server.send(self.connection, &News(0, text.clone())).is_ok() {}
     }
 
     fn hear(&mut self) {
-        while let Some(Chat(_, text)) = self.client.poll_message() {
+        while let Some(Chat(_, text)) = self.client().poll_message() {
             self.heard[0] += text.len();
         }
-        while let Some(News(_, text)) = self.client.poll_message() {
+        while let Some(News(_, text)) = self.client().poll_message() {
             self.heard[1] += text.len();
         }
     }
@@ -143,14 +125,13 @@ fn shares(message_percent: u8, bytes: usize, shaken: usize, has_messages: bool) 
     for tick in 0..25 * 60 {
         pair.shake(shaken);
         pair.flood(bytes, has_messages, false);
-        pair.tick();
+        pair.linked.tick();
         pair.hear();
         if tick == 5 * 60 {
-            before = [pair.heard[0], pair.network.total().bytes_delivered as usize];
+            before = [pair.heard[0], pair.linked.down(0).bytes_delivered as usize];
         }
     }
-    let down = pair.network.links().next().map(|(link, ..)| pair.network.stats(link)).expect("a link");
-    let all = down.bytes_delivered as f64 - before[1] as f64;
+    let all = pair.linked.down(0).bytes_delivered as f64 - before[1] as f64;
     ((pair.heard[0] - before[0]) as f64 / all, all / 2_000_000.0)
 }
 
@@ -187,7 +168,7 @@ fn channels_share_by_their_weights() {
             pair.connect();
             for _ in 0..20 * 60 {
                 pair.flood(bytes, true, true);
-                pair.tick();
+                pair.linked.tick();
                 pair.hear();
             }
             let share = pair.heard[1] as f64 / (pair.heard[0] + pair.heard[1]) as f64;
@@ -227,21 +208,21 @@ fn r26_a_late_join_over_a_mobile_link_delays_neither_inputs_nor_chat() {
         pair.connect();
         let (mut inputs, mut chats) = (Delays::default(), Delays::default());
         let mut number = 0;
-        while pair.client.objects::<Rock>().count() < ROCKS as usize {
+        while pair.client().objects::<Rock>().count() < ROCKS as usize {
             number += 1;
-            let now = pair.clock.now();
-            pair.client.send(&Input(number)).unwrap();
+            let now = pair.linked.clock.now();
+            pair.client().send(&Input(number)).unwrap();
             inputs.sent.insert(number, now);
             if number % 6 == 0 {
-                pair.server.send(pair.connection, &Chat(number, "hello".into())).unwrap();
+                pair.linked.server.send(pair.connection, &Chat(number, "hello".into())).unwrap();
                 chats.sent.insert(number, now);
             }
-            pair.tick();
-            let now = pair.clock.now();
-            while let Some((_, Input(number))) = pair.server.poll_message() {
+            pair.linked.tick();
+            let now = pair.linked.clock.now();
+            while let Some((_, Input(number))) = pair.linked.server.poll_message() {
                 inputs.arrived(number, now);
             }
-            while let Some(Chat(number, _)) = pair.client.poll_message() {
+            while let Some(Chat(number, _)) = pair.client().poll_message() {
                 chats.arrived(number, now);
             }
             assert!(now < Duration::from_secs(40));

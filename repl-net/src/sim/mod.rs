@@ -26,8 +26,8 @@
 //! ```
 //!
 //! The simulator does not depend on replication. Packets are bytes, so the simulator can test any protocol
-//! that does not use sockets and clocks itself. The simulator does not simulate routers that several links
-//! share, nor the headers that UDP and IP add to a packet.
+//! that does not use sockets and clocks itself. The simulator does not simulate the headers that UDP and IP
+//! add to a packet.
 //!
 //! [`Network`] transports packets, [`LinkConditions`] describe the quality of a link, and [`SeedReport`]
 //! prints the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
@@ -35,8 +35,9 @@
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
 //! version of this crate. To check that two runs are the same, compare the [`Network::trace`] of two runs.
 //! Whether and when a packet arrives depends on the seed, on its link, on its number on that link, and on the
-//! conditions of the link. If a test adds a link or makes the network lose a packet, this does not affect
-//! other packets.
+//! conditions of the link, and if its queue is [shared](Network::share_queue), on the other links of the
+//! queue. If a test adds a link or makes the network lose a packet, this does not affect packets of other
+//! queues.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 

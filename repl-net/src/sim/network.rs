@@ -119,7 +119,9 @@ struct Link {
     lose_next: u64,
     blackout_until: Duration,
     severed: bool,
-    /// The time when the last packet will have left the sender, if the bandwidth is limited.
+    /// The link whose queue the packets of this link wait in. Usually this is the link itself.
+    queue: LinkId,
+    /// The time when the last packet in the queue of this link will have left it, if the bandwidth is limited.
     idle_at: Duration,
     /// The number of the latest packet that was delivered. The first packet on a link has the number 1.
     latest_delivered: u64,
@@ -188,7 +190,7 @@ impl Network {
         let id = *self.by_peers.entry((from, to)).or_insert(new);
         if id == new {
             let label = u64::from(from.0) << 32 | u64::from(to.0);
-            self.links.push(Link::new(from, to, conditions, self.rng.fork(label)));
+            self.links.push(Link::new(id, from, to, conditions, self.rng.fork(label)));
         } else {
             self.links[id.0].conditions = conditions;
         }
@@ -217,7 +219,10 @@ impl Network {
         let place = link.stats.sent;
         let mut rng = link.rng.fork(place);
         let is_lost = link.conditions.loss.loses_next(&mut link.bad, &mut rng);
-        let leaves_at = link.leaves_at(now, bytes.len());
+        let (is_taken, queue) = (link.takes(now, bytes.len()), link.queue);
+        let leaves_at = if is_taken { self.links[queue.0].enqueue(now, bytes.len()) } else { None };
+        let link = &mut self.links[id.0];
+        link.stats.congested += u64::from(is_taken && leaves_at.is_none());
         let Some(leaves_at) = leaves_at.filter(|_| !is_lost) else {
             link.stats.lost += 1;
             return;
@@ -280,6 +285,36 @@ impl Network {
         self.links[link.0].conditions
     }
 
+    /// Makes the packets of `link` wait in the queue of `bottleneck`, together with the packets of `bottleneck`
+    /// and of all other links that use this queue. The bandwidth and the length of the queue are those in the
+    /// conditions of `bottleneck`. The other conditions of `link` do not change. Packets leave the queue in
+    /// the order in which they were sent. To give `link` its own queue again, pass `link` twice.
+    ///
+    /// ```
+    /// use repl_net::sim::{LinkConditions, Network, PeerId};
+    ///
+    /// let (server, one, other) = (PeerId(0), PeerId(1), PeerId(2));
+    /// let line = LinkConditions { bandwidth_bytes_per_second: Some(1_000), ..LinkConditions::perfect() };
+    /// let mut network = Network::new(7);
+    /// let (down, _up) = network.connect(server, one, line);
+    /// let (other_down, _up) = network.connect(server, other, LinkConditions::perfect());
+    /// network.share_queue(down, other_down);
+    /// network.send(std::time::Duration::ZERO, server, one, &[0; 500]);
+    /// network.send(std::time::Duration::ZERO, server, other, &[0; 250]);
+    /// let arrivals = std::iter::from_fn(|| {
+    ///     let at = network.next_delivery_at()?;
+    ///     network.deliver(at).map(|delivery| (delivery.to, at.as_millis()))
+    /// });
+    /// assert_eq!(arrivals.collect::<Vec<_>>(), [(one, 500), (other, 750)]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if a link belongs to another network.
+    pub fn share_queue(&mut self, bottleneck: LinkId, link: LinkId) {
+        assert!(bottleneck.0 < self.links.len(), "the bottleneck is a link of this network");
+        self.links[link.0].queue = bottleneck;
+    }
+
     /// Makes the network lose exactly the next `packets` packets that are sent over the link. Packets that
     /// are lost for other reasons are also counted. A new call of `lose_next` replaces the rest of an earlier
     /// call.
@@ -338,12 +373,13 @@ impl Network {
 }
 
 impl Link {
-    fn new(from: PeerId, to: PeerId, conditions: LinkConditions, rng: Rng) -> Self {
+    fn new(id: LinkId, from: PeerId, to: PeerId, conditions: LinkConditions, rng: Rng) -> Self {
         Self {
             from,
             to,
             conditions,
             rng,
+            queue: id,
             bad: false,
             lose_next: 0,
             blackout_until: Duration::ZERO,
@@ -354,25 +390,27 @@ impl Link {
         }
     }
 
-    /// Returns the time when a packet that is sent at the time `now` leaves the sender. Returns `None` if the
-    /// link loses the packet.
-    fn leaves_at(&mut self, now: Duration, length: usize) -> Option<Duration> {
+    /// Returns whether a packet that is sent at the time `now` reaches the queue of the link.
+    fn takes(&mut self, now: Duration, length: usize) -> bool {
         let in_burst = self.lose_next > 0;
         self.lose_next = self.lose_next.saturating_sub(1);
         if in_burst || self.severed || now < self.blackout_until {
-            return None;
+            return false;
         }
-        if length > self.conditions.mtu_bytes {
-            self.stats.too_long += 1;
-            return None;
-        }
+        let is_too_long = length > self.conditions.mtu_bytes;
+        self.stats.too_long += u64::from(is_too_long);
+        !is_too_long
+    }
+
+    /// Puts a packet into the queue of this link. Returns the time when the packet leaves the queue, or `None`
+    /// if the queue has no room for it.
+    fn enqueue(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let Some(rate) = self.conditions.bandwidth_bytes_per_second.map(u128::from) else {
             return Some(now);
         };
         let starts_at = self.idle_at.max(now);
         let waiting_bytes = (starts_at - now).as_nanos() * rate / 1_000_000_000;
         if waiting_bytes + length as u128 > self.conditions.queue_bytes as u128 {
-            self.stats.congested += 1;
             return None;
         }
         let nanos = length as u128 * 1_000_000_000 / rate;
