@@ -152,7 +152,7 @@ fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
 /// Sets of creatures as bits.
 type Set = Vec<u64>;
 
-/// Cells that are kept, and the distance of each player to each creature around it.
+/// Keeps its cells from tick to tick, and computes the distance of each player to each creature near it.
 struct Exact {
     scene: Scene,
     cells: Vec<Vec<u32>>,

@@ -166,7 +166,7 @@ pub(crate) fn impls_of_macro(tokens: TokenStream) -> Vec<syn::ItemImpl> {
     impls.collect()
 }
 
-/// Returns the body of a macro with its parameters replaced by their names, and each repetition written once.
+/// Returns the body of a macro without `$`: `$name` becomes `name`, and `$(…),*` becomes what is in the brackets.
 fn plain(tokens: TokenStream) -> TokenStream {
     let mut plain_tokens = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();

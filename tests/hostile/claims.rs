@@ -198,8 +198,8 @@ fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
 
 #[test]
 fn roles_that_no_server_sends_are_refused() {
-    // The long form of two roles that the client does not own: a simulated proxy has a short form of one bit,
-    // and an autonomous proxy is always sent as a simulated one.
+    // A server never sends these roles in the long form for an object that the client does not own. A
+    // simulated proxy has a short form of one bit. An autonomous proxy is sent as a simulated proxy.
     for role in [1, 2] {
         refuse("range", |writer| {
             segment(1, writer);

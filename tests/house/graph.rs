@@ -96,7 +96,8 @@ impl Graph {
         edges.into_iter().map(|((from, to), line)| Edge { from, to, line }).collect()
     }
 
-    /// Returns whether the file only re-exports this import, and the import is from below the file.
+    /// Returns whether the file re-exports this import without using it, and the import comes from below the
+    /// file.
     fn is_door(&self, file: &File, import: &Import) -> bool {
         let is_below = |path: Place| {
             let holder = &self.files[self.modules[self.module_of(&path)]].place;

@@ -292,3 +292,14 @@ fn an_object_without_a_position_cannot_be_located() {
     let banner = room.server.spawn(Banner::default());
     room.server.set_relevancy(banner, Relevancy::Located);
 }
+
+/// A connection never has so many cells in sight that looking for them takes long.
+#[test]
+fn areas_with_too_many_cells_are_refused_in_every_order() {
+    let refused = |make: fn() -> Area| std::panic::catch_unwind(make).is_err();
+    assert!(refused(|| Area::within(100.0).keep_within(1e9)));
+    assert!(refused(|| Area::within(100.0).cells_of(5.0)));
+    assert!(refused(|| Area::within(100.0).cells_of(10.0).keep_within(200.0)));
+    assert!(refused(|| Area::within(100.0).cells_of(f32::NAN)));
+    assert!(!refused(|| Area::within(100.0).cells_of(20.0).keep_within(320.0).flat()));
+}

@@ -91,7 +91,7 @@ impl Plan {
         };
         let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
         let with_bursts = rng.chance(0.4);
-        // A separate generator, so that the runs of the other seeds do not change.
+        // Hoards and vaults have generators of their own, so that seeds without them run as before.
         let mut own = Rng::new(seed).fork(9);
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };

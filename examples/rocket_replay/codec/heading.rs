@@ -69,7 +69,8 @@ impl Heading {
     }
 
     fn full_turn(self) -> Shears {
-        // A quarter turn of half the angle is half a turn of the whole angle.
+        // If half the angle is changed by a quarter turn, the whole angle changes by half a turn, and
+        // `reversed` undoes that.
         let reversed = self.sin.abs() > self.cos.abs();
         let (cos, sin) = if reversed { (self.sin, -self.cos) } else { (self.cos, self.sin) };
         Shears { tangent: sin / cos, sine: 2.0 * sin * cos, reversed }

@@ -13,8 +13,9 @@ use crate::schema::program::LeafCommand;
 use crate::schema::quantize;
 use crate::schema::quantize::Quantizer;
 
-/// The number of bits of any character, and the number of bits of one of the first 128 characters.
+/// The number of bits of any character.
 const CHAR_BITS: u32 = 21;
+/// The number of bits of one of the first 128 characters.
 const SHORT_CHAR_BITS: u32 = 7;
 
 /// # Safety

@@ -3,6 +3,7 @@
 //! *Invariant:* callbacks run on clients only, in the order of S54, after all of a packet has been validated.
 
 use crate::ids::handles::HandleSet;
+
 /// Functions that a client calls on an object before and after it applies an update (S54). By default the
 /// callbacks do nothing. To use callbacks, write `#[replicated(callbacks)]` on the struct, and `impl
 /// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A

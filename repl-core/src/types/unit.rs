@@ -1,5 +1,5 @@
-//! The traits that generated code requires of the types of two kinds of fields: fields of values that are
-//! sent as a unit, and fields with the attribute `atomic`.
+//! The traits that the type of a field must implement if the field is part of a value that is sent as a unit,
+//! or has the attribute `atomic`. The generated code checks this.
 //!
 //! *Invariant:* each requirement is one trait, so that the compiler reports an unsuitable type only once.
 

@@ -18,8 +18,9 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Generates a trait with a method that calls the function. The second implementation never applies. It
-    /// only lets the compiler report the trait, and not the condition of the first implementation.
+    /// Generates a trait with a method that calls the function. The second implementation never applies.
+    /// Because of it the compiler reports that the trait is missing, with our message. With a single
+    /// implementation, it would report the condition of this implementation.
     pub(super) fn items(&self) -> TokenStream {
         let Self { name, parameters, output, error } = self;
         let [message, label, note] = error.each_ref().map(|text| escaped(text));

@@ -158,8 +158,8 @@ impl<T> OrderedFastArray<T> {
 /// Returns for each number in `order` whether it belongs to one longest ascending subsequence of `order`. No
 /// number may occur twice in `order`. Costs O(n log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
-    // Among the ascending subsequences of `len + 1` numbers, `ends[len]` is the position of the last number
-    // of the one that ends with the lowest number. `before[at]` is the position of the number that precedes
+    // Of all ascending subsequences with `len + 1` numbers, take the one whose last number is lowest:
+    // `ends[len]` is the position of this last number. `before[at]` is the position of the number that precedes
     // the number at `at` in a longest ascending subsequence that ends there.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());

@@ -51,9 +51,9 @@ pub(crate) struct OpeningHeader {
 struct Entry {
     start: usize,
     bits: u32,
-    /// The index of the opening's header. The index of the headerer is out of range if the object has no
-    /// shared opening: either because it has too many items for a run of openings, or because a hand-written
-    /// serialiser refuses a value.
+    /// The index of the opening's header. It is out of range if the object has no shared opening: either
+    /// because it has too many items for a run of openings, or because a hand-written serialiser refuses a
+    /// value.
     header: u32,
 }
 

@@ -168,7 +168,7 @@ impl Label {
         Some(labels)
     }
 
-    /// Returns `count` labels between `before` and `after`in ascending order, with room between any two of
+    /// Returns `count` labels between `before` and `after` in ascending order, with room between any two of
     /// them. Use this function for items that are already in the array and whose labels have become too long.
     /// About half of the room is close to the items at the indices `hot`, because the next insertions are
     /// likely there. A gap that is twice as far away from the items at `hot` is half as wide. Returns `None`

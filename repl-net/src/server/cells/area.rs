@@ -66,33 +66,39 @@ impl Area {
     /// moves less than that does not go out of sight.
     ///
     /// # Panics
-    /// Panics if `radius` is not finite, or is less than the area's radius.
+    /// Panics if `radius` is not finite, is less than the area's radius, or is more than sixteen times the side
+    /// of a cell.
     #[must_use]
     #[track_caller]
     pub fn keep_within(self, radius: f32) -> Self {
         assert!(
             radius.is_finite() && radius >= self.radius,
-            "an area of radius {} cannot keep cells only within {radius}",
+            "an area of radius {} cannot keep objects only within {radius}",
             self.radius
         );
-        Self { keep_radius: radius, ..self }
+        Self { keep_radius: radius, ..self }.checked()
     }
 
     /// Sets the length of the sides of the cells. Smaller cells follow the circle around a viewpoint more
     /// exactly, larger cells cost less.
     ///
     /// # Panics
-    /// Panics if `side` is not finite, or is less than a sixteenth of the greater radius, because each
-    /// connection would then have thousands of cells in sight.
+    /// Panics if `side` is not finite, or is less than a sixteenth of the [second radius](Self::keep_within).
     #[must_use]
     #[track_caller]
     pub fn cells_of(self, side: f32) -> Self {
+        Self { cell: side, ..self }.checked()
+    }
+
+    /// Returns the area if a connection has at most a few thousand cells in sight.
+    #[track_caller]
+    fn checked(self) -> Self {
+        let Self { keep_radius, cell, .. } = self;
         assert!(
-            side.is_finite() && side * 16.0 >= self.keep_radius,
-            "the sides of cells are at least a sixteenth of the area's radius of {}, not {side}",
-            self.keep_radius
+            cell.is_finite() && cell * 16.0 >= keep_radius,
+            "the sides of cells are at least a sixteenth of the distance of {keep_radius} within which objects are kept, not {cell}"
         );
-        Self { cell: side, ..self }
+        self
     }
 
     /// The length of the sides of the cells.

@@ -236,7 +236,7 @@ impl Cells {
     }
 
     /// Moves all objects with positions in other cells to these cells. Appends to `affected` each connection
-    /// that sees only one of an object's two cells, with the object's slot.
+    /// for which an object may have come into sight or gone out of it, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
         for slot in std::mem::take(&mut self.moved).iter() {
             let before = self.home(slot);

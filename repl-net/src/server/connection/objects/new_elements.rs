@@ -19,7 +19,7 @@ pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,
     /// The number of entries that contain new elements of arrays.
     arrays: usize,
-    /// The last packet that may contain new elements that an earlier packet also contained.
+    /// The newest packet with new elements that an earlier packet may contain, too.
     pub(super) repeated: Option<Sequence>,
     /// Removed elements are dropped when there are more entries than this number.
     most: usize,

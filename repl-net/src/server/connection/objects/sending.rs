@@ -108,7 +108,7 @@ impl ObjectStates {
         tracked.opened_with_items |= rest.has_items;
         tracked.open_bits = bits;
         tracked.pending = rest.later;
-        // An earlier opening may have arrived instead, so what it owes is still owed.
+        // Perhaps an earlier opening arrives and this one does not. So what earlier openings owe stays owed.
         if !rest.owed.is_empty() {
             tracked.owed.get_or_insert_default().union(&rest.owed);
         }
