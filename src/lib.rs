@@ -108,9 +108,14 @@
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
 //! that the next [`tick`](Server::tick) compares it. [`get_pair_mut`](Server::get_pair_mut) borrows two
-//! objects at the same time. [`set_owner`](Server::set_owner) and [`set_visible`](Server::set_visible) decide
-//! who sees what. The server must know all classes before the first client connects: call
+//! objects at the same time. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then.
+//!
+//! **Say who sees what.** At first every client sees every object. [`locate`](Server::locate) gives the
+//! objects of a class positions, and then a client sees those near its
+//! [viewpoints](Server::set_viewpoints). [`set_relevancy`](Server::set_relevancy) puts an object into a
+//! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
+//! [`set_visible`](Server::set_visible) hides an object from one client.
 //!
 //! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
 //! rows. Register the class of these objects with [`register_external`](Server::register_external). The
@@ -234,8 +239,9 @@
 //! **Carry.** Server and client open no socket and read no clock. Send the packets that
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
 //! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
-//! arrive to `receive`. The time is an argument. For tests, [`sim`] has a seeded network that delays, loses,
-//! repeats and reorders.
+//! arrive to `receive`. The time is an argument. Over UDP, an [`Endpoint`] knows the clients by their
+//! addresses, and with [`Login::Ask`] the server decides whether it accepts a client. For tests, [`sim`] has a
+//! seeded network that delays, loses, repeats and reorders.
 //!
 //! # What this crate does not do
 //!
