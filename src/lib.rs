@@ -240,8 +240,8 @@
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
 //! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
 //! arrive to `receive`. The time is an argument. Over UDP, an [`Endpoint`] knows the clients by their
-//! addresses, and with [`Login::Ask`] the server decides whether it accepts a client. For tests, [`sim`] has a
-//! seeded network that delays, loses, repeats and reorders.
+//! addresses, and with [`Login::Ask`] the server decides whether it accepts a client. For tests, [`sim`] has
+//! a seeded network that delays, loses, repeats and reorders.
 //!
 //! # What this crate does not do
 //!

@@ -11,7 +11,7 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, Loss, Network, PeerId};
 use repl::{Channel, DisconnectReason, MessageOptions, SendError};
 
-use support::{Room, TICK, size};
+use support::{Packets, Room, TICK, size};
 
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Chat(u32, #[replicated(max_len = 65536)] String);
@@ -244,6 +244,16 @@ const TEXT: &str = "A text that is longer than all acks.";
 /// The sizes of packets with this text, which are larger than packets of acks, and smaller than hellos.
 const MESSAGE_BYTES: Range<usize> = TEXT.len()..400;
 
+/// Ticks the server or the client, and returns its packets.
+fn packets_of(room: &mut Room, is_of_server: bool) -> Packets {
+    if is_of_server { room.tick_one() } else { room.replies(0) }
+}
+
+/// Gives packets of the server to the client, or packets of the client to the server.
+fn pass_on(room: &mut Room, are_of_server: bool, packets: &[Vec<u8>]) {
+    if are_of_server { room.deliver(0, packets) } else { room.hear(0, packets) }
+}
+
 /// Returns how often a reliable message is sent in the fourth to sixth second of silence. Before that, each
 /// message of the same side was acknowledged after 600 ms.
 fn tries_on_a_slow_link(is_of_server: bool) -> usize {
@@ -260,16 +270,12 @@ fn tries_on_a_slow_link(is_of_server: bool) -> usize {
     for number in 0..18 {
         send(&mut room, number);
         for _ in 0..2 {
-            let packets = if is_of_server { room.tick_one() } else { room.replies(0) };
+            let packets = packets_of(&mut room, is_of_server);
             room.wait(Duration::from_millis(300));
-            if is_of_server {
-                room.deliver(0, &packets)
-            } else {
-                room.hear(0, &packets)
-            }
-            let acks = if is_of_server { room.replies(0) } else { room.tick_one() };
+            pass_on(&mut room, is_of_server, &packets);
+            let acks = packets_of(&mut room, !is_of_server);
             room.wait(Duration::from_millis(300));
-            if is_of_server { room.hear(0, &acks) } else { room.deliver(0, &acks) }
+            pass_on(&mut room, !is_of_server, &acks);
         }
     }
     send(&mut room, 18);
@@ -302,23 +308,15 @@ fn r04_a_late_ack_of_a_message_ends_its_repeats_in_both_directions() {
             true => room.server.send(id, &Chat(1, TEXT.to_owned())).unwrap(),
             false => room.guests[0].client.send(&Chat(1, TEXT.to_owned())).unwrap(),
         }
-        let send = |room: &mut Room| if is_of_server { room.tick_one() } else { room.replies(0) };
+        let send = |room: &mut Room| packets_of(room, is_of_server);
         let is_sent =
             |packets: &[Vec<u8>]| packets.iter().any(|packet| MESSAGE_BYTES.contains(&packet.len()));
         let first = send(&mut room);
-        if is_of_server {
-            room.deliver(0, &first)
-        } else {
-            room.hear(0, &first)
-        }
-        let ack = if is_of_server { room.replies(0) } else { room.tick_one() };
+        pass_on(&mut room, is_of_server, &first);
+        let ack = packets_of(&mut room, !is_of_server);
         room.wait(Duration::from_millis(400));
         assert!(is_sent(&send(&mut room)), "the first packet counts as lost");
-        if is_of_server {
-            room.hear(0, &ack)
-        } else {
-            room.deliver(0, &ack)
-        }
+        pass_on(&mut room, !is_of_server, &ack);
         for _ in 0..120 {
             room.wait(TICK);
             assert!(!is_sent(&send(&mut room)), "of the server: {is_of_server}");

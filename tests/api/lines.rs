@@ -166,7 +166,8 @@ pub(crate) fn impls_of_macro(tokens: TokenStream) -> Vec<syn::ItemImpl> {
     impls.collect()
 }
 
-/// Returns the body of a macro without `$`: `$name` becomes `name`, and `$(…),*` becomes what is in the brackets.
+/// Returns the body of a macro without `$`: `$name` becomes `name`, and `$(…),*` becomes what is in the
+/// brackets.
 fn plain(tokens: TokenStream) -> TokenStream {
     let mut plain_tokens = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();

@@ -194,11 +194,7 @@ fn s43_an_opening_that_is_acked_late_brings_what_it_owes() {
     room.deliver(0, &opening);
     let ack = room.replies(0);
     // The opening counts as lost, so the server sends it again. The second opening is lost.
-    let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
-    let before = lost(&room);
-    while lost(&room) == before {
-        room.tick_one();
-    }
+    room.lose_until_noticed(0);
     room.hear(0, &ack);
     room.settle();
     let shown = room.client().get(object).expect("it is there");

@@ -1,4 +1,5 @@
-//! Which connections see which objects: positions and viewpoints, groups, owners, attached and hidden objects.
+//! Which connections see which objects: positions and viewpoints, groups, owners, attached and hidden
+//! objects.
 
 mod campaign;
 mod model;

@@ -17,7 +17,8 @@ pub(crate) struct Object {
     pub(crate) relevancy: Kind,
     pub(crate) owner: Option<usize>,
     pub(crate) hidden_from: BTreeSet<usize>,
-    /// Three positions: the one that counts in this tick, the one that this tick compared, and the current one.
+    /// Three positions: the one that counts in this tick, the one that this tick compared, and the current
+    /// one.
     pub(crate) positions: [[f32; 2]; 3],
 }
 

@@ -166,6 +166,16 @@ impl Room {
         panic!("the room does not come to rest");
     }
 
+    /// Ticks until the server counts another packet to a guest as lost. All packets of these ticks are lost.
+    pub(crate) fn lose_until_noticed(&mut self, guest: usize) {
+        let lost =
+            |room: &Self| room.server.stats(room.guests[guest].id).map_or(0, |stats| stats.packets_lost);
+        let before = lost(self);
+        while lost(self) == before {
+            self.tick();
+        }
+    }
+
     /// Returns how many packets to a guest are neither acked nor declared lost.
     pub(crate) fn in_flight(&self, guest: usize) -> usize {
         self.server.stats(self.guests[guest].id).map_or(0, |stats| stats.packets_in_flight)

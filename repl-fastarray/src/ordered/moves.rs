@@ -159,8 +159,8 @@ impl<T> OrderedFastArray<T> {
 /// number may occur twice in `order`. Costs O(n log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
     // Of all ascending subsequences with `len + 1` numbers, take the one whose last number is lowest:
-    // `ends[len]` is the position of this last number. `before[at]` is the position of the number that precedes
-    // the number at `at` in a longest ascending subsequence that ends there.
+    // `ends[len]` is the position of this last number. `before[at]` is the position of the number that
+    // precedes the number at `at` in a longest ascending subsequence that ends there.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

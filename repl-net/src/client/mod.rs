@@ -200,9 +200,9 @@ impl Client {
         self.handshake.is_connected()
     }
 
-    /// Returns whether the session has ended, or could not begin, and this client will not try again by itself.
-    /// The last [`ClientEvent::Disconnected`] has the reason. Before the first [`tick`](Self::tick), and while
-    /// the client connects or waits for its next attempt, this is `false`.
+    /// Returns whether the session has ended, or could not begin, and this client will not try again by
+    /// itself. The last [`ClientEvent::Disconnected`] has the reason. Before the first [`tick`](Self::tick),
+    /// and while the client connects or waits for its next attempt, this is `false`.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.handshake.is_ended() && !self.sessions.has_next()

@@ -42,8 +42,9 @@ impl Client {
         &self.handshake.login_answer
     }
 
-    /// Returns the number that identifies the server that accepted this client last. A server that was started
-    /// again with another secret has another number. Returns `None` if no server has accepted this client yet.
+    /// Returns the number that identifies the server that accepted this client last. A server that was
+    /// started again with another secret has another number. Returns `None` if no server has accepted this
+    /// client yet.
     #[must_use]
     pub fn server_instance(&self) -> Option<u64> {
         self.sessions.server()

@@ -1,5 +1,5 @@
-//! The contents of the messages that a channel stores, one after the other in one buffer. So a message costs no
-//! allocation of its own.
+//! The contents of the messages that a channel stores, one after the other in one buffer. So a message costs
+//! no allocation of its own.
 //!
 //! *Invariant:* contents are removed in the order in which they were added.
 

@@ -150,8 +150,8 @@ impl Outgoing {
         }
     }
 
-    /// Sends the reliable messages again that were sent by the time `sent_by` in packets that may still arrive,
-    /// because the link has not answered for a long time (R9). The ack of any copy is enough.
+    /// Sends the reliable messages again that were sent by the time `sent_by` in packets that may still
+    /// arrive, because the link has not answered for a long time (R9). The ack of any copy is enough.
     pub(crate) fn retry(&mut self, in_flight: &InFlight, sent_by: Duration) {
         for (sequence, contents) in in_flight.sent_by(sent_by) {
             for message in &contents.messages {
@@ -169,8 +169,8 @@ impl Outgoing {
         }
     }
 
-    /// Sends a message again unless a later packet than `sequence` contains it. Returns whether it is reliable
-    /// and not acknowledged.
+    /// Sends a message again unless a later packet than `sequence` contains it. Returns whether it is
+    /// reliable and not acknowledged.
     fn send_again(&mut self, sequence: Sequence, message: SentMessage) -> bool {
         let sending = self.channels.get_mut(message.channel as usize);
         sending.is_some_and(|sending| sending.send_again(sequence, message))

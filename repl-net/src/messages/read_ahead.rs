@@ -1,5 +1,5 @@
-//! Values that were read when their packet was checked, and wait for their delivery. So most messages are read
-//! only once.
+//! Values that were read when their packet was checked, and wait for their delivery. So most messages are
+//! read only once.
 //!
 //! *Invariant:* a value is taken only for the message from which it was read. A value that depends on the
 //! objects that exist is not kept, because the rest of the packet may create or remove objects.

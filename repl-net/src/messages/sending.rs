@@ -78,7 +78,8 @@ enum State {
 }
 
 impl Message {
-    /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a packet.
+    /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a
+    /// packet.
     pub(crate) fn new(bit_len: usize, max_bits: usize, times: u8) -> Self {
         let cut = if bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits {
             Cut::whole(bit_len)

@@ -90,8 +90,7 @@ impl Server {
             },
             _ => relevancy,
         };
-        self.world.cells.set_relevancy(slot, relevancy);
-        let affected = self.world.cells.with_attached(slot);
+        let affected = self.world.cells.set_relevancy(slot, relevancy);
         self.reconsider(&affected);
     }
 

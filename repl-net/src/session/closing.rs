@@ -1,7 +1,7 @@
 //! The packet by which one side tells the other why it ended the session.
 //!
-//! *Invariant:* the other side reports the same reason, except for a packet that could not be read: both sides
-//! report a protocol error, and only the side that read the packet knows what was wrong.
+//! *Invariant:* the other side reports the same reason, except for a packet that could not be read: both
+//! sides report a protocol error, and only the side that read the packet knows what was wrong.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

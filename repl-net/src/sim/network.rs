@@ -121,7 +121,8 @@ struct Link {
     severed: bool,
     /// The link whose queue the packets of this link wait in. Usually this is the link itself.
     queue: LinkId,
-    /// The time when the last packet in the queue of this link will have left it, if the bandwidth is limited.
+    /// The time when the last packet in the queue of this link will have left it, if the bandwidth is
+    /// limited.
     idle_at: Duration,
     /// The number of the latest packet that was delivered. The first packet on a link has the number 1.
     latest_delivered: u64,
@@ -285,10 +286,10 @@ impl Network {
         self.links[link.0].conditions
     }
 
-    /// Makes the packets of `link` wait in the queue of `bottleneck`, together with the packets of `bottleneck`
-    /// and of all other links that use this queue. The bandwidth and the length of the queue are those in the
-    /// conditions of `bottleneck`. The other conditions of `link` do not change. Packets leave the queue in
-    /// the order in which they were sent. To give `link` its own queue again, pass `link` twice.
+    /// Makes the packets of `link` wait in the queue of `bottleneck`, together with the packets of
+    /// `bottleneck` and of all other links that use this queue. The bandwidth and the length of the queue are
+    /// those in the conditions of `bottleneck`. The other conditions of `link` do not change. Packets leave
+    /// the queue in the order in which they were sent. To give `link` its own queue again, pass `link` twice.
     ///
     /// ```
     /// use repl_net::sim::{LinkConditions, Network, PeerId};
@@ -402,8 +403,8 @@ impl Link {
         !is_too_long
     }
 
-    /// Puts a packet into the queue of this link. Returns the time when the packet leaves the queue, or `None`
-    /// if the queue has no room for it.
+    /// Puts a packet into the queue of this link. Returns the time when the packet leaves the queue, or
+    /// `None` if the queue has no room for it.
     fn enqueue(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let Some(rate) = self.conditions.bandwidth_bytes_per_second.map(u128::from) else {
             return Some(now);

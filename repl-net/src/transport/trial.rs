@@ -176,8 +176,8 @@ impl Trial {
             self.stage = Stage::Drain(Side::High, now);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
-            // If the same amount arrived at both rates, `arrived_share` is 1,000. If the same share arrived, it
-            // is `sent_share`. The threshold is the mean of the two.
+            // If the same amount arrived at both rates, `arrived_share` is 1,000. If the same share arrived,
+            // it is `sent_share`. The threshold is the mean of the two.
             if arrived_share >= (1_000 + sent_share) / 2 {
                 self.enough = Some(self.low_rate.max(self.low.rate()));
                 self.stage = Stage::Rest;

@@ -485,8 +485,8 @@ impl Run {
         }
         for (&seat, guest) in &mut self.guests {
             guest.client.tick(now);
-            // A client that polls has read all other calls already, so `tick` runs only calls that had to wait
-            // for the objects they refer to.
+            // A client that polls has read all other calls already. So `tick` runs only calls that had to
+            // wait for the objects they refer to.
             guest.check(seat, take_noted(), &mut self.oracle, now);
             guest.read(seat, &mut self.oracle, &self.ids, now);
             while let Some(packet) = guest.client.poll_transmit() {

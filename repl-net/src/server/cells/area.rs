@@ -16,19 +16,20 @@ pub(crate) type CellPosition = [i32; 3];
 pub(crate) enum Ring {
     /// The connection sees the objects in the cell.
     Near,
-    /// The connection sees those objects in the cell that it has seen in other cells without a break.
+    /// The connection goes on seeing an object in the cell if it saw the object before. It does not begin to
+    /// see other objects in the cell.
     Kept,
 }
 
 /// How far the objects of a class are seen.
 ///
-/// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of a
-/// connection if the centre of its cell is within the radius of one of the connection's
+/// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of
+/// a connection if the centre of its cell is within the radius of one of the connection's
 /// [viewpoints](crate::Server::set_viewpoints), and it goes out of sight if the centre of its cell is farther
 /// from all viewpoints than the [second radius](Self::keep_within). The cells are looked at again when a
 /// viewpoint has moved by a quarter of a cell's side. So each border differs from its radius by at most half
-/// the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a connection sees every
-/// object within 76 units, may keep objects up to 149 units away, and sees none that is farther away.
+/// the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a connection sees
+/// every object within 76 units, may keep objects up to 149 units away, and sees none that is farther away.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     radius: f32,
@@ -38,8 +39,8 @@ pub struct Area {
 }
 
 impl Area {
-    /// Returns an area in space. Objects come into sight within `radius`, and go out of sight beyond 1.25 times
-    /// the radius. The cells are cubes, and their sides are a quarter of the radius.
+    /// Returns an area in space. Objects come into sight within `radius`, and go out of sight beyond 1.25
+    /// times the radius. The cells are cubes, and their sides are a quarter of the radius.
     ///
     /// # Panics
     /// Panics if `radius` is not finite and positive.
@@ -66,8 +67,8 @@ impl Area {
     /// moves less than that does not go out of sight.
     ///
     /// # Panics
-    /// Panics if `radius` is not finite, is less than the area's radius, or is more than sixteen times the side
-    /// of a cell.
+    /// Panics if `radius` is not finite, is less than the area's radius, or is more than sixteen times the
+    /// side of a cell.
     #[must_use]
     #[track_caller]
     pub fn keep_within(self, radius: f32) -> Self {
@@ -151,8 +152,8 @@ impl Area {
     }
 }
 
-/// Returns the greatest whole number that is not greater than `value`. Without a call of the function `floor`,
-/// which processors of the first generation with 64 bits do not have as an instruction.
+/// Returns the greatest integer that is not greater than `value`. `f32::floor` would be a function call on
+/// the x86-64 processors for which Rust compiles by default.
 #[inline]
 fn floor(value: f32) -> i32 {
     let towards_zero = value as i32;

@@ -156,8 +156,7 @@ impl Cells {
         let mut affected = Vec::new();
         for orphan in orphans {
             self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
-            self.settle(orphan);
-            affected.extend(self.with_attached(orphan));
+            affected.extend(self.settle(orphan));
         }
         self.detach(slot);
         self.move_to(slot, Home::Nobody);
@@ -202,14 +201,15 @@ impl Cells {
     }
 
     /// Sets which connections see an object. If the object is attached to another object, the other object
-    /// must exist, and must not be attached to this object.
-    pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) {
+    /// must exist, and must not be attached to this object. Returns the object and all objects that are
+    /// attached to it.
+    pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) -> Vec<u32> {
         self.detach(slot);
         self.places[slot as usize].relevancy = relevancy;
         if let Some(parent) = self.parent(slot) {
             self.attached.entry(parent).or_default().push(slot);
         }
-        self.settle(slot);
+        self.settle(slot)
     }
 
     fn detach(&mut self, slot: u32) {
@@ -240,10 +240,9 @@ impl Cells {
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
         for slot in std::mem::take(&mut self.moved).iter() {
             let before = self.home(slot);
-            self.settle(slot);
+            let slots = self.settle(slot);
             let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
             let others = concerned(before, after);
-            let slots = self.with_attached(slot);
             affected.extend(others.flat_map(|viewer| slots.iter().map(move |&slot| (viewer, slot))));
         }
     }
@@ -255,9 +254,10 @@ impl Cells {
         }
     }
 
-    /// Moves an object to its cell, together with the objects that are attached to it.
-    fn settle(&mut self, slot: u32) {
-        for slot in self.with_attached(slot) {
+    /// Moves an object to its cell, together with the objects that are attached to it. Returns all of them.
+    fn settle(&mut self, slot: u32) -> Vec<u32> {
+        let slots = self.with_attached(slot);
+        for &slot in &slots {
             let place = self.places[slot as usize];
             let home = match place.relevancy {
                 Relevancy::Always => Home::Everyone,
@@ -272,6 +272,7 @@ impl Cells {
             };
             self.move_to(slot, home);
         }
+        slots
     }
 
     fn move_to(&mut self, slot: u32, home: Home) {
@@ -346,8 +347,8 @@ impl Cells {
     }
 }
 
-/// Returns the connections for which an object comes nearer or goes out of sight when it moves from a cell with
-/// the viewers `before` to a cell with the viewers `after`.
+/// Returns the connections for which an object comes nearer or goes out of sight when it moves from a cell
+/// with the viewers `before` to a cell with the viewers `after`.
 fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
     let ring_in = |viewers: &[Viewer], id| {
         viewers.binary_search_by_key(&id, |viewer| viewer.id).ok().map(|index| viewers[index].ring)

@@ -125,9 +125,9 @@ impl Connection {
         self.outbox.set_status(context.world.frame, self.link.newest_acked, connection);
     }
 
-    /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that need
-    /// an ack. If this tick sent none to the client, none is in flight, and the client may not know yet that
-    /// it has joined, sends a closing (the removal of an object) for a slot in which the client has no
+    /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
+    /// need an ack. If this tick sent none to the client, none is in flight, and the client may not know yet
+    /// that it has joined, sends a closing (the removal of an object) for a slot in which the client has no
     /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
     /// there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {

@@ -47,8 +47,8 @@ impl View {
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
     /// objects in its sight, except objects that are hidden from it. If an object is attached to another
     /// object, it is hidden together with the other object, and the owner of the other object sees it, too
-    /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it. Such
-    /// an object stays in sight longer (S190).
+    /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it.
+    /// Such an object stays in sight longer (S190).
     pub(super) fn sees(&self, world: &World, slot: u32, is_shown: impl Fn(u32) -> bool) -> bool {
         let (mut is_owner, mut carrier) = (false, slot);
         loop {
