@@ -303,3 +303,17 @@ fn areas_with_too_many_cells_are_refused_in_every_order() {
     assert!(refused(|| Area::within(100.0).cells_of(f32::NAN)));
     assert!(!refused(|| Area::within(100.0).cells_of(20.0).keep_within(320.0).flat()));
 }
+
+/// A connection that has ended is kept for a while, but it takes no viewpoints and groups any more.
+#[test]
+fn a_connection_that_has_ended_gets_nothing_in_sight() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let near = room.server.spawn(creature(0.0, 0.0));
+    let banner = room.server.spawn(Banner::default());
+    room.server.set_relevancy(banner, Relevancy::Group(Group(1)));
+    room.server.disconnect(id);
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.join_group(id, Group(1));
+    assert!(!room.server.is_relevant(id, near) && !room.server.is_relevant(id, banner));
+}

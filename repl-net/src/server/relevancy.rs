@@ -3,11 +3,14 @@
 //! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads. Then the
 //! connections that may now see other objects apply the rule again.
 
+use std::collections::BTreeMap;
+
 use repl_core::{ObjectRef, Replicated};
 
 use super::Server;
 use super::cells::area::{Area, Position};
 use super::cells::{Group, Relevancy};
+use super::peer::Peer;
 use super::rows::OwnRows;
 use crate::session::connection_id::ConnectionId;
 
@@ -105,7 +108,7 @@ impl Server {
     /// none of these objects. Call this in each tick: it costs little until a point has moved by a quarter of
     /// a cell, and then O(cells in sight).
     pub fn set_viewpoints(&mut self, connection: ConnectionId, viewpoints: &[Position]) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_viewpoints(&mut self.world, viewpoints);
         }
     }
@@ -113,7 +116,7 @@ impl Server {
     /// Lets a connection see the objects of a [group](Relevancy::Group). A connection can be in any number of
     /// groups. Does nothing if it is in the group already.
     pub fn join_group(&mut self, connection: ConnectionId, group: Group) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_member(&mut self.world, group, true);
         }
     }
@@ -121,7 +124,7 @@ impl Server {
     /// Removes the objects of a [group](Relevancy::Group) from a connection's client, except those that it
     /// sees for another reason. From now on, nothing more of them is sent.
     pub fn leave_group(&mut self, connection: ConnectionId, group: Group) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_member(&mut self.world, group, false);
         }
     }
@@ -157,4 +160,10 @@ impl Server {
         }
         self.crossings = affected;
     }
+}
+
+/// Returns a connection that has not ended. A connection that has ended must not get cells in sight, because
+/// nothing would remove it from the viewers of these cells.
+fn open_peer(connections: &mut BTreeMap<ConnectionId, Box<Peer>>, id: ConnectionId) -> Option<&mut Peer> {
+    connections.get_mut(&id).map(Box::as_mut).filter(|peer| !peer.handshake.is_ended())
 }
