@@ -194,3 +194,37 @@ fn an_answer_that_is_too_long_is_refused_at_once() {
     let id = server.connect(Duration::ZERO);
     server.accept(id, &[0; 513]);
 }
+
+#[test]
+fn debug_prints_the_length_of_a_login_and_no_byte_of_a_secret() {
+    let config = format!("{:?}", with_login(&[201; 3]));
+    assert!(config.contains("login: 3 bytes,") && !config.contains("201"), "{config}");
+    assert!(config.contains("timeout: 10s,") && config.contains("reconnects: true,"), "{config}");
+    let mut server = Server::new(asking());
+    let event = ServerEvent::Login(server.connect(Duration::ZERO), vec![201; 3]);
+    assert_eq!(format!("{event:?}"), "Login(ConnectionId(0), 3 bytes)");
+    let config = format!("{:?}", ServerConfig { secret: 987_654_321, ..asking() });
+    assert!(config.contains("login: Ask,") && !config.contains("987654321"), "{config}");
+}
+
+#[test]
+fn debug_prints_every_other_event_of_a_server_as_it_is() {
+    let id = Server::new(asking()).connect(Duration::ZERO);
+    for (event, text) in [
+        (ServerEvent::Connected(id), "Connected(ConnectionId(0))"),
+        (ServerEvent::Disconnected(id, DisconnectReason::Full), "Disconnected(ConnectionId(0), Full)"),
+        (ServerEvent::RefusalsDropped(3), "RefusalsDropped(3)"),
+    ] {
+        assert_eq!(format!("{event:?}"), text);
+    }
+    let event = ServerEvent::ValueRefused {
+        object: ObjectRef::default(),
+        class: "Ship",
+        property: "hull",
+        path: "hull".to_owned(),
+        error: repl::WriteError::OutOfRange,
+    };
+    let text = format!("{event:?}");
+    assert!(text.starts_with("ValueRefused { object: ") && text.ends_with("error: OutOfRange }"), "{text}");
+    assert!(text.contains("class: \"Ship\", property: \"hull\", path: \"hull\","), "{text}");
+}

@@ -3,9 +3,10 @@
 //! *Invariant:* every queue and every cache has a limit here. The handshake compares the limits that one side
 //! must keep for the other.
 
+use std::fmt;
 use std::time::Duration;
 
-use super::login::max_login_bytes;
+use super::login::{Concealed, max_login_bytes};
 use crate::transport::packet::MTU_BYTES;
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
@@ -44,7 +45,7 @@ pub enum Login {
 /// [`max_objects`](ClientConfig::max_objects) or [`max_object_bytes`](ClientConfig::max_object_bytes) is
 /// below the server's own limit. The reason is [`DisconnectReason::Limits`](crate::DisconnectReason::Limits).
 /// To clients with greater limits, the server sends no more than its own limits allow.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ServerConfig {
     /// The size of the largest packet that the server sends, in bytes: 128 to 65,507. Default 1,200.
     pub mtu_bytes: usize,
@@ -167,8 +168,54 @@ impl Default for ServerConfig {
     }
 }
 
+impl fmt::Debug for ServerConfig {
+    /// Prints no bit of the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            mtu_bytes,
+            timeout,
+            max_objects,
+            max_object_bytes,
+            max_packets_in_flight,
+            max_bytes_in_flight,
+            max_connection_bytes,
+            max_bytes_per_tick,
+            message_percent,
+            share,
+            congestion_control,
+            validate_addresses,
+            secret: _,
+            call_clock,
+            call_time_per_second,
+            login,
+            login_timeout,
+            first_sequence,
+        } = self;
+        f.debug_struct("ServerConfig")
+            .field("mtu_bytes", mtu_bytes)
+            .field("timeout", timeout)
+            .field("max_objects", max_objects)
+            .field("max_object_bytes", max_object_bytes)
+            .field("max_packets_in_flight", max_packets_in_flight)
+            .field("max_bytes_in_flight", max_bytes_in_flight)
+            .field("max_connection_bytes", max_connection_bytes)
+            .field("max_bytes_per_tick", max_bytes_per_tick)
+            .field("message_percent", message_percent)
+            .field("share", share)
+            .field("congestion_control", congestion_control)
+            .field("validate_addresses", validate_addresses)
+            .field("secret", &format_args!("_"))
+            .field("call_clock", call_clock)
+            .field("call_time_per_second", call_time_per_second)
+            .field("login", login)
+            .field("login_timeout", login_timeout)
+            .field("first_sequence", first_sequence)
+            .finish()
+    }
+}
+
 /// Limits and times of a client. The client sends its limits to the server in the handshake.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClientConfig {
     /// The size of the largest packet, in bytes: 128 to 65,507, and at least the server's. The client drops
     /// larger packets without reading them, and makes none that are larger. Default 1,200.
@@ -186,7 +233,7 @@ pub struct ClientConfig {
     /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
     /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login is sent without encryption, so encrypt a
     /// secret yourself. The client sends it only after the server has answered from its address. A server
-    /// whose [`Login`] is `Open` ignores it. Default empty.
+    /// whose [`Login`] is `Open` ignores it. `Debug` prints only its length. Default empty.
     pub login: Vec<u8>,
     /// Whether the client begins a new session by itself when a session ends in one of these ways:
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
@@ -227,6 +274,32 @@ impl Default for ClientConfig {
             measure: false,
             first_sequence: 0,
         }
+    }
+}
+
+impl fmt::Debug for ClientConfig {
+    /// Prints the length of the login, because the login may contain a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            mtu_bytes,
+            timeout,
+            max_objects,
+            max_object_bytes,
+            login,
+            reconnects,
+            measure,
+            first_sequence,
+        } = self;
+        f.debug_struct("ClientConfig")
+            .field("mtu_bytes", mtu_bytes)
+            .field("timeout", timeout)
+            .field("max_objects", max_objects)
+            .field("max_object_bytes", max_object_bytes)
+            .field("login", &Concealed(login.len()))
+            .field("reconnects", reconnects)
+            .field("measure", measure)
+            .field("first_sequence", first_sequence)
+            .finish()
     }
 }
 

@@ -2,10 +2,13 @@
 //!
 //! *Invariant:* events are queued in the order in which things happened, and no event is reported twice.
 
+use std::fmt;
+
 use repl_core::{ObjectRef, WriteError};
 
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
+use super::login::Concealed;
 
 /// The reason why an object was removed from a client (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub enum CompareError {
 
 /// An event of a server. At most 1,024 events about refused values wait to be polled, so the memory of the
 /// server stays limited even if nobody polls the events.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
     /// A client was accepted: its classes equal the server's, and the client has proved its address if the
@@ -53,7 +56,7 @@ pub enum ServerEvent {
     /// A client shows its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
     /// [`Ask`](crate::Login::Ask). Answer with [`Server::accept`](crate::Server::accept) or
     /// [`Server::refuse`](crate::Server::refuse). The login has at most 512 bytes, and anyone may have
-    /// written them.
+    /// written them. `Debug` prints only their number, because they may contain a password.
     Login(ConnectionId, Vec<u8>),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
@@ -86,6 +89,27 @@ pub enum ServerEvent {
     /// This many events about refused values were dropped, because too many events waited. This event comes
     /// before the events about later refusals.
     RefusalsDropped(u64),
+}
+
+impl fmt::Debug for ServerEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected(id) => f.debug_tuple("Connected").field(id).finish(),
+            Self::Login(id, login) => {
+                f.debug_tuple("Login").field(id).field(&Concealed(login.len())).finish()
+            }
+            Self::Disconnected(id, reason) => f.debug_tuple("Disconnected").field(id).field(reason).finish(),
+            Self::ValueRefused { object, class, property, path, error } => f
+                .debug_struct("ValueRefused")
+                .field("object", object)
+                .field("class", class)
+                .field("property", property)
+                .field("path", path)
+                .field("error", error)
+                .finish(),
+            Self::RefusalsDropped(count) => f.debug_tuple("RefusalsDropped").field(count).finish(),
+        }
+    }
 }
 
 /// An event of a client. If more than 1,024 events wait to be polled, events about objects that were spawned

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* reading allocates at most as many bytes as the rest of the packet has (R20).
 
+use std::fmt;
+
 use repl_core::{BitReader, BitWriter, ReadError};
 
 /// The most bytes of a login, and of the answer to a login.
@@ -10,6 +12,15 @@ const MAX_BYTES: usize = 512;
 const LEN_BITS: u32 = 10;
 /// The most bytes that a hello or a welcome takes without its login or its answer.
 const AROUND_BYTES: usize = 64;
+
+/// A login as `Debug` prints it: its length alone, because a login may contain a password or a ticket.
+pub(crate) struct Concealed(pub(crate) usize);
+
+impl fmt::Debug for Concealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0)
+    }
+}
 
 /// Returns the most bytes that a login, or the answer to a login, may have with packets of this size.
 pub(crate) fn max_login_bytes(mtu_bytes: usize) -> usize {
