@@ -166,8 +166,9 @@
 //!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
-//! first connection. [`Client::send`] and [`Server::send`] send a message in the next tick. `poll_message`
-//! returns the messages that arrived:
+//! first connection. [`Client::send`] and [`Server::send`] send a message in the next tick.
+//! [`Server::send_to_all`] and [`Server::send_to_group`] send one to many clients. `poll_message` returns the
+//! messages that arrived:
 //!
 //! ```
 //! use repl::Channel;

@@ -6,6 +6,8 @@
 use repl_core::NetSerialize;
 
 use super::Server;
+use super::cells::Group;
+use super::connection::Connection;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::session::connection_id::ConnectionId;
 
@@ -73,6 +75,80 @@ impl Server {
         let peer = self.connections.get_mut(&connection).ok_or(SendError::NotConnected)?;
         let max_bits = peer.connection.outbox.capacity();
         peer.connection.exchange.outgoing.add(channel, writer, max_bits)
+    }
+
+    /// Queues a message to every client whose session has begun, which is sent in the next
+    /// [`tick`](Self::tick). The message is encoded one time for all of them.
+    ///
+    /// Returns the connections that have no room for the message ([`SendError::Full`]), in ascending order.
+    /// The message is queued for all others. To these connections, send it again in a later tick with
+    /// [`send`](Self::send), or [disconnect](Self::disconnect) them. The list is always empty if the channel
+    /// of the type is [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable).
+    ///
+    /// ```
+    /// use repl_net::{Channel, Server, ServerConfig};
+    ///
+    /// let mut server = Server::new(ServerConfig::default());
+    /// server.register_message::<String>(Channel::Ordered);
+    /// let full = server.send_to_all(&"the round begins".to_owned())?;
+    /// full.into_iter().for_each(|connection| server.disconnect(connection));
+    /// # Ok::<(), repl_net::SendError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent to anyone, because it is too large or has no form on the
+    /// wire. Nothing is queued then.
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn send_to_all<M: NetSerialize + Send + Sync>(
+        &mut self,
+        message: &M,
+    ) -> Result<Vec<ConnectionId>, SendError> {
+        self.send_to_each(message, |_| true)
+    }
+
+    /// Queues a message to every client in a [group](Self::join_group), as [`send_to_all`](Self::send_to_all)
+    /// does it for all clients. Costs O(connections).
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`send_to_all`](Self::send_to_all).
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn send_to_group<M: NetSerialize + Send + Sync>(
+        &mut self,
+        group: Group,
+        message: &M,
+    ) -> Result<Vec<ConnectionId>, SendError> {
+        self.send_to_each(message, |connection| connection.is_member(group))
+    }
+
+    /// Queues a message to each client for which `receives` returns `true`.
+    #[track_caller]
+    fn send_to_each<M: NetSerialize + Send + Sync>(
+        &mut self,
+        message: &M,
+        receives: impl Fn(&Connection) -> bool,
+    ) -> Result<Vec<ConnectionId>, SendError> {
+        let (channel, writer) = self.mailbox.write(message)?;
+        let mut full = Vec::new();
+        for (&id, peer) in &mut self.connections {
+            let connection = &mut peer.connection;
+            if !receives(connection) {
+                continue;
+            }
+            let max_bits = connection.outbox.capacity();
+            match connection.exchange.outgoing.add(channel, writer, max_bits) {
+                Err(SendError::Full) => full.push(id),
+                Err(SendError::NotConnected) | Ok(()) => {}
+                // The limits of a type are the same for all connections, so nothing was queued yet.
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(full)
     }
 
     /// Returns the next message of a type from any client, with its connection, in the order in which they

@@ -55,6 +55,10 @@ impl Sight {
         }
     }
 
+    pub(crate) fn is_in(&self, group: Group) -> bool {
+        self.groups.binary_search(&group).is_ok()
+    }
+
     /// Returns the ring in which a cell is. Returns `None` if the cell is out of sight.
     pub(crate) fn ring_of(&self, cells: &Cells, cell: u32) -> Option<Ring> {
         let key = cells.cells[cell as usize].key;

@@ -178,6 +178,11 @@ impl Connection {
         self.update_sight(world);
     }
 
+    /// Returns whether the connection is in a group.
+    pub(crate) fn is_member(&self, group: Group) -> bool {
+        self.objects.is_in(group)
+    }
+
     fn update_sight(&mut self, world: &mut World) {
         let affected = self.objects.sight_mut().update(self.id, &mut world.cells);
         affected.into_iter().for_each(|slot| self.reconsider(world, slot));

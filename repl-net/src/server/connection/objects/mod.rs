@@ -34,6 +34,7 @@ pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
+use crate::server::cells::Group;
 use crate::server::cells::sight::Sight;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
@@ -108,6 +109,11 @@ impl ObjectStates {
     /// remove the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
         self.view.sight.get_or_insert_default()
+    }
+
+    /// Returns whether the connection is in a group.
+    pub(super) fn is_in(&self, group: Group) -> bool {
+        self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
 
     /// Removes and returns what the client has in sight.
