@@ -1,0 +1,298 @@
+//! The replicated classes of the world, and what a client must have of each.
+//!
+//! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
+
+use repl::Area;
+use repl::prelude::*;
+
+/// A point in the plane, in metres.
+pub(crate) type Point = [f32; 2];
+
+/// The step to which positions are rounded, in metres.
+pub(crate) const STEP: f32 = 0.02;
+
+/// What the example does with every class.
+pub(crate) trait Thing: Replicated {
+    /// How far objects of the class are seen, in metres, if distance decides who sees them.
+    const SIGHT: Option<f32> = None;
+
+    /// Where the object is, if the class has an area.
+    fn position(&self) -> Point {
+        [0.0; 2]
+    }
+
+    /// Returns a number for the value of each property that every client with the object receives. Zeros fill
+    /// the rest. The coordinates of a position are properties of their own, because each element of an array
+    /// is sent when it changes.
+    fn digests(&self) -> [u64; 4];
+
+    /// Returns the first property in which a client's replica is wrong. The argument `owns` says whether the
+    /// client owns the object.
+    fn first_difference(&self, replica: &Self, owns: bool) -> Option<&'static str>;
+}
+
+/// The figure of a player.
+#[derive(Replicated, Default)]
+pub(crate) struct Avatar {
+    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    pub(crate) position: Point,
+    #[replicated]
+    pub(crate) health: u8,
+}
+
+/// A creature, wild or tame. Tame creatures have owners, who see them everywhere.
+#[derive(Replicated, Default)]
+pub(crate) struct Creature {
+    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    pub(crate) position: Point,
+    #[replicated]
+    pub(crate) health: u8,
+    /// A canary for everyone with the creature in sight. It changes with each new goal.
+    #[replicated]
+    pub(crate) mark: u128,
+    /// A canary for the owner alone. It changes with each new goal.
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) secret: u128,
+}
+
+/// A thing that lies on the ground until somebody takes it.
+#[derive(Replicated, Default)]
+pub(crate) struct Loot {
+    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    pub(crate) position: Point,
+    #[replicated]
+    pub(crate) kind: u16,
+    #[replicated]
+    pub(crate) count: u16,
+}
+
+/// A building with a door. It hardly ever changes.
+#[derive(Replicated, Default)]
+pub(crate) struct Structure {
+    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    pub(crate) position: Point,
+    #[replicated]
+    pub(crate) kind: u16,
+    #[replicated]
+    pub(crate) is_open: bool,
+    #[replicated]
+    pub(crate) damage: u8,
+}
+
+/// A lantern that an avatar carries. Those who see the avatar see the lantern.
+#[derive(Replicated, Default)]
+pub(crate) struct Lantern {
+    #[replicated]
+    pub(crate) light: u8,
+    /// A canary for everyone who sees the avatar. It changes with the light.
+    #[replicated]
+    pub(crate) mark: u128,
+}
+
+/// The journal of a player, which only its owner sees.
+#[derive(Replicated, Default)]
+pub(crate) struct Journal {
+    #[replicated]
+    pub(crate) pages: u16,
+    /// A canary for the owner alone, because nobody else sees the journal.
+    #[replicated]
+    pub(crate) secret: u128,
+}
+
+/// The banner of a team, which only the members of the team see.
+#[derive(Replicated, Default)]
+pub(crate) struct Banner {
+    #[replicated]
+    pub(crate) score: u32,
+    /// A canary for the members of the team alone.
+    #[replicated]
+    pub(crate) plan: u128,
+}
+
+/// The state that everyone sees.
+#[derive(Replicated, Default)]
+pub(crate) struct Realm {
+    #[replicated]
+    pub(crate) seconds: u32,
+}
+
+/// Returns the point with whole multiples of [`STEP`] as coordinates.
+pub(crate) fn rounded(point: Point) -> Point {
+    point.map(|coordinate| (coordinate / STEP).round() * STEP)
+}
+
+fn steps(point: Point) -> [i32; 2] {
+    point.map(|coordinate| (coordinate / STEP).round() as i32)
+}
+
+/// Returns the digests of an object with a position.
+fn digests(position: Point, one: u64, other: u64) -> [u64; 4] {
+    let [x, y] = steps(position);
+    [x as u64, y as u64, one, other]
+}
+
+/// Returns the name of the first property that is wrong.
+fn first_wrong<const N: usize>(checks: [(&'static str, bool); N]) -> Option<&'static str> {
+    checks.into_iter().find(|(_, is_right)| !is_right).map(|(name, _)| name)
+}
+
+impl Thing for Avatar {
+    const SIGHT: Option<f32> = Some(150.0);
+
+    fn position(&self) -> Point {
+        self.position
+    }
+
+    fn digests(&self) -> [u64; 4] {
+        digests(self.position, self.health.into(), 0)
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([
+            ("position", steps(self.position) == steps(replica.position)),
+            ("health", self.health == replica.health),
+        ])
+    }
+}
+
+impl Thing for Creature {
+    const SIGHT: Option<f32> = Some(120.0);
+
+    fn position(&self) -> Point {
+        self.position
+    }
+
+    fn digests(&self) -> [u64; 4] {
+        digests(self.position, self.health.into(), self.mark as u64)
+    }
+
+    fn first_difference(&self, replica: &Self, owns: bool) -> Option<&'static str> {
+        first_wrong([
+            ("position", steps(self.position) == steps(replica.position)),
+            ("health", self.health == replica.health),
+            ("mark", self.mark == replica.mark),
+            ("secret", replica.secret == if owns { self.secret } else { 0 }),
+        ])
+    }
+}
+
+impl Thing for Loot {
+    const SIGHT: Option<f32> = Some(60.0);
+
+    fn position(&self) -> Point {
+        self.position
+    }
+
+    fn digests(&self) -> [u64; 4] {
+        digests(self.position, self.kind.into(), self.count.into())
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([
+            ("position", steps(self.position) == steps(replica.position)),
+            ("kind", self.kind == replica.kind),
+            ("count", self.count == replica.count),
+        ])
+    }
+}
+
+impl Thing for Structure {
+    const SIGHT: Option<f32> = Some(200.0);
+
+    fn position(&self) -> Point {
+        self.position
+    }
+
+    fn digests(&self) -> [u64; 4] {
+        digests(self.position, self.is_open.into(), u64::from(self.kind) << 8 | u64::from(self.damage))
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([
+            ("position", steps(self.position) == steps(replica.position)),
+            ("kind", self.kind == replica.kind),
+            ("is_open", self.is_open == replica.is_open),
+            ("damage", self.damage == replica.damage),
+        ])
+    }
+}
+
+impl Thing for Lantern {
+    fn digests(&self) -> [u64; 4] {
+        [self.light.into(), self.mark as u64, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("light", self.light == replica.light), ("mark", self.mark == replica.mark)])
+    }
+}
+
+impl Thing for Journal {
+    fn digests(&self) -> [u64; 4] {
+        [self.pages.into(), self.secret as u64, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("pages", self.pages == replica.pages), ("secret", self.secret == replica.secret)])
+    }
+}
+
+impl Thing for Banner {
+    fn digests(&self) -> [u64; 4] {
+        [self.score.into(), self.plan as u64, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("score", self.score == replica.score), ("plan", self.plan == replica.plan)])
+    }
+}
+
+impl Thing for Realm {
+    fn digests(&self) -> [u64; 4] {
+        [self.seconds.into(), 0, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("seconds", self.seconds == replica.seconds)])
+    }
+}
+
+/// Registers all classes at the server, each with its area if it has one.
+pub(crate) fn register_at_server(server: &mut Server) {
+    fn locate<T: Thing>(server: &mut Server) {
+        let Some(radius) = T::SIGHT else { return };
+        server.locate(Area::within(radius).flat(), |thing: &T| {
+            let [x, y] = thing.position();
+            [x, y, 0.0]
+        });
+    }
+    locate::<Avatar>(server);
+    locate::<Creature>(server);
+    locate::<Loot>(server);
+    locate::<Structure>(server);
+    server.register::<Lantern>().register::<Journal>().register::<Banner>().register::<Realm>();
+}
+
+/// Registers all classes at a client.
+pub(crate) fn register_at_client(client: &mut Client) {
+    client.register::<Avatar>().register::<Creature>().register::<Loot>().register::<Structure>();
+    client.register::<Lantern>().register::<Journal>().register::<Banner>().register::<Realm>();
+}
+
+/// The greatest sight of any class, in metres.
+pub(crate) const MOST_SIGHT: f32 = 200.0;
+
+/// Returns how many objects a client has.
+pub(crate) fn count_at_client(client: &Client) -> usize {
+    fn of<T: Thing>(client: &Client) -> usize {
+        client.objects::<T>().count()
+    }
+    of::<Avatar>(client)
+        + of::<Creature>(client)
+        + of::<Loot>(client)
+        + of::<Structure>(client)
+        + of::<Lantern>(client)
+        + of::<Journal>(client)
+        + of::<Banner>(client)
+        + of::<Realm>(client)
+}

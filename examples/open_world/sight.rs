@@ -1,0 +1,61 @@
+//! A naive model of who sees what: the distance of each pair of a connection and an object.
+//!
+//! The documentation of [`Area`](repl::Area) says how much the border of a sight differs from its radius,
+//! because the library decides for whole cells. Between the two distances the model leaves the decision to
+//! the server, and expects that the client agrees with the server.
+//!
+//! *Invariant:* the model reads only the positions and owners of the objects, and none of the server's cells.
+
+use crate::entry::{Entry, Rule};
+use crate::model::Point;
+use crate::world::TEAMS;
+
+/// Half the diagonal of a cell and a quarter of its side, as a part of the radius.
+const BLUR: f32 = (std::f32::consts::FRAC_1_SQRT_2 + 0.25) / 4.0;
+
+/// An object goes out of sight beyond this part of the radius.
+const KEEP: f32 = 1.25;
+
+/// How far a walker can go in the tick that it takes the server to notice, in metres.
+const NOTICE: f32 = 0.3;
+
+/// The decision of the model for a connection and an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Sees,
+    /// The object is at a border, where the server decides.
+    Open,
+    Blind,
+}
+
+/// Returns the distance beyond which nobody sees an object with this radius.
+pub(crate) fn outer_border(radius: f32) -> f32 {
+    radius * (KEEP + BLUR) + NOTICE
+}
+
+/// Returns whether the connection with this number sees an object, according to distances and owners.
+pub(crate) fn verdict(entries: &[Entry], number: usize, object: usize) -> Verdict {
+    let entry = &entries[object];
+    if entry.owner == Some(number) {
+        return Verdict::Sees;
+    }
+    let sees = |sees: bool| if sees { Verdict::Sees } else { Verdict::Blind };
+    match entry.rule {
+        Rule::Everyone => Verdict::Sees,
+        Rule::OwnerOnly => Verdict::Blind,
+        Rule::Team(team) => sees(number as u32 % TEAMS == team),
+        Rule::CarriedBy(carrier) => verdict(entries, number, carrier),
+        Rule::Located(radius) => {
+            let distance = distance(entries[number].position, entry.position);
+            if distance <= radius * (1.0 - BLUR) - NOTICE {
+                Verdict::Sees
+            } else {
+                if distance > outer_border(radius) { Verdict::Blind } else { Verdict::Open }
+            }
+        }
+    }
+}
+
+pub(crate) fn distance(one: Point, other: Point) -> f32 {
+    (one[0] - other[0]).hypot(one[1] - other[1])
+}
