@@ -14,6 +14,7 @@ use crate::transport::reassembly::Part;
 use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::transport::sequence::Sequence;
+use crate::transport::table::TableHead;
 
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,36 +90,69 @@ pub(crate) fn walk(
     previous: &mut PreviousLists,
     visitor: &mut impl Visitor,
 ) -> Result<(), BodyError> {
-    while let Some((kind, mut segment)) = SegmentReader::next(reader)? {
-        previous.clear();
-        let mut origin = None;
-        let mut start = reader.position();
-        while let Some(slot) = segment.slot(reader)? {
-            match kind {
-                SegmentKind::Update => {
-                    let class = visitor.class_of(slot)?;
-                    let handles = read_list(class, reader, previous, visitor)?;
-                    let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
-                    visitor.update(slot, list, reader)?;
-                }
-                SegmentKind::Open => {
-                    let run = Run::read(slot, origin, reader, previous, visitor)?;
-                    origin = Some(run.origin);
-                    segment.end_run(run.end);
-                    run.walk(start, reader, previous, visitor)?;
-                }
-                SegmentKind::Close => {
-                    let reason = match reader.read_bits(2)? {
-                        0 => CloseReason::Destroyed,
-                        1 => CloseReason::Relevancy,
-                        _ => return Err(ReadError::UnknownVariant.into()),
-                    };
-                    visitor.close(slot, reason)?;
-                }
-                SegmentKind::Fragment => visitor.part(Part::read(slot, sequence, reader)?)?,
-            }
-            start = reader.position();
+    while let Some((kind, segment)) = SegmentReader::next(reader)? {
+        match kind {
+            SegmentKind::Table => walk_table(reader, visitor)?,
+            _ => walk_sorted(kind, segment, sequence, reader, previous, visitor)?,
         }
+    }
+    Ok(())
+}
+
+/// Reads the entries of a segment that are sorted by slot.
+fn walk_sorted(
+    kind: SegmentKind,
+    mut segment: SegmentReader,
+    sequence: Sequence,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &mut impl Visitor,
+) -> Result<(), BodyError> {
+    previous.clear();
+    let mut origin = None;
+    let mut start = reader.position();
+    while let Some(slot) = segment.slot(reader)? {
+        match kind {
+            SegmentKind::Update | SegmentKind::Table => {
+                let class = visitor.class_of(slot)?;
+                let handles = read_list(class, reader, previous, visitor)?;
+                let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+                visitor.update(slot, list, reader)?;
+            }
+            SegmentKind::Open => {
+                let run = Run::read(slot, origin, reader, previous, visitor)?;
+                origin = Some(run.origin);
+                segment.end_run(run.end);
+                run.walk(start, reader, previous, visitor)?;
+            }
+            SegmentKind::Close => {
+                let reason = match reader.read_bits(2)? {
+                    0 => CloseReason::Destroyed,
+                    1 => CloseReason::Relevancy,
+                    _ => return Err(ReadError::UnknownVariant.into()),
+                };
+                visitor.close(slot, reason)?;
+            }
+            SegmentKind::Fragment => visitor.part(Part::read(slot, sequence, reader)?)?,
+        }
+        start = reader.position();
+    }
+    Ok(())
+}
+
+/// Reads the entries of a segment that were copied from a table.
+fn walk_table(reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<(), BodyError> {
+    let (head, count) = TableHead::read(reader, visitor.classes(), |class| visitor.handles_of(class))?;
+    let mut start = reader.position();
+    while let Some(slot) = head.read_slot(reader)? {
+        if visitor.class_of(slot)? != head.class {
+            return Err(BodyError::malformed(format_args!("slot {slot} has another class than the table")));
+        }
+        let own = head.read_handles(count, reader)?;
+        let handles = own.as_ref().unwrap_or(&head.common);
+        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+        visitor.update(slot, list, reader)?;
+        start = reader.position();
     }
     Ok(())
 }

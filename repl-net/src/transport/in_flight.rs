@@ -17,6 +17,7 @@ use super::segment::Segment;
 use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
+use super::table::Stretch;
 
 /// What one packet contains about one object outside the shared segments.
 #[derive(Clone, Debug)]
@@ -82,6 +83,8 @@ impl Holds for Box<Record> {
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
+    /// The entries that were copied from tables.
+    pub(crate) stretches: Vec<Stretch>,
     pub(crate) sent: Vec<Sent>,
     /// The objects that the packet creates on the client and that were pending spawns, as bit masks over
     /// words of 64 slots.
@@ -107,13 +110,15 @@ impl Contents {
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
-        self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
+        let stretches = self.stretches.iter().map(Stretch::held_bytes);
+        self.buffer_bytes() + shared.sum::<usize>() + stretches.sum::<usize>() + lists.sum::<usize>()
     }
 
     /// Returns about how many bytes of memory the buffers take, without the changelists and segments in them.
     /// Costs O(1).
     fn buffer_bytes(&self) -> usize {
         self.shared.capacity() * size_of::<Arc<Segment>>()
+            + self.stretches.capacity() * size_of::<Stretch>()
             + self.sent.capacity() * size_of::<Sent>()
             + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
             + self.messages.capacity() * size_of::<SentMessage>()
@@ -121,6 +126,7 @@ impl Contents {
 
     fn is_empty(&self) -> bool {
         let is_without_objects = self.shared.is_empty()
+            && self.stretches.is_empty()
             && self.sent.is_empty()
             && self.opened.is_empty()
             && self.closed.is_empty();
@@ -134,6 +140,11 @@ impl Contents {
                 segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
             for entry in found.filter_map(|slot| segment.entry(slot)) {
                 visit(entry.slot, entry.generation, &entry.list);
+            }
+        }
+        for (slot, change) in self.stretches.iter().flat_map(Stretch::entries) {
+            if slots.contains(slot) {
+                visit(slot, change.generation, &change.list);
             }
         }
         for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {
@@ -155,6 +166,7 @@ impl Record {
         self.bytes = 0;
         self.held_bytes = 0;
         self.contents.shared.clear();
+        self.contents.stretches.clear();
         self.contents.sent.clear();
         self.contents.opened.clear();
         self.contents.closed.clear();

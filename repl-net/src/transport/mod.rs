@@ -25,4 +25,5 @@ pub(crate) mod sequence;
 pub(crate) mod slot_set;
 pub(crate) mod spare;
 pub(crate) mod status;
+pub(crate) mod table;
 pub(crate) mod trial;

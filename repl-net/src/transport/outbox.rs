@@ -6,6 +6,7 @@
 //! a *pass* is everything that is sent to the peer in one tick.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
 use super::status::{ConnectionStatus, STATUS_BITS, StatusSource};
+use super::table::{Stretch, Table};
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
 /// kind, the number, the offset to the stamp, the floor, the status, the acks, and the end of the body.
@@ -327,6 +329,37 @@ impl Outbox {
         self.open_packet().contents.shared.push(Arc::clone(segment));
         self.segment.end(&mut self.writer);
         self.writer.append(segment.bits());
+    }
+
+    /// Copies entries of a table, from the first of `entries` on, into the packet that is being filled or the
+    /// next one. Returns how many entries were copied, which is zero only if the limits of the connection do
+    /// not allow another packet.
+    pub(crate) fn stretch(&mut self, table: &Arc<Table>, entries: Range<u32>, now: Duration) -> u32 {
+        let first_bits = table.bits(entries.start..entries.start + 1).len();
+        if !self.make_room(table.head().len() + first_bits, now) {
+            return 0;
+        }
+        let is_continued = self.is_copying(table);
+        self.open_packet();
+        if !is_continued {
+            self.segment.begin_table(table.head(), &mut self.writer);
+        }
+        let count = table.fitting(entries.clone(), self.room().saturating_sub(SEGMENT_BITS));
+        let copied = entries.start..entries.start + count;
+        self.writer.append(table.bits(copied.clone()));
+        let stretches = &mut self.open_packet().contents.stretches;
+        match stretches.last_mut() {
+            Some(last) if is_continued && last.entries.end == copied.start => last.entries.end = copied.end,
+            _ => stretches.push(Stretch { table: Arc::clone(table), entries: copied }),
+        }
+        count
+    }
+
+    /// Returns whether the last entries of the packet that is being filled were copied from this table.
+    fn is_copying(&self, table: &Arc<Table>) -> bool {
+        let contents = self.record.as_ref().map(|record| &record.contents);
+        let last = contents.and_then(|contents| contents.stretches.last());
+        self.segment.is_table() && last.is_some_and(|last| Arc::ptr_eq(&last.table, table))
     }
 
     /// Makes sure that a packet has room for `bits` more bits. If the bits do not fit into the packet that is

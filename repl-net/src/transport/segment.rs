@@ -33,7 +33,13 @@ pub(crate) enum SegmentKind {
     Close = 2,
     /// The entries are parts of updates that are too large for one packet.
     Fragment = 3,
+    /// The entries are changed properties, like those of `Update`, but in any order, and copied from a
+    /// [table](super::table).
+    Table = 4,
 }
+
+/// The order of gaps that says, in a segment of updates, that its entries are copied from a table.
+const TABLE_ORDER: u32 = 15;
 
 /// The least number of bits that each object of a run of openings takes in the packet, except the first
 /// object. With this minimum, a peer cannot make the receiver allocate many objects with few bytes.
@@ -212,12 +218,22 @@ impl SegmentWriter {
     /// Begins a segment and ends the previous one.
     pub(crate) fn begin(&mut self, kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
         self.end(writer);
-        writer.write_bits(1, 1);
-        writer.write_bits(kind as u64, 2);
-        writer.write_bits(gap_order.into(), 4);
+        write_head(kind, gap_order, writer);
         self.previous.clear();
         self.origin = None;
         (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order, 0, 0);
+    }
+
+    /// Begins a segment of entries that are copied from a table. `head` are the bits before the entries.
+    pub(crate) fn begin_table(&mut self, head: BitSlice<'_>, writer: &mut BitWriter) {
+        self.end(writer);
+        writer.append(head);
+        self.kind = Some(SegmentKind::Table);
+    }
+
+    /// Returns whether the current segment contains entries of a table.
+    pub(crate) fn is_table(&self) -> bool {
+        self.kind == Some(SegmentKind::Table)
     }
 
     /// Forgets the current segment, because its bits were discarded.
@@ -338,10 +354,21 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
+/// Writes what every segment begins with.
+pub(crate) fn write_head(kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
+    let (kind, order) = match kind {
+        SegmentKind::Table => (SegmentKind::Update, TABLE_ORDER),
+        _ => (kind, gap_order),
+    };
+    writer.write_bits(1, 1);
+    writer.write_bits(kind as u64, 2);
+    writer.write_bits(order.into(), 4);
+}
+
 /// Returns the order of the Exp-Golomb code for gaps, if `entries` entries are spread over `slots` slots. The
 /// order of the code is about log₂ of the mean gap between slots.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
-    slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(15)
+    slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(TABLE_ORDER.saturating_sub(1))
 }
 
 /// Reads one segment of a packet's body.
@@ -358,13 +385,14 @@ impl SegmentReader {
         if !reader.read_flag()? {
             return Ok(None);
         }
-        let kind = match reader.read_bits(2)? {
+        let (kind, gap_order) = (reader.read_bits(2)?, reader.read_bits(4)? as u32);
+        let kind = match kind {
+            0 if gap_order == TABLE_ORDER => SegmentKind::Table,
             0 => SegmentKind::Update,
             1 => SegmentKind::Open,
             2 => SegmentKind::Close,
             _ => SegmentKind::Fragment,
         };
-        let gap_order = reader.read_bits(4)? as u32;
         Ok(Some((kind, Self { kind, gap_order, next_slot: 0, first: true })))
     }
 

@@ -48,6 +48,19 @@ pub(crate) enum CellKey {
     At(u16, CellPosition),
 }
 
+impl CellKey {
+    fn rank(self) -> u64 {
+        match self {
+            Self::Group(Group(number)) => number.into(),
+            Self::At(_, [x, y, z]) => {
+                // Cells that are very far from each other may have the same rank.
+                let part = |at: i32, shift: u32| u64::from(at as u32 ^ 1 << 20) % (1 << 21) << shift;
+                part(x, 42) | part(y, 21) | part(z, 0)
+            }
+        }
+    }
+}
+
 /// Where an object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
@@ -63,6 +76,9 @@ pub(crate) enum Home {
 #[derive(Debug)]
 struct Cell {
     key: CellKey,
+    /// A number that is about as far from the numbers of other cells as the cells are from each other, so
+    /// that the cells around a viewpoint are next to each other in tables.
+    rank: u64,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
@@ -183,6 +199,18 @@ impl Cells {
     /// Returns the objects that all connections see.
     pub(crate) fn everyone(&self) -> &SlotSet {
         &self.everyone
+    }
+
+    /// Returns whether there is no cell, so that all clients see all objects except those of their own.
+    pub(crate) fn are_unused(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Returns the rank of a cell that some connection has in sight. Cells with similar ranks are near each
+    /// other.
+    pub(crate) fn rank_in_sight(&self, cell: u32) -> Option<u64> {
+        let Cell { rank, viewers, .. } = &self.cells[cell as usize];
+        (!viewers.is_empty()).then_some(*rank)
     }
 
     /// Returns the objects in a cell.
@@ -307,7 +335,7 @@ impl Cells {
     /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
     fn number_of(&mut self, key: CellKey) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
-            let cell = Cell { key, members: Vec::new(), viewers: Vec::new() };
+            let cell = Cell { key, rank: key.rank(), members: Vec::new(), viewers: Vec::new() };
             match self.free.pop() {
                 Some(number) => {
                     self.cells[number as usize] = cell;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl_core::BitWriter;
 
-use crate::server::broadcast::Broadcast;
+use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
@@ -31,6 +31,7 @@ pub(crate) struct PassContext<'a> {
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
+    pub(super) pieces: Vec<Piece>,
     /// Objects that may be in step (the client has all their changes) after everything is sent.
     pub(super) settling: Vec<u32>,
 }

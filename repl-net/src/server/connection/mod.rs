@@ -124,6 +124,9 @@ impl Connection {
         self.packet_limit = RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout);
         self.outbox.binding = binding;
         self.outbox.enable_status();
+        for slot in self.view().carried(world) {
+            self.objects.set_view(slot, self.view().is_shared_now(world, slot));
+        }
         let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
             let (spawns, others) = self.objects.begin(word, mask, seen.word(word));
@@ -209,10 +212,7 @@ impl Connection {
 
     /// Begins to send an object in `slot` to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32) {
-        if !self.view().shares_openings() {
-            // The view of a new object counts as the default view until it is set.
-            self.objects.set_view(slot, self.view().is_default_now(world, slot));
-        }
+        self.objects.set_view(slot, self.view().is_shared_now(world, slot));
         if self.objects.show(slot, self.outbox.next()) {
             world.compare_for_open(slot);
         }
@@ -300,7 +300,7 @@ impl Connection {
     /// Updates what this connection may see of an object, after conditions of the object have changed. The
     /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
-        if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
+        if !self.objects.set_view(slot, self.view().is_shared_now(world, slot)) {
             return;
         }
         if self.objects.cancel_owed(world, slot) {

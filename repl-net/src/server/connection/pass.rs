@@ -3,6 +3,8 @@
 //! *Invariant:* every change of a tick is sent, pending, or in the history of the object after the position
 //! that the connection stores. Because of this, no change is forgotten (S86).
 
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
@@ -11,6 +13,7 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
+use crate::server::broadcast::Piece;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -22,6 +25,7 @@ use crate::transport::segment::{
 };
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
+use crate::transport::table::Table;
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
@@ -49,11 +53,9 @@ impl Connection {
         self.send_messages_and_state(context);
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
-            let is_default = self.view().is_default(slot);
-            debug_assert_eq!(
-                is_default,
-                self.view().is_default_now(context.world, slot),
-                "the view is known"
+            debug_assert!(
+                !self.view().is_shared(slot) || self.view().is_shared_now(context.world, slot),
+                "shared data is taken only of what is seen like everyone sees it"
             );
             self.objects.update_step(slot);
         }
@@ -111,6 +113,7 @@ impl Connection {
         for at in 0..context.broadcast.segments().len() {
             self.send_shared(at, all_in_step, context);
         }
+        self.send_stretches(context);
         self.send_parts(context.now);
         if !waited {
             self.send_spawns(context);
@@ -157,7 +160,7 @@ impl Connection {
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.objects.changed(&changes.slots, |slot| changes.list(slot));
-        for &slot in context.broadcast.unsegmented() {
+        for &slot in context.broadcast.unshared() {
             self.objects.changed_alone(slot);
         }
     }
@@ -201,6 +204,47 @@ impl Connection {
             if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
                 self.postpone(entry.slot, context.world);
             }
+        }
+    }
+
+    /// Copies the entries of the tables that belong to objects in the cells in sight, except the entries of
+    /// objects that are out of step (R24).
+    fn send_stretches(&mut self, context: &mut PassContext<'_>) {
+        let tables = context.broadcast.tables();
+        let mut pieces = std::mem::take(&mut context.scratch.pieces);
+        tables.pieces(self.view().cells(), &mut pieces);
+        for Piece { table, entries } in pieces.drain(..) {
+            let table = tables.table(table);
+            let mut next = entries.start;
+            while next < entries.end {
+                let in_step = |&&slot: &&u32| self.objects.is_in_step(slot);
+                let count = table.slots(next..entries.end).iter().take_while(in_step).count() as u32;
+                if count > 0 {
+                    self.send_stretch(table, next..next + count, context.world, context.now);
+                }
+                next += count + 1;
+            }
+        }
+        context.scratch.pieces = pieces;
+    }
+
+    /// Copies entries of a table into packets. Postpones the changes for which there is no room.
+    fn send_stretch(&mut self, table: &Arc<Table>, entries: Range<u32>, world: &mut World, now: Duration) {
+        let mut left = entries;
+        while !left.is_empty() {
+            let count = self.outbox.stretch(table, left.clone(), now);
+            if count == 0 {
+                table.slots(left).iter().for_each(|&slot| self.postpone(slot, world));
+                return;
+            }
+            if table.has_new_elements() {
+                let sequence = self.outbox.sequence();
+                let copied = table.entries(left.start..left.start + count);
+                for (slot, change) in copied.filter(|(_, change)| change.list.has_new_elements()) {
+                    self.objects.new_elements_sent(world, slot, sequence, change.list.new_elements());
+                }
+            }
+            left.start += count;
         }
     }
 

@@ -17,6 +17,7 @@ use crate::transport::in_flight::{Content, Contents, LostObject, Sent};
 use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
+use crate::transport::table::Stretch;
 
 /// The packets that are declared lost together.
 struct Losses<'a> {
@@ -73,6 +74,13 @@ impl Connection {
             for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
                 if self.is_current(world, entry.slot, entry.generation) {
                     self.objects.list_arrived(entry.slot, sequence, &entry.list);
+                }
+            }
+        }
+        for stretch in contents.stretches.iter().filter(|stretch| stretch.table.has_new_elements()) {
+            for (slot, change) in stretch.entries().filter(|(_, change)| change.list.has_new_elements()) {
+                if self.is_current(world, slot, change.generation) {
+                    self.objects.list_arrived(slot, sequence, &change.list);
                 }
             }
         }
@@ -189,6 +197,9 @@ impl Connection {
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
+        }
+        for (slot, change) in contents.stretches.iter().flat_map(Stretch::entries) {
+            self.list_lost(losses, slot, change.generation, change.list.clone());
         }
         contents.opened.iter().for_each(|(word, mask)| self.spawns_lost(losses, *word, *mask));
         for (word, mask) in &contents.closed {

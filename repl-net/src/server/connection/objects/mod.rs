@@ -386,11 +386,11 @@ impl ObjectStates {
         known
     }
 
-    /// Records whether the client has the default view of an object. Returns whether data that depends on the
+    /// Records whether the client takes the shared data of an object. Returns whether data that depends on the
     /// view may have been sent or must be sent.
-    pub(super) fn set_view(&mut self, slot: u32, is_default: bool) -> bool {
-        self.view.own.set(slot, !is_default);
-        if !self.known.contains(slot) || is_default && self.pending_spawns.waiting.contains(slot) {
+    pub(super) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
+        self.view.own.set(slot, !is_shared);
+        if !self.known.contains(slot) || is_shared && self.pending_spawns.waiting.contains(slot) {
             // Nothing of the object was sent to this client yet. For the default view the shared opening is
             // still correct.
             return false;
@@ -398,7 +398,7 @@ impl ObjectStates {
         if self.pending_spawns.waiting.contains(slot) {
             self.track(slot);
         }
-        if !is_default {
+        if !is_shared {
             self.out_of_step.insert(slot);
         } else if self.tracked.get(slot).is_none() {
             self.update_step(slot);
@@ -515,7 +515,7 @@ impl ObjectStates {
         };
         let is_plain = tracked.is_some_and(Tracked::is_plain);
         self.with_new_elements.set(slot, tracked.is_some_and(|tracked| !tracked.new_elements.is_empty()));
-        let is_in_step = is_up_to_date && self.view.is_default(slot);
+        let is_in_step = is_up_to_date && self.view.is_shared(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
             // From now on, shared segments contain the object's changes. If the connection also sent the
@@ -539,16 +539,16 @@ impl ObjectStates {
             return;
         }
         let (known, in_step) = (self.known.contains(slot), !self.out_of_step.contains(slot));
-        let (pending, default_view) = (self.pending_spawns.contains(slot), self.view.is_default(slot));
+        let (pending, is_shared) = (self.pending_spawns.contains(slot), self.view.is_shared(slot));
         match self.tracked.get(slot) {
             Some(tracked) => {
                 assert!(known && !pending, "it is tracked, so it is known and no pending spawn");
-                assert!(!in_step || default_view && tracked.is_up_to_date(), "what is in step lacks nothing");
+                assert!(!in_step || is_shared && tracked.is_up_to_date(), "what is in step lacks nothing");
                 let has_more = tracked.lacks_values() || tracked.blob.is_some();
                 assert!(!tracked.is_closing() || !has_more, "no values are sent of what is closing");
             }
             None if known && !pending => {
-                assert_eq!(in_step, default_view, "what has arrived is in step, if the view is the default");
+                assert_eq!(in_step, is_shared, "what has arrived is in step, if the view is the default");
             }
             None => assert!(!in_step && (known || !pending), "what has not arrived is out of step"),
         }

@@ -43,7 +43,7 @@ impl ObjectStates {
         }
     }
 
-    /// Records that no shared segment contains the change of an object, so that the change must be sent to
+    /// Records that neither a shared segment nor a table contains the change of an object, so that the change must be sent to
     /// this client alone.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {

@@ -1,8 +1,8 @@
 //! The views of a client: how it sees each object. A client may own the object, record a replay, have
 //! switches of its own, have the default view, or not see the object at all.
 //!
-//! *Invariant:* if a client knows an object, the object is in `own` if and only if the client does not have
-//! the default view of it.
+//! *Invariant:* if a client knows an object and takes its shared data, the client has the default view of it
+//! and sees it for the same reason as most clients.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct View {
     id: ConnectionId,
     is_replay: bool,
-    /// Objects for which this client's view is not the default view, including objects that the client does
-    /// not have.
+    /// Objects whose shared data this client does not take, including objects that the client does not have:
+    /// its view of them is not the default view, or it sees them although their cells are out of its sight.
     pub(super) own: SlotSet,
     /// Objects that the client owns, including objects that it does not have yet. The openings (first
     /// updates) of objects that a client owns are encoded separately for this client.
@@ -67,6 +67,12 @@ impl View {
         is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
+    /// Returns the objects that the client owns and everything that is attached to them, which it may see
+    /// although it is out of its sight.
+    pub(crate) fn carried(&self, world: &World) -> Vec<u32> {
+        self.owned.iter().flat_map(|slot| world.cells.with_attached(slot)).collect()
+    }
+
     /// Returns the objects that the client sees when its session begins.
     pub(crate) fn seen(&self, world: &World) -> SlotSet {
         let cells = &world.cells;
@@ -104,18 +110,31 @@ impl View {
         object.mask(world.conditions(slot), flags, self.switched.get(&slot))
     }
 
-    /// Returns whether the connection has the default view of an object, according to the current conditions
-    /// and settings of the object.
-    pub(crate) fn is_default_now(&self, world: &World, slot: u32) -> bool {
+    /// Returns whether the connection can take the shared data of an object, according to the current
+    /// conditions, settings and place of the object: it has the default view of the object, and all clients
+    /// see the object, or its cell is in sight.
+    pub(crate) fn is_shared_now(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
-        !self.switched.contains_key(&slot)
+        let is_in_sight = match world.cells.home(slot) {
+            Home::Everyone => true,
+            Home::Nobody => false,
+            Home::Cell(cell) => {
+                self.sight.as_ref().is_some_and(|sight| sight.ring_of(&world.cells, cell).is_some())
+            }
+        };
+        is_in_sight
+            && !self.switched.contains_key(&slot)
             && (!world.conditions(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
-    /// Returns whether the connection has the default view of an object that it knows, so that shared
-    /// segments can update it.
-    pub(crate) fn is_default(&self, slot: u32) -> bool {
+    /// Returns whether the connection takes the shared data of an object that it knows.
+    pub(crate) fn is_shared(&self, slot: u32) -> bool {
         !self.own.contains(slot)
+    }
+
+    /// Returns the numbers of the cells in sight, in the order of their keys.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
+        self.sight.iter().flat_map(|sight| sight.cells())
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other

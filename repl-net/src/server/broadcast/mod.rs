@@ -1,16 +1,24 @@
 //! The broadcast: the changes of a tick for all connections with the default view, encoded only one time and
-//! shared (S88).
+//! shared (S88). Changes of objects that everyone sees are in segments, and changes of objects in cells are
+//! in tables.
 //!
-//! *Invariant:* the bits of shared segments depend only on the objects, and not on any connection. A
-//! connection sends a whole shared segment, or some entries of it one by one.
+//! *Invariant:* the bits of shared segments and tables depend only on the objects, and not on any connection.
+//! A connection sends a whole shared segment, or some entries of it one by one. It copies any entries of a
+//! table.
+
+mod pool;
+mod tables;
 
 use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist};
 
+use super::cells::Home;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::{Change, World};
+use pool::Pool;
+pub(crate) use tables::{Piece, Tables};
 use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
@@ -20,18 +28,12 @@ use crate::transport::spare::ROUND_TICKS;
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
-    /// Segments of earlier ticks that records of packets may still refer to.
-    pool: Vec<Arc<Segment>>,
-    /// Segments to which no record of a packet refers any more. The memory of segments without references is
-    /// reused for new segments.
-    free: Vec<Arc<Segment>>,
-    /// The greatest number of segments that any tick has made since spare segments were last freed (see
-    /// `ROUND_TICKS`).
-    most: usize,
+    pool: Pool<Segment>,
     encoder: SegmentEncoder,
-    /// The slots of changed objects that are in no segment. If a change is in no segment, each connection
-    /// encodes it separately.
-    unsegmented: Vec<u32>,
+    tables: Tables,
+    /// The slots of changed objects that are in no segment and no table. Each connection encodes such a
+    /// change separately.
+    unshared: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.
     frame: u64,
@@ -43,9 +45,14 @@ impl Broadcast {
         &self.segments
     }
 
-    /// Returns the changed objects that are in no segment, because their changes do not fit into a segment.
-    pub(crate) fn unsegmented(&self) -> &[u32] {
-        &self.unsegmented
+    /// Returns the tables with the changes of this tick of objects in cells.
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Returns the changed objects that are in no segment and no table, because their changes do not fit.
+    pub(crate) fn unshared(&self) -> &[u32] {
+        &self.unshared
     }
 
     /// Returns the cache of encoded openings (first updates of objects) for connections that do not have an
@@ -64,25 +71,26 @@ impl Broadcast {
         }
         self.openings.expire(&world.changes.slots);
         self.openings.expire(&world.changes.recast);
-        self.most = self.most.max(self.segments.len());
-        self.reclaim();
+        self.pool.reclaim(&mut self.segments);
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            // As many free segments are kept as recent ticks needed.
-            self.free.truncate(std::mem::take(&mut self.most));
-            self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
+            self.pool.end_round(Segment::clear);
         }
-        self.unsegmented.clear();
+        self.unshared.clear();
+        self.tables.build(world, classes, max_bits, &mut self.unshared);
         let mut changes = world.changes.as_slice();
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
         let order = gap_order(last.slot - first.slot + 1, changes.len() as u32);
         let context = Context { world, classes, order, max_bits };
         while !changes.is_empty() {
-            let mut segment = self.blank();
+            let mut segment = self.pool.blank(Segment::clear);
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let mut large = None;
             let done = self.encoder.fill(empty, changes, &context, &mut large);
-            let kept = if empty.entries.is_empty() { &mut self.free } else { &mut self.segments };
-            kept.push(segment);
+            if empty.entries.is_empty() {
+                self.pool.give_back(segment);
+            } else {
+                self.segments.push(segment);
+            }
             changes = &changes[done..];
             if let Some(large) = large {
                 self.build_parts(large, &context);
@@ -98,12 +106,12 @@ impl Broadcast {
             return;
         }
         let Some(mut portions) = list.take_portions() else {
-            self.unsegmented.push(change.slot);
+            self.unshared.push(change.slot);
             return;
         };
         let mut size = PartSize::new(context.max_bits);
         while !portions.is_empty() {
-            let mut segment = self.blank();
+            let mut segment = self.pool.blank(Segment::clear);
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let count = size.count().min(portions.len());
             let bits = match self.encoder.write_one(empty, change.slot, portions.part(count), context) {
@@ -117,32 +125,15 @@ impl Broadcast {
                     empty.continues = self.segments.len() > first;
                     self.segments.push(segment);
                 }
-                Verdict::TryAgain => self.free.push(segment),
+                Verdict::TryAgain => self.pool.give_back(segment),
                 Verdict::TooLarge => break,
             }
         }
         if !portions.is_empty() {
             // All parts of the change are dropped, because now each connection sends the whole change itself.
-            self.pool.extend(self.segments.drain(first..));
-            self.unsegmented.push(change.slot);
+            self.pool.withdraw(self.segments.drain(first..));
+            self.unshared.push(change.slot);
         }
-    }
-
-    /// Moves the segments of the last tick to the pool, and moves segments to which no record of a packet
-    /// refers any more to the free list.
-    fn reclaim(&mut self) {
-        self.pool.append(&mut self.segments);
-        let Self { pool, free, .. } = self;
-        free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
-    }
-
-    /// Returns an empty segment which reuses the memory of an old segment.
-    fn blank(&mut self) -> Arc<Segment> {
-        let mut segment = self.free.pop().unwrap_or_default();
-        if let Some(segment) = Arc::get_mut(&mut segment) {
-            segment.clear();
-        }
-        segment
     }
 }
 
@@ -164,14 +155,19 @@ struct SegmentEncoder {
 impl Context<'_> {
     /// Returns the changes of an object that connections with the default view may receive.
     fn list(&self, change: &Change) -> Changelist {
-        let object = &self.world.objects[change.slot as usize];
-        let conditions = self.world.column(object.class).conditions();
-        let mut list = change.list.clone();
-        if conditions.is_conditional() {
-            list.retain(&object.mask(conditions, object.common_flags(), None));
-        }
-        list
+        default_list(self.world, change)
     }
+}
+
+/// Returns the changes of an object that connections with the default view may receive.
+fn default_list(world: &World, change: &Change) -> Changelist {
+    let object = &world.objects[change.slot as usize];
+    let conditions = world.column(object.class).conditions();
+    let mut list = change.list.clone();
+    if conditions.is_conditional() {
+        list.retain(&object.mask(conditions, object.common_flags(), None));
+    }
+    list
 }
 
 /// The reason why a change is not in a segment.
@@ -199,6 +195,11 @@ impl SegmentEncoder {
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
         for change in changes {
+            if context.world.cells.home(change.slot) != Home::Everyone {
+                // Only the changes of objects that everyone sees are in segments.
+                done += 1;
+                continue;
+            }
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
                 // A change with so many items cannot fit into a segment, so the encoder does not try to
                 // encode it.

@@ -1,0 +1,59 @@
+//! A pool of shared buffers: buffers that records of packets may refer to for a while after the tick in which
+//! they were filled.
+//!
+//! *Invariant:* a buffer is filled again only after the last reference to it was dropped.
+
+use std::sync::Arc;
+
+/// Buffers of one kind. `T` keeps its memory when it is cleared.
+#[derive(Debug)]
+pub(super) struct Pool<T> {
+    /// Buffers of earlier ticks that records of packets may still refer to.
+    lent: Vec<Arc<T>>,
+    /// Buffers to which no record of a packet refers any more. Their memory is reused for new buffers.
+    free: Vec<Arc<T>>,
+    /// The greatest number of buffers that any tick has lent since spare buffers were last freed.
+    most: usize,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self { lent: Vec::new(), free: Vec::new(), most: 0 }
+    }
+}
+
+impl<T: Default> Pool<T> {
+    /// Takes back the buffers of the last tick, and those of earlier ticks to which no record refers any
+    /// more.
+    pub(super) fn reclaim(&mut self, last: &mut Vec<Arc<T>>) {
+        self.most = self.most.max(last.len());
+        self.lent.append(last);
+        let Self { lent, free, .. } = self;
+        free.extend(lent.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
+    }
+
+    /// Frees the spare buffers, except as many as recent ticks needed, which `clear` clears.
+    pub(super) fn end_round(&mut self, clear: impl FnMut(&mut T)) {
+        self.free.truncate(std::mem::take(&mut self.most));
+        self.free.iter_mut().filter_map(Arc::get_mut).for_each(clear);
+    }
+
+    /// Returns a buffer that is new or that `clear` has cleared.
+    pub(super) fn blank(&mut self, clear: impl FnOnce(&mut T)) -> Arc<T> {
+        let mut buffer = self.free.pop().unwrap_or_default();
+        if let Some(buffer) = Arc::get_mut(&mut buffer) {
+            clear(buffer);
+        }
+        buffer
+    }
+
+    /// Puts an unused buffer back.
+    pub(super) fn give_back(&mut self, buffer: Arc<T>) {
+        self.free.push(buffer);
+    }
+
+    /// Takes buffers that may not be sent after all.
+    pub(super) fn withdraw(&mut self, buffers: impl IntoIterator<Item = Arc<T>>) {
+        self.lent.extend(buffers);
+    }
+}

@@ -1,0 +1,339 @@
+//! Tables: the changes of one tick to the objects of one class that are in cells, encoded only one time.
+//!
+//! The entries of a table are in the order of the cells in which their objects are, and each entry can be
+//! read without the entries before it. So a connection can copy any stretch of a table into its packets. A
+//! connection copies the stretches of the cells in its sight, without the entries of objects that are out of
+//! step.
+//!
+//! *Invariant:* the bits of an entry depend only on the object and on the head of the table.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::sync::Arc;
+
+use repl_core::wire::{read_handles, write_handles};
+use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
+
+use super::segment::{SegmentKind, write_head};
+
+/// The number of bits in which the width of slots is written.
+const WIDTH_BITS: u32 = 5;
+
+/// What all entries of a table have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TableHead {
+    /// The number of the objects' class on the wire.
+    pub(crate) class: u32,
+    /// The number of bits in which each slot is written, from 1 to 32.
+    pub(crate) slot_bits: u32,
+    /// The handles of most entries, which these entries do not repeat.
+    pub(crate) common: HandleSet,
+}
+
+impl TableHead {
+    /// Writes the head of a segment of table entries. `classes` is the number of classes on the connection,
+    /// and `count` is the number of handles of the class.
+    fn write(&self, classes: u32, count: u32, writer: &mut BitWriter) {
+        write_head(SegmentKind::Table, 0, writer);
+        writer.write_bits(self.slot_bits.saturating_sub(1).into(), WIDTH_BITS);
+        writer.write_below(self.class.into(), classes.into());
+        write_handles(&self.common, count, false, writer);
+    }
+
+    /// Reads the rest of the head of a segment of table entries, after the kind of the segment. `count_of`
+    /// returns the number of handles of a class.
+    pub(crate) fn read(
+        reader: &mut BitReader<'_>,
+        classes: u32,
+        count_of: impl Fn(u32) -> Option<u32>,
+    ) -> Result<(Self, u32), ReadError> {
+        let slot_bits = (reader.read_bits(WIDTH_BITS)? as u32).saturating_add(1);
+        let class = reader.read_below(classes.into())? as u32;
+        let count = count_of(class).ok_or(ReadError::OutOfRange)?;
+        let common = read_handles(count, false, reader)?;
+        Ok((Self { class, slot_bits, common }, count))
+    }
+
+    /// Writes the slot and the handles of an entry.
+    fn write_entry(&self, slot: u32, handles: &HandleSet, count: u32, writer: &mut BitWriter) {
+        writer.write_bits(1, 1);
+        writer.write_bits(slot.into(), self.slot_bits);
+        let is_common = *handles == self.common;
+        writer.write_flag(is_common);
+        if !is_common {
+            write_handles(handles, count, false, writer);
+        }
+    }
+
+    /// Reads the slot of the next entry. Returns `None` at the end of the segment.
+    pub(crate) fn read_slot(&self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
+        Ok(if reader.read_flag()? { Some(reader.read_bits(self.slot_bits)? as u32) } else { None })
+    }
+
+    /// Reads the handles of an entry after its slot. Returns `None` if they are the common handles.
+    pub(crate) fn read_handles(
+        &self,
+        count: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<Option<HandleSet>, ReadError> {
+        if reader.read_flag()? { Ok(None) } else { read_handles(count, false, reader).map(Some) }
+    }
+}
+
+/// The changes of one tick to objects of one class, encoded.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    bytes: Vec<u8>,
+    /// The number of bits before the first entry.
+    head_bits: u32,
+    /// The slot of each entry.
+    slots: Vec<u32>,
+    /// For each entry, the number of bits up to its end.
+    ends: Vec<u32>,
+    changes: Vec<TableChange>,
+    has_new_elements: bool,
+}
+
+/// What an entry of a table contains.
+#[derive(Debug)]
+pub(crate) struct TableChange {
+    pub(crate) generation: NonZeroU32,
+    pub(crate) list: Changelist,
+}
+
+impl Table {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.slots.clear();
+        self.ends.clear();
+        self.changes.clear();
+        self.has_new_elements = false;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Returns the number of entries.
+    pub(crate) fn len(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Returns the bits before the entries, with which each segment of entries of this table begins.
+    pub(crate) fn head(&self) -> BitSlice<'_> {
+        BitSlice::new(&self.bytes, 0, self.head_bits as usize).unwrap_or_default()
+    }
+
+    /// Returns the bits of consecutive entries.
+    pub(crate) fn bits(&self, entries: Range<u32>) -> BitSlice<'_> {
+        let (start, end) = (self.end_of(entries.start), self.end_of(entries.end));
+        BitSlice::new(&self.bytes, start as usize, end.saturating_sub(start) as usize).unwrap_or_default()
+    }
+
+    /// Returns the number of bits up to the end of the first `count` entries.
+    fn end_of(&self, count: u32) -> u32 {
+        match count.checked_sub(1) {
+            Some(last) => self.ends.get(last as usize).copied().unwrap_or(self.head_bits),
+            None => self.head_bits,
+        }
+    }
+
+    /// Returns how many of the given entries fit into `bits` bits, from the first one on.
+    pub(crate) fn fitting(&self, entries: Range<u32>, bits: usize) -> u32 {
+        let limit = (self.end_of(entries.start) as usize).saturating_add(bits);
+        let ends = self.ends.get(entries.start as usize..entries.end as usize).unwrap_or_default();
+        ends.partition_point(|&end| end as usize <= limit) as u32
+    }
+
+    /// Returns the slots of consecutive entries.
+    pub(crate) fn slots(&self, entries: Range<u32>) -> &[u32] {
+        self.slots.get(entries.start as usize..entries.end as usize).unwrap_or_default()
+    }
+
+    /// Returns consecutive entries, each with its slot.
+    pub(crate) fn entries(&self, entries: Range<u32>) -> impl Iterator<Item = (u32, &TableChange)> {
+        let changes = self.changes.get(entries.start as usize..entries.end as usize).unwrap_or_default();
+        self.slots(entries).iter().copied().zip(changes)
+    }
+
+    /// Returns whether an entry contains new array elements. Each connection must track the objects of such
+    /// entries until the new elements have arrived (R2).
+    pub(crate) fn has_new_elements(&self) -> bool {
+        self.has_new_elements
+    }
+}
+
+/// Consecutive entries of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) table: Arc<Table>,
+    pub(crate) entries: Range<u32>,
+}
+
+impl Stretch {
+    /// Returns the entries of the stretch, each with its slot.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &TableChange)> {
+        self.table.entries(self.entries.clone())
+    }
+
+    /// Returns about how many bytes of memory the entries of the stretch take. The memory of a table is
+    /// shared, so the rest of the table counts elsewhere. Costs O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        let entry_bytes = size_of::<TableChange>().saturating_add(2 * size_of::<u32>());
+        let bytes = self.table.bits(self.entries.clone()).len() / 8;
+        (self.entries.len()).saturating_mul(entry_bytes).saturating_add(bytes)
+    }
+}
+
+/// Writes a table.
+#[derive(Debug, Default)]
+pub(crate) struct TableWriter {
+    bits: BitWriter,
+    head: TableHead,
+    count: u32,
+}
+
+impl TableWriter {
+    /// Begins a table. `classes` is the number of classes on the wire, and `count` is the number of handles
+    /// of the table's class.
+    pub(crate) fn begin(&mut self, head: TableHead, classes: u32, count: u32, into: &mut Table) {
+        self.bits.clear();
+        head.write(classes, count, &mut self.bits);
+        into.head_bits = self.bits.bit_len() as u32;
+        (self.head, self.count) = (head, count);
+    }
+
+    /// Appends an entry, unless its values are refused or it does not fit into `max_bits` bits together with
+    /// the head. The argument `values` writes the values of the properties in `list`, and returns whether
+    /// this was possible. Returns whether the entry was appended.
+    pub(crate) fn entry(
+        &mut self,
+        slot: u32,
+        change: TableChange,
+        max_bits: usize,
+        values: impl FnOnce(&TableChange, &mut BitWriter) -> bool,
+        into: &mut Table,
+    ) -> bool {
+        let before = self.bits.bit_len();
+        self.head.write_entry(slot, change.list.handles(), self.count, &mut self.bits);
+        let is_written = values(&change, &mut self.bits);
+        let bits = self.bits.bit_len().saturating_sub(before).saturating_add(into.head_bits as usize);
+        if !is_written || bits > max_bits || self.bits.bit_len() > u32::MAX as usize {
+            self.bits.truncate(before);
+            return false;
+        }
+        into.has_new_elements |= change.list.has_new_elements();
+        into.slots.push(slot);
+        into.ends.push(self.bits.bit_len() as u32);
+        into.changes.push(change);
+        true
+    }
+
+    /// Completes the table.
+    pub(crate) fn end(&mut self, into: &mut Table) {
+        into.bytes.clear();
+        into.bytes.extend_from_slice(self.bits.finish());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::segment::SegmentReader;
+
+    const COUNT: u32 = 9;
+    const CLASSES: u32 = 3;
+
+    fn change(handles: &[u32]) -> TableChange {
+        let mut list = Changelist::new();
+        handles.iter().for_each(|&handle| list.insert(handle));
+        TableChange { generation: NonZeroU32::MIN, list }
+    }
+
+    /// Writes entries with eight bits of values each: the low bits of their slots.
+    fn table(entries: &[(u32, &[u32])]) -> Table {
+        let (mut writer, mut table) = (TableWriter::default(), Table::default());
+        let common = [2, 5].into_iter().collect();
+        writer.begin(TableHead { class: 1, slot_bits: 32, common }, CLASSES, COUNT, &mut table);
+        for &(slot, handles) in entries {
+            let write = |_: &TableChange, bits: &mut BitWriter| {
+                bits.write_bits((slot % 256).into(), 8);
+                true
+            };
+            assert!(writer.entry(slot, change(handles), 1_000, write, &mut table));
+        }
+        writer.end(&mut table);
+        table
+    }
+
+    type Entry = (u32, Vec<u32>, u64);
+
+    /// Reads a segment that begins with the head of the table and contains these bits.
+    fn read(table: &Table, entries: &[Range<u32>]) -> Vec<Entry> {
+        let mut writer = BitWriter::new();
+        writer.append(table.head());
+        entries.iter().for_each(|entries| writer.append(table.bits(entries.clone())));
+        writer.write_bits(0, 1);
+        let mut reader = writer.as_slice().reader();
+        let (kind, _) = SegmentReader::next(&mut reader).unwrap().expect("a segment");
+        assert_eq!(kind, SegmentKind::Table);
+        let (head, count) = TableHead::read(&mut reader, CLASSES, |_| Some(COUNT)).unwrap();
+        assert_eq!((head.class, count), (1, COUNT));
+        let mut found = Vec::new();
+        while let Some(slot) = head.read_slot(&mut reader).unwrap() {
+            let handles = head.read_handles(count, &mut reader).unwrap().unwrap_or(head.common.clone());
+            found.push((slot, handles.iter().collect(), reader.read_bits(8).unwrap()));
+        }
+        assert_eq!(reader.remaining(), 0);
+        found
+    }
+
+    #[test]
+    fn r24_any_stretches_of_a_table_are_read_without_the_entries_before_them() {
+        let lists: [(u32, &[u32]); 5] =
+            [(70_000, &[2, 5]), (3, &[1]), (4, &[2, 5]), (900, &[1, 2, 9]), (u32::MAX, &[2, 5])];
+        let table = table(&lists);
+        let entry = |at: usize| (lists[at].0, lists[at].1.to_vec(), u64::from(lists[at].0 % 256));
+        let all = |range: Range<u32>| range.map(|at| entry(at as usize)).collect::<Vec<_>>();
+        for start in 0..=5 {
+            for end in start..=5 {
+                assert_eq!(read(&table, &[start..end]), all(start..end));
+                assert_eq!(read(&table, &[start..end, 0..1]), [all(start..end), all(0..1)].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_entries_fit_as_their_bits_say() {
+        let table = table(&[(1, &[2, 5]), (2, &[1]), (3, &[2, 5])]);
+        let sizes: Vec<usize> = (0..3).map(|at| table.bits(at..at + 1).len()).collect();
+        assert_eq!(table.fitting(0..3, sizes[0] - 1), 0);
+        assert_eq!(table.fitting(0..3, sizes[0]), 1);
+        assert_eq!(table.fitting(0..3, sizes[0] + sizes[1] + sizes[2]), 3);
+        assert_eq!(table.fitting(1..3, sizes[1]), 1);
+        assert_eq!(table.fitting(1..2, 1_000), 1);
+    }
+
+    #[test]
+    fn an_entry_that_is_refused_or_too_large_leaves_nothing() {
+        let (mut writer, mut table) = (TableWriter::default(), Table::default());
+        let head = TableHead { class: 0, slot_bits: 4, common: [1].into_iter().collect() };
+        writer.begin(head, CLASSES, COUNT, &mut table);
+        let long = |_: &TableChange, bits: &mut BitWriter| {
+            bits.write_bits(0, 60);
+            true
+        };
+        let refused = |_: &TableChange, bits: &mut BitWriter| {
+            bits.write_bits(7, 3);
+            false
+        };
+        let short = |_: &TableChange, _: &mut BitWriter| true;
+        assert!(!writer.entry(1, change(&[1]), 60, long, &mut table));
+        assert!(!writer.entry(2, change(&[1]), 60, refused, &mut table));
+        assert!(writer.entry(3, change(&[1]), 60, short, &mut table));
+        writer.end(&mut table);
+        assert_eq!((table.len(), table.slots(0..1)), (1, &[3][..]));
+        assert_eq!(table.bits(0..1).len(), 1 + 4 + 1);
+    }
+}
