@@ -4,6 +4,7 @@
 mod campaign;
 mod model;
 mod rules;
+mod tables;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -1,0 +1,255 @@
+//! The changes of objects in cells: encoded once, copied by all connections that are in step, and sent to
+//! single connections in all other cases (R24).
+
+use std::cell::Cell;
+
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Area, BitReader, BitWriter, Group, ReadError, ReferenceMap, Relevancy, WriteError};
+
+use crate::support::{Packets, Room, size};
+
+thread_local! {
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A value that counts how often it is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Counted(u32);
+
+impl NetSerialize for Counted {
+    const WIRE_NAME: &'static str = "Counted";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        WRITTEN.set(WRITTEN.get() + 1);
+        self.0.write(writer)
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        u32::read(reader, references).map(Self)
+    }
+}
+repl::leaf!(Counted);
+
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+struct Ship {
+    #[replicated]
+    position: [f32; 2],
+    #[replicated]
+    heading: Counted,
+    #[replicated]
+    crew: Vec<u16>,
+    #[replicated]
+    log: String,
+    #[replicated]
+    cargo: FastArray<Crate>,
+    #[replicated(condition = OwnerOnly)]
+    orders: u32,
+}
+
+#[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
+struct Crate {
+    weight: u32,
+}
+
+/// An object of another class, which can be in the cells of ships when it is attached to one.
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+struct Flag {
+    #[replicated]
+    colour: Counted,
+}
+
+const EXTENT: u64 = 200;
+
+fn sea(config: ServerConfig, guests: usize) -> Room {
+    let mut room = Room::new(config, |client| {
+        client.register::<Ship>().register::<Flag>();
+    });
+    room.server
+        .locate(Area::within(100.0).flat(), |ship: &Ship| [ship.position[0], ship.position[1], 0.0])
+        .register::<Flag>();
+    for _ in 0..guests {
+        let id = room.enter();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+    }
+    room
+}
+
+fn ship(x: f32, y: f32) -> Ship {
+    Ship { position: [x, y], ..Ship::default() }
+}
+
+/// Returns how many values a tick writes in which ships that all guests see change, and ships that nobody
+/// sees. All ships near zero have flags attached, which change too.
+fn written(guests: usize, near: usize, far: usize) -> usize {
+    let mut room = sea(ServerConfig::default(), guests);
+    let mut place = |at: usize, x: f32| room.server.spawn(ship(x, at as f32 * 9.0));
+    let near: Vec<_> = (0..near).map(|at| place(at, 5.0)).collect();
+    let far: Vec<_> = (0..far).map(|at| place(at, 900.0)).collect();
+    let flags: Vec<_> = near.iter().map(|_| room.server.spawn(Flag::default())).collect();
+    for (flag, ship) in flags.iter().zip(&near) {
+        room.server.set_relevancy(*flag, Relevancy::AttachedTo(ship.erase()));
+    }
+    room.settle();
+    near.iter().chain(&far).for_each(|&ship| room.server[ship].heading.0 += 1);
+    flags.iter().for_each(|&flag| room.server[flag].colour.0 += 1);
+    WRITTEN.set(0);
+    let packets = room.tick();
+    let written = WRITTEN.get();
+    for (guest, packets) in packets.iter().enumerate() {
+        room.deliver(guest, packets);
+        let client = &room.guests[guest].client;
+        assert!(near.iter().all(|&ship| client[ship].heading == Counted(1)));
+        assert!(flags.iter().all(|&flag| client[flag].colour == Counted(1)));
+        assert!(far.iter().all(|&ship| client.get(ship).is_none()));
+    }
+    written
+}
+
+#[test]
+fn r24_a_change_is_written_once_for_all_who_see_its_cell_and_not_for_cells_that_nobody_sees() {
+    let once = written(1, 6, 0);
+    assert_eq!(written(5, 6, 0), once);
+    // The comparison writes values, too, to measure them. Only the ship and flag that are seen are written
+    // once more, for the packets.
+    let compared = written(1, 6, 1) - once;
+    assert_eq!(written(5, 6, 3), once + 3 * compared);
+    assert!(once >= 6 * (compared + 2), "{once} writes of ships and flags, {compared} for a comparison");
+}
+
+/// The client of an owner has the objects that it owns wherever they are, so no table of a cell in its sight
+/// may have them.
+#[test]
+fn s188_an_owner_gets_the_changes_of_what_is_far_away_and_nobody_else_does() {
+    let mut room = sea(ServerConfig::default(), 2);
+    let owner = room.guests[0].id;
+    let far = room.server.spawn(ship(900.0, 0.0));
+    let flag = room.server.spawn(Flag::default());
+    room.server.set_relevancy(flag, Relevancy::AttachedTo(far.erase()));
+    room.server.set_owner(flag, Some(owner));
+    room.server.set_owner(far, Some(owner));
+    room.settle();
+    for step in 1..40_u32 {
+        // It comes into sight and goes out of sight again.
+        let x = (900.0 - step as f32 * 30.0).abs();
+        let object = &mut room.server[far];
+        (object.position, object.heading, object.orders) = ([x, 0.0], Counted(step), step);
+        room.server[flag].colour = Counted(step);
+        let packets = room.tick();
+        room.deliver(0, &packets[0]);
+        room.acknowledge();
+        let shown = &room.guests[0].client[far];
+        assert_eq!((shown.position[0], &shown.heading, shown.orders), (x, &Counted(step), step));
+        assert_eq!(room.guests[0].client[flag].colour, Counted(step));
+        if x > 200.0 {
+            assert!(size(&packets[1]) < 60, "nothing of it is sent to the other");
+        }
+    }
+}
+
+#[test]
+fn r24_changes_too_large_for_a_packet_arrive() {
+    let mut room = sea(ServerConfig { mtu_bytes: 300, ..ServerConfig::default() }, 3);
+    let ships: Vec<_> = (0..3).map(|at| room.server.spawn(ship(at as f32, 0.0))).collect();
+    room.settle();
+    for (&ship, length) in ships.iter().zip([100, 260, 3_000]) {
+        room.server[ship].log = "x".repeat(length);
+        room.server[ship].crew = (0..length as u16 / 10).collect();
+    }
+    room.settle();
+    for guest in &room.guests {
+        for &ship in &ships {
+            assert_eq!(guest.client[ship].log, room.server[ship].log);
+            assert_eq!(guest.client[ship].crew, room.server[ship].crew);
+        }
+    }
+}
+
+/// Returns every packet to every client of a busy sea under loss, tick by tick, and checks what the clients
+/// have at the end.
+fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
+    let mtu_bytes = if seed.is_multiple_of(2) { 1_200 } else { 200 };
+    let mut room = sea(ServerConfig { share, mtu_bytes, ..ServerConfig::default() }, 4);
+    let mut rng = Rng::new(seed);
+    let coordinate = |rng: &mut Rng| rng.below(2 * EXTENT) as f32 - EXTENT as f32;
+    let mut ships: Vec<_> = (0..60)
+        .map(|_| room.server.spawn(ship(coordinate(&mut rng), coordinate(&mut rng))))
+        .collect();
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    let mut ticks = Vec::new();
+    for tick in 0..150_u32 {
+        for _ in 0..12 {
+            let at = rng.below(ships.len() as u64) as usize;
+            let (ship, id) = (ships[at], ids[rng.below(4) as usize]);
+            match rng.below(14) {
+                0 => room.server[ship].position = [coordinate(&mut rng), coordinate(&mut rng)],
+                1 => room.server[ship].crew.push(tick as u16),
+                2 => drop(room.server[ship].crew.pop()),
+                3 => room.server[ship].log = "ahoy".repeat(rng.below(20) as usize),
+                4 => drop(room.server[ship].cargo.push(Crate { weight: tick })),
+                5 if !room.server[ship].cargo.is_empty() => drop(room.server[ship].cargo.remove(0)),
+                6 => room.server.set_owner(ship, Some(id)),
+                7 => room.server.set_viewpoints(id, &[[coordinate(&mut rng), coordinate(&mut rng), 0.0]]),
+                8 => {
+                    room.server.despawn(ship);
+                    ships[at] = room.server.spawn(self::ship(coordinate(&mut rng), 0.0));
+                }
+                9 => {
+                    let other = ships[rng.below(ships.len() as u64) as usize];
+                    let relevancy = match rng.below(4) {
+                        0 if other != ship && at.is_multiple_of(2) => Relevancy::Group(Group(1)),
+                        1 => Relevancy::Always,
+                        _ => Relevancy::Located,
+                    };
+                    room.server.set_relevancy(ship, relevancy);
+                }
+                10 => room.server.join_group(id, Group(1)),
+                _ => {
+                    room.server[ship].heading.0 += 1;
+                    room.server[ship].orders += 1;
+                    room.server[ship].position[0] += 1.0;
+                }
+            }
+        }
+        room.acknowledge();
+        let packets = room.tick();
+        for (guest, packets) in packets.iter().enumerate() {
+            if rng.below(4) > 0 {
+                room.deliver(guest, packets);
+            }
+        }
+        ticks.push(packets);
+    }
+    room.settle();
+    for guest in &room.guests {
+        for &ship in &ships {
+            let truth = &room.server[ship];
+            let shown = guest.client.get(ship);
+            assert_eq!(shown.is_some(), room.server.is_relevant(guest.id, ship));
+            if let Some(shown) = shown {
+                assert_eq!((shown.position, &shown.heading), (truth.position, &truth.heading));
+                assert_eq!((&shown.crew, &shown.log), (&truth.crew, &truth.log));
+                let weights = |ship: &Ship| {
+                    let mut weights: Vec<u32> = ship.cargo.iter().map(|item| item.weight).collect();
+                    weights.sort_unstable();
+                    weights
+                };
+                assert_eq!(weights(shown), weights(truth));
+                if room.server.owner(ship) == Some(guest.id) {
+                    assert_eq!(shown.orders, truth.orders);
+                }
+            }
+        }
+    }
+    ticks
+}
+
+#[test]
+fn s90_tables_make_no_difference_to_the_packets_and_lose_nothing() {
+    for seed in 0..8 {
+        let (shared, unshared) = (record(true, seed), record(false, seed));
+        for (tick, (shared, unshared)) in shared.iter().zip(&unshared).enumerate() {
+            assert_eq!(shared, unshared, "seed {seed}, tick {tick}");
+        }
+    }
+}
