@@ -66,6 +66,27 @@ fn one_loop_takes_the_packets_of_all_connections_as_loops_over_each_do() {
 }
 
 #[test]
+fn r26_the_connections_take_turns_in_the_loop_and_none_is_first_in_two_ticks() {
+    let (mut room, _) = room(3);
+    let mut firsts = Vec::new();
+    for _ in 0..3 {
+        // These objects do not fit into one packet, so each connection has several packets.
+        (0..400).for_each(|gold| _ = room.server.spawn(Chest { gold: 1_000_000 + gold }));
+        room.server.tick(room.now);
+        let packets = transmits(&mut room.server);
+        let turns: Vec<_> = packets.iter().map(|(id, _)| *id).collect();
+        assert!(turns.len() >= 6 && turns.len() % 3 == 0, "{turns:?}");
+        for round in turns.chunks(3) {
+            assert_eq!(round, &turns[..3], "each connection has one packet in each round");
+        }
+        firsts.push(turns[0]);
+        room.settle();
+    }
+    firsts.dedup();
+    assert_eq!(firsts.len(), 3, "{firsts:?}");
+}
+
+#[test]
 fn the_loop_over_all_packets_takes_farewells_of_connections_that_are_closed() {
     let (mut room, _) = room(3);
     let closing = room.guests[1].id;

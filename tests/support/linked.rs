@@ -3,6 +3,7 @@
 //! *Invariant:* all packets go through the simulator. Time passes only in [`Linked::deliver`].
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use repl::Transmit;
 use repl::prelude::*;
 use repl::sim::{Clock, LinkConditions, LinkId, LinkStats, Network, PeerId};
 
@@ -64,10 +65,12 @@ impl Linked {
     pub(crate) fn send(&mut self) {
         let now = self.clock.now();
         self.server.tick(now);
-        for guest in &mut self.guests {
-            while let Some(packet) = self.server.poll_transmit(guest.id) {
-                self.network.send(now, SERVER, guest.peer, packet);
+        while let Some(Transmit { connection, bytes }) = self.server.poll_any_transmit() {
+            if let Some(guest) = self.guests.iter().find(|guest| guest.id == connection) {
+                self.network.send(now, SERVER, guest.peer, bytes);
             }
+        }
+        for guest in &mut self.guests {
             guest.client.tick(now);
             while let Some(packet) = guest.client.poll_transmit() {
                 self.network.send(now, guest.peer, SERVER, packet);

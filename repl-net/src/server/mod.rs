@@ -21,6 +21,7 @@ mod relevancy;
 mod rows;
 mod sessions;
 mod transmit;
+mod turns;
 mod views;
 mod world;
 
@@ -43,6 +44,7 @@ use connection::{PassContext, PassScratch};
 use events::ServerEvents;
 use peer::Peer;
 use rows::OwnRows;
+use turns::Turns;
 use world::{World, WorldLimits};
 
 pub use cells::area::{Area, Position};
@@ -107,8 +109,8 @@ pub struct Server {
     secret: Secret,
     /// The latest time that the user has passed to the server.
     now: Duration,
-    /// The connection whose packets are being polled.
-    transmitting: ConnectionId,
+    /// The order in which the packets of the connections are polled.
+    turns: Turns,
     events: ServerEvents,
     tick_watch: TickWatch,
 }
@@ -146,7 +148,7 @@ impl Server {
             scratch: PassScratch::default(),
             connections: BTreeMap::new(),
             next_connection: 0,
-            transmitting: ConnectionId(0),
+            turns: Turns::new(),
             events: ServerEvents::default(),
             tick_watch: TickWatch::default(),
         }
@@ -376,7 +378,8 @@ impl Server {
 
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if
     /// this tick has no more packets for this connection. To send the packets of all connections in one loop,
-    /// use [`poll_any_transmit`](Self::poll_any_transmit).
+    /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
+    /// equal shares of this link.
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())

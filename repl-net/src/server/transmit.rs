@@ -20,8 +20,8 @@ impl Server {
     /// Returns the next packet of any connection. The caller sends the packet immediately. Returns `None` if
     /// this tick has no more packets. The disconnect packets of closed connections are included, although
     /// [`connections`](Self::connections) does not list these connections any more. So prefer this function
-    /// to a loop over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned
-    /// before the packets of the next connection.
+    /// to a loop over [`poll_transmit`](Self::poll_transmit). The connections take turns, and each turn is
+    /// one packet, so that clients behind the same narrow link get equal shares of this link.
     ///
     /// The packet is borrowed until the next call on the server. All calls of `poll_any_transmit` in a tick
     /// together take O(packets + connections).
@@ -48,11 +48,8 @@ impl Server {
         &mut self,
         is_meant: impl Fn(ConnectionId) -> bool,
     ) -> Option<ConnectionId> {
-        let start = self.transmitting;
-        let has_packets = |peer: &Peer| peer.connection.outbox.queue.is_ready();
-        let mut peers = self.connections.range(start..).chain(self.connections.range(..start));
-        let (&connection, _) = peers.find(|(id, peer)| has_packets(peer) && is_meant(**id))?;
-        self.transmitting = connection;
-        Some(connection)
+        let has_packets =
+            |id: ConnectionId, peer: &Peer| peer.connection.outbox.queue.is_ready() && is_meant(id);
+        self.turns.next(&self.connections, has_packets)
     }
 }
