@@ -73,7 +73,8 @@ pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
 #[doc = include_str!("../calls.md")]
 #[proc_macro_attribute]
 pub fn rpcs(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    rpcs::rpcs(arguments.into(), item.into()).into()
+    let file = proc_macro::Span::call_site().local_file();
+    rpcs::rpcs(arguments.into(), item.into(), file.as_deref()).into()
 }
 
 /// Marks a function as a remote call. This attribute works only inside an `impl` block with

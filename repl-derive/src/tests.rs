@@ -40,7 +40,7 @@ macro_rules! snapshot_of_calls {
     ($name:ident, ($($arguments:tt)*) $($input:tt)*) => {
         #[test]
         fn $name() {
-            let file = syn::parse2(rpcs(quote!($($arguments)*), quote!($($input)*)));
+            let file = syn::parse2(rpcs(quote!($($arguments)*), quote!($($input)*), None));
             let source = prettyplease::unparse(&file.expect("an expansion is a list of items"));
             insta::with_settings!({ omit_expression => true }, {
                 insta::assert_snapshot!(source);
@@ -298,8 +298,8 @@ fn block_of(calls: usize) -> TokenStream {
 #[test]
 fn a_type_has_at_most_256_calls() {
     assert_eq!(crate::rpcs::MAX_CALLS, 256);
-    assert!(!rpcs(TokenStream::new(), block_of(256)).to_string().contains("compile_error"));
-    let output = rpcs(TokenStream::new(), block_of(257)).to_string();
+    assert!(!rpcs(TokenStream::new(), block_of(256), None).to_string().contains("compile_error"));
+    let output = rpcs(TokenStream::new(), block_of(257), None).to_string();
     assert_eq!(output.matches("compile_error").count(), 1);
     assert!(output.contains("a type has at most 256 calls"));
 }
@@ -316,6 +316,7 @@ fn every_mistake_of_a_block_of_calls_is_reported() {
                 async fn hit(self, by: &str) {}
             }
         },
+        None,
     );
     assert_eq!(output.to_string().matches("compile_error").count(), 8);
 }

@@ -86,6 +86,7 @@ pub use transport::role::Role;
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::calls::debug::{ByDebug, ByMark, Printed};
     pub use crate::calls::invocation::Invocation;
     pub use crate::calls::rpcs::CallSender;
     pub use crate::calls::table::{CallEntry, Parameter, checked_per_second};

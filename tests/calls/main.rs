@@ -37,6 +37,13 @@ impl Hero {
     }
 }
 
+/// A value without `Debug`.
+#[derive(NetSerialize, Clone, PartialEq)]
+enum Mood {
+    Calm,
+    Angry,
+}
+
 /// An object that a call spawns.
 #[derive(Replicated, Default)]
 struct Shot {
@@ -71,6 +78,13 @@ impl Hero {
     #[rpc(server, unreliable)]
     fn wave(&mut self, kind: u8) {
         self.note("wave", kind);
+    }
+
+    #[rpc(server, reliable, validate = may_say)]
+    fn say(text: String, numbers: Vec<u8>, mood: Mood);
+
+    fn may_say(&self, _: ConnectionId, text: &String, numbers: &Vec<u8>, _: &Mood) -> bool {
+        text.len() < 20 && numbers.len() < 20
     }
 
     #[rpc(server, reliable, per_second = 1_000)]

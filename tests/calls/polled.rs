@@ -2,7 +2,7 @@
 
 use repl::{CallError, DisconnectReason};
 
-use super::{Hero, HeroCall, ran_on_server, room};
+use super::{Hero, HeroCall, Mood, ran_on_server, room};
 
 #[test]
 fn a_call_without_a_body_waits_until_it_is_polled() {
@@ -52,6 +52,17 @@ fn calls_that_nobody_polls_end_the_connection_instead_of_taking_memory() {
         room.step();
     }
     assert!(sent >= 4_096, "{sent}");
-    let Some(DisconnectReason::Protocol(why)) = room.closed(0) else { panic!("a reason") };
-    assert!(why.contains("calls of Hero"), "{why}");
+    assert_eq!(room.closed(0), Some(DisconnectReason::Unread("calls of Hero".to_owned())));
+}
+
+#[test]
+fn a_call_prints_its_name_and_all_parameters_that_can_be_printed() {
+    let (mut room, heroes) = room(1);
+    let said = room.guests[0].client.call(heroes[0]).say("hello".to_owned(), vec![1, 2], Mood::Angry);
+    said.expect("the client owns the hero");
+    room.settle();
+    let received = room.server.poll_call::<Hero>().expect("a call");
+    let text = r#"Say { text: "hello", numbers: [1, 2], mood: _ }"#;
+    assert_eq!(format!("{:?}", received.call), text);
+    assert!(format!("{received:?}").ends_with(&format!("call: {text} }}")), "{received:?}");
 }

@@ -9,7 +9,8 @@ use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{
-    Attribute, FnArg, Ident, ImplItem, ItemImpl, Pat, Result, Signature, Token, Type, Visibility, parse2,
+    Attribute, FnArg, Ident, ImplItem, ItemImpl, Pat, Result, Signature, Token, Type, Visibility,
+    parse_quote, parse2,
 };
 
 use crate::attr::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
@@ -82,6 +83,7 @@ impl Block {
             }
             own.items.push(item);
         }
+        allow_references_to_values(&mut own, &calls);
         Self { attrs, own, calls, incomplete }
     }
 
@@ -172,6 +174,19 @@ impl Parse for Bodiless {
         };
         input.parse::<Token![;]>()?;
         Ok(function)
+    }
+}
+
+/// Turns off the lint of clippy about parameters such as `&String` in the validators of the block. A
+/// validator has a reference to each parameter, whatever the parameter's type is.
+fn allow_references_to_values(own: &mut ItemImpl, calls: &[Call]) {
+    let validators = || calls.iter().filter_map(|call| call.attrs.validate.as_ref()?.value.get_ident());
+    for item in &mut own.items {
+        if let ImplItem::Fn(function) = item
+            && validators().any(|validator| *validator == function.sig.ident)
+        {
+            function.attrs.push(parse_quote!(#[allow(clippy::ptr_arg)]));
+        }
     }
 }
 

@@ -4,10 +4,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use super::block::Call;
-use super::context::Context;
+use super::context::{Context, bound};
 use super::{fit, run, validator, values};
 use crate::ast::{Variant, without_self};
 use crate::attr::{Kind, Number};
@@ -22,7 +23,7 @@ const DEFAULT_PER_SECOND: u32 = 60;
 pub(super) fn expand(context: &Context<'_>) -> TokenStream {
     let value = net_serialize::items(context.container);
     let (common, validators, functions) = (fit::common(), validator::items(context), run::items(context));
-    let (entries, number) = (entries(context), number(context));
+    let (entries, number, debug) = (entries(context), number(context), debug(context));
     let (allows, run) = (validator::allows(context), run::run(context));
     let private = context.private();
     let table = quote!(&#private::CallTable::new(<Self as #private::NetSerialize>::WIRE_NAME, __CALLS));
@@ -32,7 +33,7 @@ pub(super) fn expand(context: &Context<'_>) -> TokenStream {
         let parameters = variant.fields.iter().map(|field| &field.member);
         quote!(self.0.send(#calls::#name { #(#parameters),* }))
     };
-    assemble(context, send, &quote!(#value #common #validators #functions #entries #rpcs))
+    assemble(context, send, &quote!(#value #common #validators #functions #entries #debug #rpcs))
 }
 
 /// Returns the code for a block with mistakes: what the user's code refers to, without any function.
@@ -52,7 +53,8 @@ pub(super) fn stub(context: &Context<'_>) -> TokenStream {
         fn run(_: #private::Invocation<'_, Self>, _: #calls) {}
     };
     let rpcs = implementation(context, &table, &functions);
-    assemble(context, |_| quote!(::core::unreachable!()), &quote!(#value #rpcs))
+    let debug = debug_by(context, &quote!(::core::unreachable!()));
+    assemble(context, |_| quote!(::core::unreachable!()), &quote!(#value #debug #rpcs))
 }
 
 /// Returns the user's block, both generated types, and `items` in a block of their own. `send` returns the
@@ -225,6 +227,39 @@ fn number(context: &Context<'_>) -> TokenStream {
         fn number(call: &#calls) -> ::core::primitive::usize {
             match call {
                 #(#arms)*
+            }
+        }
+    }
+}
+
+/// Returns the implementation of `Debug` for the enum of the calls.
+fn debug(context: &Context<'_>) -> TokenStream {
+    let private = context.private();
+    let arms = context.calls().map(|(_, variant)| {
+        let (pattern, name) = (context.pattern(variant), variant.ident.unraw().to_string());
+        let fields = variant.fields.iter().enumerate().map(|(index, field)| {
+            let (name, value) = (field.wire_name(), bound(index));
+            quote!(.field(#name, (&#private::Printed(#value)).printed()))
+        });
+        quote!(#pattern => formatter.debug_struct(#name) #(#fields)* .finish(),)
+    });
+    let body = quote! {
+        use #private::{ByDebug as _, ByMark as _};
+        match self {
+            #(#arms)*
+        }
+    };
+    debug_by(context, &body)
+}
+
+/// Returns the implementation of `Debug` for the enum of the calls, with this body.
+fn debug_by(context: &Context<'_>, body: &TokenStream) -> TokenStream {
+    let calls = context.container.ident();
+    quote! {
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #calls {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #body
             }
         }
     }

@@ -1,16 +1,19 @@
 //! Remote calls: the attribute `#[rpcs]` on an impl block, and `#[rpc]` on its functions.
 //!
-//! *Invariant:* the user's functions stay as they are written. A call is a value of a generated enum, and the
-//! expansion of that enum is the one of `derive(NetSerialize)`.
+//! *Invariant:* the user's functions stay as they are written, but for attributes. A call is a value of a
+//! generated enum, and the expansion of that enum is the one of `derive(NetSerialize)`.
 
 mod block;
 mod check;
 mod context;
 mod expand;
 mod fit;
+mod repeated;
 mod run;
 mod validator;
 mod values;
+
+use std::path::Path;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -27,8 +30,9 @@ use context::Context;
 #[cfg(test)]
 pub(crate) use check::MAX_CALLS;
 
-/// Runs `#[rpcs]` from its arguments and its impl block to the output.
-pub(crate) fn rpcs(arguments: TokenStream, item: TokenStream) -> TokenStream {
+/// Runs `#[rpcs]` from its arguments and its impl block to the output. `file` is the source file, if the
+/// compiler knows it.
+pub(crate) fn rpcs(arguments: TokenStream, item: TokenStream, file: Option<&Path>) -> TokenStream {
     let own = match parse2(item.clone()) {
         Ok(Item::Impl(own)) => own,
         Ok(_) => {
@@ -38,8 +42,14 @@ pub(crate) fn rpcs(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
         Err(error) => return with_error(&error, &item),
     };
+    let is_repeated = file.is_some_and(|file| repeated::is_repeated(&own, file));
     let (expansion, errors) = error::collect(|errors| {
         let block = Block::read(arguments, own, errors);
+        if is_repeated {
+            let message = "the type has a block with `#[rpcs]` already: put all its calls into one block";
+            errors.over(&block.own.self_ty, message);
+            return block.own.to_token_stream();
+        }
         check::check(&block, errors);
         let Some(ident) = block.type_name() else { return block.own.to_token_stream() };
         let span = generated_span(ident.span());

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* a call borrows the whole side that runs it, so it can read and change every object of it.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use repl_core::{ObjectRef, Replicated};
@@ -149,7 +150,7 @@ impl<T: Replicated> DerefMut for MulticastCall<'_, T> {
 }
 
 /// A call that arrived and was polled instead of run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedCall<T, C> {
     /// The object of the function that was called. The object exists.
@@ -158,4 +159,15 @@ pub struct ReceivedCall<T, C> {
     pub caller: Option<ConnectionId>,
     /// The call with its parameters.
     pub call: C,
+}
+
+impl<T, C: fmt::Debug> fmt::Debug for ReceivedCall<T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, caller, call } = self;
+        f.debug_struct("ReceivedCall")
+            .field("object", object)
+            .field("caller", caller)
+            .field("call", call)
+            .finish()
+    }
 }

@@ -10,6 +10,7 @@
 
 pub(crate) mod call;
 mod channels;
+pub(crate) mod debug;
 mod display;
 pub(crate) mod error;
 mod inbox;

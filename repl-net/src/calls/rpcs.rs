@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* `#[rpcs]` is the only implementation, so the numbers of calls agree with their table.
 
+use std::fmt::Debug;
+
 use repl_core::{NetSerialize, ObjectRef, Replicated};
 
 use super::call::CallSide;
@@ -18,7 +20,9 @@ use crate::session::connection_id::ConnectionId;
 )]
 pub trait Rpcs: Replicated {
     /// The calls as an enum, with a variant for each call and a field for each parameter.
-    type Call: NetSerialize + Send + Sync;
+    /// `Debug` prints the variant and its fields. It prints `_` for a field whose type does not implement
+    /// `Debug`.
+    type Call: NetSerialize + Debug + Send + Sync;
 
     /// The caller, which [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call)
     /// return. It has one method for each call.
