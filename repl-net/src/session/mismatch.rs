@@ -163,7 +163,7 @@ impl Difference {
             ),
             Self::Order { property } => write!(
                 f,
-                "`{class}.{property}` stands at another place on the server: declare the fields in the same order on both sides"
+                "`{class}.{property}` has another position on the server: declare the fields in the same order on both sides"
             ),
             Self::NoArchetype { archetype, missing_on } => write!(
                 f,
@@ -233,7 +233,7 @@ impl Difference {
             ),
             Self::Order { property } => write!(
                 f,
-                "the {} stands at another place on the server: declare the calls and their parameters in the same order on both sides",
+                "the {} has another position on the server: declare the calls and their parameters in the same order on both sides",
                 named(property)
             ),
             _ => write!(
