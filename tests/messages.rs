@@ -551,13 +551,37 @@ fn messages_that_nobody_polls_end_the_connection_before_they_fill_the_memory() {
     }
     room.step();
     let reason = room.closed(0).expect("the server has closed the connection");
-    assert!(
-        matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`message Score`")),
-        "{reason}"
-    );
-    // What arrived before can still be polled.
-    assert_eq!(polled(|| room.server.poll_message::<Score>()).len(), 4_096);
+    assert!(matches!(&reason, DisconnectReason::Unread(what) if what == "message Score"), "{reason}");
+    // What arrived can still be polled, the packet that exceeded the limit included.
+    let arrived = polled(|| room.server.poll_message::<Score>()).len();
+    assert!((4_097..=4_096 + 1_200 / 4).contains(&arrived), "{arrived} messages of at least 4 bytes");
     assert_eq!(room.server.send(id, &Score(0)), Err(SendError::NotConnected));
+}
+
+#[test]
+fn r20_a_client_that_polls_no_messages_applies_the_last_packet_whole_and_says_why_it_ends() {
+    let mut room = room(ServerConfig::default());
+    let player = room.server.spawn(Player { health: 0 });
+    room.settle();
+    // Each packet has 50 messages and a change. The 82nd packet exceeds the limit of 4,096.
+    let mut packets = 0;
+    while room.client().is_connected() {
+        (0..50).for_each(|at| room.server.send(room.guests[0].id, &Score(packets * 50 + at)).unwrap());
+        room.server[player].health += 1;
+        let packet = room.tick_one();
+        assert_eq!(packet.len(), 1);
+        room.deliver(0, &packet);
+        room.acknowledge();
+        packets += 1;
+    }
+    assert_eq!((packets, room.client()[player].health), (82, 82));
+    let arrived = polled(|| room.guests[0].client.poll_message::<Score>());
+    assert!(arrived.iter().map(|score| score.0).eq(0..4_100), "{} messages", arrived.len());
+    let reason = DisconnectReason::Unread("message Score".to_owned());
+    let events = polled(|| room.guests[0].client.poll_event());
+    assert_eq!(events.last(), Some(&ClientEvent::Disconnected(reason.clone())));
+    room.acknowledge();
+    assert_eq!(room.closed(0), Some(reason));
 }
 
 #[test]
@@ -593,8 +617,8 @@ fn r20_large_messages_that_nobody_polls_end_the_connection() {
         (0..4).for_each(|_| _ = room.step());
     }
     let reason = room.closed(0).expect("the server has closed the connection");
-    assert!(matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`message Chat`")), "{reason}");
-    assert_eq!(polled(|| room.server.poll_message::<Chat>()).len(), (1 << 20) / 60_000);
+    assert_eq!(reason, DisconnectReason::Unread("message Chat".to_owned()));
+    assert_eq!(polled(|| room.server.poll_message::<Chat>()).len(), (1 << 20) / 60_000 + 1);
 }
 
 #[test]

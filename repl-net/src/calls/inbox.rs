@@ -151,8 +151,9 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         arrival.count(T::number(&read.call))?;
         let Arrival { from, content, .. } = arrival;
         let count = self.counts.entry(from).or_default();
-        if *count >= MAX_UNREAD || self.waiting.len() >= MAX_UNREAD {
-            return if self.is_reliable { Err(Refusal::Full) } else { Ok(()) };
+        let is_over = *count >= MAX_UNREAD || self.waiting.len() >= MAX_UNREAD;
+        if is_over && !self.is_reliable {
+            return Ok(());
         }
         let must_wait = read.lacks_objects && read.entry().is_some_and(|entry| entry.waits);
         if must_wait || self.waiting.iter().any(|waiting| waiting.object == read.object) {
@@ -165,7 +166,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
             *count = count.saturating_add(1);
             self.calls.push_back(read.queued(from));
         }
-        Ok(())
+        if is_over { Err(Refusal::Full) } else { Ok(()) }
     }
 
     fn begin_session(&mut self) {

@@ -305,15 +305,14 @@ impl Client {
         self.acked(acks, now);
         let objects = self.replicas.objects();
         let delivered = self.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
-        delivered.map_err(|reason| match reason {
-            DisconnectReason::Protocol(why) => BodyError::Malformed(why),
-            other => BodyError::Malformed(other.to_string()),
-        })?;
         self.packets_received = self.packets_received.saturating_add(1);
         self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
         if elicits_ack {
             self.ack_pace.schedule_acks();
+        }
+        if let Err(reason) = delivered {
+            self.end(reason);
         }
         Ok(())
     }

@@ -91,8 +91,9 @@ impl Exchange {
     /// for other parts are stored.
     ///
     /// # Errors
-    /// Returns an error if a client has sent too many messages, or if too many wait to be polled. The reason
-    /// names the type of the message.
+    /// Returns an error if the connection must end, because a client has sent too many messages, or because
+    /// too many messages wait to be polled. All messages of the packet are delivered in the second case. The
+    /// reason names the type of the message.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
         checked: Checked<'_>,
@@ -105,10 +106,13 @@ impl Exchange {
         for (index, message) in checked.messages.iter().enumerate() {
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
             self.incoming.take(message, now, |content, is_in_packet| {
-                if result.is_ok() {
+                if !matches!(result, Err(DisconnectReason::TooFast(_))) {
                     let ticket = is_in_packet.then_some(Ticket { packet: checked.packet, index });
                     let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
-                    result = mailbox.deliver(message.channel, arrival);
+                    let delivered = mailbox.deliver(message.channel, arrival);
+                    if result.is_ok() || matches!(delivered, Err(DisconnectReason::TooFast(_))) {
+                        result = delivered;
+                    }
                 }
             });
         }

@@ -54,8 +54,8 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
 
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
-    /// them, or returns an error if the channel is reliable. Drops a message that cannot be read because an
-    /// object in it does not exist.
+    /// them. If the channel is reliable, instead stores the message and returns an error. Drops a message
+    /// that cannot be read because an object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), Refusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
@@ -96,12 +96,12 @@ impl<F: Sender> Arrival<'_, F> {
     }
 }
 
-/// Why a message was not stored.
+/// Why the connection of a message's sender must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The client has sent too many messages of this kind.
+    /// The client has sent too many messages of this kind. The message was not stored.
     TooFast,
-    /// Too many messages of the sender are unread.
+    /// Too many messages of the sender are unread. The message was stored.
     Full,
 }
 
@@ -160,17 +160,15 @@ where
         };
         let bytes = content.len().div_ceil(8);
         let unread = self.unread.entry(from).or_insert_with(Unread::new);
-        while unread.is_full(bytes) {
-            if self.is_reliable {
-                return Err(Refusal::Full);
-            }
+        let is_over = self.is_reliable && unread.is_full(bytes);
+        while !self.is_reliable && unread.is_full(bytes) {
             unread.drop_oldest();
             self.dropped = self.dropped.saturating_add(1);
         }
         unread.push(message, bytes);
         self.order.push_back(from);
         self.forget_dropped();
-        Ok(())
+        if is_over { Err(Refusal::Full) } else { Ok(()) }
     }
 
     fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
@@ -404,14 +402,14 @@ impl<F: Sender> Mailbox<F> {
     /// Stores a message that was checked.
     ///
     /// # Errors
-    /// Returns an error if a client has sent too many messages, or if too many of its messages are unread.
-    /// The reason names the type of the message.
+    /// Returns an error if the connection must end, because a client has sent too many messages, or because
+    /// too many messages are unread. The reason names the type of the message.
     pub(crate) fn deliver(&mut self, channel: u16, arrival: Arrival<'_, F>) -> Result<(), DisconnectReason> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
         let name = &known.name;
         known.inbox.push(arrival).map_err(|refusal| match refusal {
             Refusal::TooFast => DisconnectReason::TooFast(name.clone()),
-            Refusal::Full => DisconnectReason::Protocol(format!("too much waits to be polled of `{name}`")),
+            Refusal::Full => DisconnectReason::Unread(name.clone()),
         })
     }
 

@@ -49,6 +49,8 @@ pub(crate) enum Closing {
     TooFast(String),
     /// The server does not know the session.
     Forgotten,
+    /// Too many messages of the type with this name wait to be polled by the sender.
+    Unread(String),
 }
 
 impl Closing {
@@ -73,6 +75,7 @@ impl Closing {
             DisconnectReason::Rejected(call) => Self::Rejected(text(call)),
             DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
             DisconnectReason::Forgotten => Self::Forgotten,
+            DisconnectReason::Unread(what) => Self::Unread(text(what)),
         })
     }
 
@@ -93,12 +96,21 @@ impl Closing {
             Self::Rejected(call) => DisconnectReason::Rejected(call),
             Self::TooFast(what) => DisconnectReason::TooFast(what),
             Self::Forgotten => DisconnectReason::Forgotten,
+            Self::Unread(what) => DisconnectReason::Unread(what),
         }
     }
 
     /// Returns whether a client may send this reason. The others are decisions of servers.
     pub(crate) const fn is_of_client(&self) -> bool {
-        matches!(self, Self::Closed | Self::ClosedWith(_) | Self::Timeout | Self::NotRead | Self::Stalled)
+        matches!(
+            self,
+            Self::Closed
+                | Self::ClosedWith(_)
+                | Self::Timeout
+                | Self::NotRead
+                | Self::Stalled
+                | Self::Unread(_)
+        )
     }
 
     pub(crate) fn write(&self, writer: &mut BitWriter) {
@@ -117,6 +129,7 @@ impl Closing {
             Self::Rejected(text) => (11, Some(text)),
             Self::TooFast(text) => (12, Some(text)),
             Self::Forgotten => (13, None),
+            Self::Unread(text) => (14, Some(text)),
         };
         writer.write_bits(code, 4);
         if let Some(text) = text {
@@ -140,6 +153,7 @@ impl Closing {
             11 => Self::Rejected(read_text(reader)?),
             12 => Self::TooFast(read_text(reader)?),
             13 => Self::Forgotten,
+            14 => Self::Unread(read_text(reader)?),
             _ => return Err(ReadError::UnknownVariant),
         })
     }
@@ -175,6 +189,7 @@ mod tests {
             DisconnectReason::Rejected("fire".to_owned()),
             DisconnectReason::TooFast("packets".to_owned()),
             DisconnectReason::Forgotten,
+            DisconnectReason::Unread("message Chat".to_owned()),
         ]
     }
 
@@ -216,6 +231,6 @@ mod tests {
         };
         assert!(matches!(read(|writer| writer.write_bits(0xff1, 12)), Err(ReadError::TooLong { .. })));
         assert_eq!(read(|writer| writer.write_bits(0xff_011, 20)), Err(ReadError::InvalidUtf8));
-        assert_eq!(read(|writer| writer.write_bits(14, 4)), Err(ReadError::UnknownVariant));
+        assert_eq!(read(|writer| writer.write_bits(15, 4)), Err(ReadError::UnknownVariant));
     }
 }

@@ -22,6 +22,7 @@ use super::mismatch::LayoutMismatch;
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
 /// | a message is begun and not finished | `Stalled` | `Stalled` |
+/// | one side does not poll its messages or calls | `Unread` | `Unread` |
 /// | the client sends more in a second than it may | `TooFast` | `TooFast` |
 /// | the validator of a call rejects its parameters | `Rejected` | `Rejected` |
 /// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
@@ -82,6 +83,10 @@ pub enum DisconnectReason {
     /// and 40 round trips, no part of the message arrived, and no earlier message for which it waits.
     #[error("a message was not finished for too long")]
     Stalled,
+    /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
+    /// [`Server::poll_message`](crate::Server::poll_message). The text names them.
+    #[error("too much waits to be polled: {0}")]
+    Unread(String),
     /// The classes of the two sides differ.
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),
