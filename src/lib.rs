@@ -434,7 +434,7 @@ pub use repl_net::{
     ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
     ConnectionStats, DisconnectReason, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated,
     Login, MessageOptions, MulticastCall, Position, ReceiveError, ReceivedCall, Relevancy, Role, Rpcs,
-    SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
+    SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit, UpdateRate,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
@@ -449,7 +449,7 @@ pub mod prelude {
     pub use repl_net::{
         Area, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason, ConnectionId,
         DisconnectReason, Endpoint, EndpointConfig, Group, Login, MessageOptions, MulticastCall, Relevancy,
-        Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent,
+        Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent, UpdateRate,
     };
 }
 

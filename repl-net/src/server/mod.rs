@@ -17,8 +17,10 @@ mod objects;
 mod openings;
 mod part_size;
 mod peer;
+mod rates;
 mod relevancy;
 mod rows;
+mod schedule;
 mod sessions;
 mod transmit;
 mod turns;
@@ -50,6 +52,7 @@ use world::{World, WorldLimits};
 pub use cells::area::{Area, Position};
 pub use cells::{Group, Relevancy};
 pub use external::External;
+pub use schedule::UpdateRate;
 pub use transmit::Transmit;
 
 /// The traffic and memory of a connection so far.
@@ -331,7 +334,7 @@ impl Server {
             peer.connection.note_repeated_openings(&mut self.world);
         }
         self.update_cells();
-        self.world.compare();
+        self.world.compare(now);
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];
             let column = self.world.column(object.class);

@@ -121,7 +121,7 @@ impl Server {
         self.change_view(object.erase(), |world, slot| {
             let (entry, conditions) = world.object_mut(slot);
             entry.switch_custom(conditions, &handles, active);
-            world.mark_dirty(slot);
+            world.force_update(slot);
         });
     }
 
@@ -177,7 +177,7 @@ impl Server {
         self.change_view(object.erase(), |world, slot| {
             let (entry, conditions) = world.object_mut(slot);
             entry.set_condition(conditions, property, condition);
-            world.mark_dirty(slot);
+            world.force_update(slot);
         });
     }
 

@@ -6,6 +6,7 @@
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use repl_core::{
     BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Refusal, Replicated, Scratch,
@@ -17,6 +18,7 @@ use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
 use super::object::Object;
 use super::rows::OwnColumn;
+use super::schedule::{Schedule, UpdateRate};
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
@@ -51,6 +53,8 @@ pub(crate) struct World {
     pub(crate) recast: SlotSet,
     /// Where each object is, which decides which connections see it.
     pub(crate) cells: Cells,
+    /// Decides when changed objects are compared.
+    pub(crate) schedule: Schedule,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
     /// Whether some class has properties that are compared only before an opening (the first update of an
@@ -338,6 +342,29 @@ impl World {
         self.dirty.insert(slot);
     }
 
+    /// Marks an object to be compared in the next tick, even if its update time has not come.
+    pub(crate) fn force_update(&mut self, slot: u32) {
+        self.dirty.insert(slot);
+        self.schedule.force(slot);
+    }
+
+    /// Sets the update rate of a class, and of its objects without rates of their own.
+    pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
+        self.schedule.set_class_rate(class, rate);
+        for slot in self.alive.iter().filter(|&slot| self.objects[slot as usize].class == class) {
+            if self.schedule.apply_class_rate(slot, class) {
+                self.dirty.insert(slot);
+            }
+        }
+    }
+
+    /// Sets the update rate of an object.
+    pub(crate) fn set_object_rate(&mut self, slot: u32, rate: Option<UpdateRate>) {
+        if self.schedule.set_own_rate(slot, self.objects[slot as usize].class, rate) {
+            self.dirty.insert(slot);
+        }
+    }
+
     /// Compares the external object `live` with its shadow. The next tick sends the differences that were
     /// found. Returns whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
     pub(crate) fn hand_over<T: Replicated>(
@@ -433,10 +460,12 @@ impl World {
         if remembers {
             entry.remember_changes(T::LAYOUT.properties());
         }
-        self.dirty.insert(slot);
+        let guid = entry.guid(slot);
+        self.schedule.apply_class_rate(slot, class);
+        self.force_update(slot);
         self.alive.insert(slot);
         self.cells.add(slot, class, position);
-        Ok(ObjectRef::new(entry.guid(slot)))
+        Ok(ObjectRef::new(guid))
     }
 
     /// Removes an object from the server. `holders` connections use the slot of the removed object. The slot
@@ -449,6 +478,7 @@ impl World {
             self.objects[moved as usize].row = row;
         }
         self.dirty.remove(slot);
+        self.schedule.forget(slot);
         self.opening.remove(slot);
         self.alive.remove(slot);
         self.recast.insert(slot);
@@ -477,8 +507,9 @@ impl World {
         }
     }
 
-    /// Compares the objects that may have changed, and appends their changes to the histories.
-    pub(crate) fn compare(&mut self) {
+    /// Compares the objects that may have changed and are due at the time `now`, and appends their changes to
+    /// the histories.
+    pub(crate) fn compare(&mut self, now: Duration) {
         self.frame += 1;
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
@@ -492,6 +523,7 @@ impl World {
                 self.columns[class].scan(&mut |slot| dirty.insert(slot));
             }
         }
+        self.schedule.release(&mut self.dirty, &self.opening, now);
         for (word, mask) in self.opening.masks() {
             self.dirty.insert_mask(word, mask);
         }
@@ -504,6 +536,7 @@ impl World {
         }
         queue.clear();
         self.queue = queue;
+        self.schedule.changed(&self.changes.slots);
         self.opening.clear();
         self.reopening.clear();
     }

@@ -1,0 +1,414 @@
+//! The update times of objects: a changed object with an [`UpdateRate`] is compared only at its next update
+//! time (S186, S187).
+//!
+//! *Invariant:* each object in `waiting` has exactly one valid entry in the wheel, so a change that waits is
+//! never forgotten. An object without a change that waits has no valid entry and costs nothing in a tick.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::transport::slot_set::{SlotSet, slots_of};
+
+/// After this time without a change, the interval of an adaptive object begins to grow (S187).
+const GROWS_AFTER: u64 = 2 * NANOS;
+/// The interval of an adaptive object grows for this time, up to the longest interval (S187).
+const GROWS_FOR: u64 = 5 * NANOS;
+const NANOS: u64 = 1_000_000_000;
+
+/// The number of buckets of the wheel.
+const BUCKETS: u64 = 1_024;
+/// A bucket has the entries of 2 to the power of this many nanoseconds, about 1 ms.
+const BUCKET_SHIFT: u32 = 20;
+
+/// How often an object is compared and its changes are sent (S186, S187). The default is each tick.
+///
+/// ```
+/// use repl_net::UpdateRate;
+/// use std::time::Duration;
+///
+/// let creature = UpdateRate::per_second(10.0);
+/// let door = UpdateRate::every(Duration::from_millis(200)).slowing_to(Duration::from_secs(2));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpdateRate {
+    interval: Duration,
+    slowest: Duration,
+}
+
+impl UpdateRate {
+    /// The object is compared in each tick in which it may have changed. This is the default.
+    pub const EACH_TICK: Self = Self { interval: Duration::ZERO, slowest: Duration::ZERO };
+
+    /// The object has one update time in each `interval`, as the times that are passed to
+    /// [`Server::tick`](crate::Server::tick) measure it. A change waits until the next update time of its
+    /// object: half an interval on average, and never more than one. The update times of objects with the
+    /// same interval are spread evenly over the interval.
+    #[must_use]
+    pub const fn every(interval: Duration) -> Self {
+        Self { interval, slowest: interval }
+    }
+
+    /// The object has this many update times in a second.
+    ///
+    /// # Panics
+    /// Panics if `updates` is not positive and finite, or if less than one update comes in 500 years.
+    #[must_use]
+    #[track_caller]
+    pub fn per_second(updates: f64) -> Self {
+        let interval = Duration::try_from_secs_f64(1.0 / updates).ok().filter(|_| updates.is_finite());
+        let Some(interval) = interval else {
+            panic!("a rate is a positive number of updates in a second, not {updates}")
+        };
+        Self::every(interval)
+    }
+
+    /// Makes the interval adaptive: it grows up to `longest` while the object does not change (S187). After
+    /// 2 s without a change it grows evenly for 5 s. At each update that finds a change, the interval becomes
+    /// 0.7 times the time since the update before that found one, but never leaves the range between the
+    /// interval of this rate and `longest`. If `longest` is shorter than the interval, the interval stays
+    /// constant.
+    #[must_use]
+    pub const fn slowing_to(self, longest: Duration) -> Self {
+        Self { interval: self.interval, slowest: longest }
+    }
+
+    fn is_adaptive(self) -> bool {
+        self.slowest > self.interval
+    }
+}
+
+/// The interval of one object, and when the object is due.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timing {
+    /// The interval in nanoseconds. For an adaptive object, this is the shortest interval.
+    interval: u64,
+    /// The time at which the object is due, while it waits.
+    due: u64,
+}
+
+/// The state of an object whose interval adapts.
+#[derive(Clone, Copy, Debug)]
+struct Adaptive {
+    longest: u64,
+    /// The interval that the last update with changes has set.
+    interval: u64,
+    /// The time of the last update with changes.
+    changed_at: u64,
+}
+
+/// Decides when changed objects are compared.
+#[derive(Debug, Default)]
+pub(crate) struct Schedule {
+    /// The rate of each class.
+    classes: Vec<UpdateRate>,
+    /// The objects that have rates of their own.
+    own: SlotSet,
+    /// The objects that are not compared in each tick.
+    rated: SlotSet,
+    /// By slot, for the objects in `rated`.
+    timings: Vec<Timing>,
+    /// The objects whose intervals adapt.
+    adapting: SlotSet,
+    adaptive: BTreeMap<u32, Adaptive>,
+    /// The objects that are due at the next tick, whatever their rates say.
+    forced: SlotSet,
+    /// The objects that may have changed, and whose update time has not come.
+    waiting: SlotSet,
+    wheel: Wheel,
+    /// The time of the last tick.
+    last: u64,
+    /// Reused memory: words of slots.
+    words: Vec<(usize, u64)>,
+}
+
+impl Schedule {
+    /// Returns the rate of a class.
+    pub(crate) fn class_rate(&self, class: u16) -> UpdateRate {
+        self.classes.get(usize::from(class)).copied().unwrap_or_default()
+    }
+
+    /// Sets the rate of a class. The caller then [applies](Self::apply_class_rate) it to the objects of the
+    /// class.
+    pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
+        let at = usize::from(class);
+        if self.classes.len() <= at {
+            self.classes.resize(at + 1, UpdateRate::default());
+        }
+        self.classes[at] = rate;
+    }
+
+    /// Sets the rate of an object to that of its class, unless the object has a rate of its own. Returns
+    /// whether a change of the object waited. The caller must then mark the object as dirty.
+    pub(crate) fn apply_class_rate(&mut self, slot: u32, class: u16) -> bool {
+        !self.own.contains(slot) && self.set_rate(slot, self.class_rate(class))
+    }
+
+    /// Gives an object a rate of its own, or that of its class. Returns whether a change of the object
+    /// waited. The caller must then mark the object as dirty.
+    pub(crate) fn set_own_rate(&mut self, slot: u32, class: u16, rate: Option<UpdateRate>) -> bool {
+        self.own.set(slot, rate.is_some());
+        self.set_rate(slot, rate.unwrap_or_else(|| self.class_rate(class)))
+    }
+
+    fn set_rate(&mut self, slot: u32, rate: UpdateRate) -> bool {
+        let (interval, longest) = (nanos(rate.interval), nanos(rate.slowest));
+        let is_rated = interval > 0 || rate.is_adaptive();
+        if !is_rated && !self.rated.contains(slot) {
+            return false;
+        }
+        self.rated.set(slot, is_rated);
+        if self.timings.len() <= slot as usize {
+            self.timings.resize(slot as usize + 1, Timing::default());
+        }
+        let known = self.adaptive.get(&slot).map(|adaptive| adaptive.longest);
+        let wanted = rate.is_adaptive().then_some(longest);
+        if self.timings[slot as usize].interval == interval && known == wanted {
+            return false;
+        }
+        self.timings[slot as usize].interval = interval;
+        self.adapting.set(slot, wanted.is_some());
+        match wanted {
+            Some(longest) => {
+                _ = self.adaptive.insert(slot, Adaptive { longest, interval, changed_at: self.last });
+            }
+            None => _ = self.adaptive.remove(&slot),
+        }
+        let has_waited = self.waiting.contains(slot);
+        self.waiting.remove(slot);
+        has_waited
+    }
+
+    /// Makes an object due at the next tick.
+    pub(crate) fn force(&mut self, slot: u32) {
+        if self.rated.contains(slot) {
+            self.forced.insert(slot);
+        }
+    }
+
+    /// Drops everything about an object that was removed.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        let Self { own, rated, adapting, forced, waiting, .. } = self;
+        [own, rated, adapting, forced, waiting].into_iter().for_each(|set| set.remove(slot));
+        self.adaptive.remove(&slot);
+    }
+
+    /// Removes the objects that are not due yet from `dirty`, and adds those that waited and are due now. The
+    /// objects in `opening` are compared in any case.
+    pub(crate) fn release(&mut self, dirty: &mut SlotSet, opening: &SlotSet, now: Duration) {
+        let now = nanos(now).max(self.last);
+        let last = std::mem::replace(&mut self.last, now);
+        if self.rated.is_empty() {
+            return;
+        }
+        let mut words = std::mem::take(&mut self.words);
+        words.clear();
+        words.extend(dirty.masks_in(&self.rated));
+        for (word, mask) in words.drain(..) {
+            let waiting = self.waiting.word(word) & !self.forced.word(word);
+            dirty.remove_mask(word, mask & waiting);
+            for slot in slots_of(word, mask & !waiting & !self.forced.word(word)) {
+                let interval = self.interval_of(slot, now);
+                let due = update_time_after(slot, interval, last);
+                if due > now {
+                    dirty.remove(slot);
+                    self.waiting.insert(slot);
+                    self.timings[slot as usize].due = due;
+                    self.wheel.insert(slot, due, last);
+                }
+            }
+        }
+        for forced in [&self.forced, opening] {
+            words.extend(self.waiting.masks_in(forced));
+            for (word, mask) in words.drain(..) {
+                self.waiting.remove_mask(word, mask);
+                dirty.insert_mask(word, mask);
+            }
+        }
+        self.words = words;
+        self.forced.clear();
+        let Self { waiting, timings, wheel, .. } = self;
+        let is_valid = |slot, due| waiting.contains(slot) && timings[slot as usize].due == due;
+        let due = wheel.advance(now, is_valid);
+        for &slot in due {
+            self.waiting.remove(slot);
+            dirty.insert(slot);
+        }
+    }
+
+    /// Records that a comparison has found changes of the objects in `changed`.
+    pub(crate) fn changed(&mut self, changed: &SlotSet) {
+        let now = self.last;
+        for (word, mask) in changed.masks_in(&self.adapting) {
+            for slot in slots_of(word, mask) {
+                let Some(adaptive) = self.adaptive.get_mut(&slot) else { continue };
+                let since = now - adaptive.changed_at;
+                let shortest = self.timings[slot as usize].interval;
+                adaptive.interval = (since / 10 * 7).clamp(shortest, adaptive.longest);
+                adaptive.changed_at = now;
+            }
+        }
+    }
+
+    fn interval_of(&self, slot: u32, now: u64) -> u64 {
+        let shortest = self.timings[slot as usize].interval;
+        let Some(adaptive) = self.adaptive.get(&slot) else { return shortest };
+        let silence = now - adaptive.changed_at;
+        if silence <= GROWS_AFTER {
+            return adaptive.interval;
+        }
+        let growing = u128::from((silence - GROWS_AFTER).min(GROWS_FOR));
+        shortest + (u128::from(adaptive.longest - shortest) * growing / u128::from(GROWS_FOR)) as u64
+    }
+}
+
+/// Returns the first update time of an object after `last`.
+fn update_time_after(slot: u32, interval: u64, last: u64) -> u64 {
+    if interval == 0 {
+        return last;
+    }
+    // Multiples of the golden ratio spread any number of consecutive slots evenly.
+    let fraction = u64::from(slot).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let phase = (u128::from(fraction) * u128::from(interval) >> 64) as u64;
+    let since = (last % interval + interval - phase) % interval;
+    last.saturating_add(interval - since)
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Objects by the times at which they are due.
+#[derive(Debug, Default)]
+struct Wheel {
+    /// `BUCKETS` buckets, or none while the wheel has never been used. Each entry is a slot and the time at
+    /// which it is due. An entry that is due after more than one turn is in the last bucket of this turn.
+    buckets: Vec<Vec<(u32, u64)>>,
+    /// The number of the bucket that is examined next.
+    next: u64,
+    entries: usize,
+    due: Vec<u32>,
+    /// Entries whose buckets are reached before they are due.
+    early: Vec<(u32, u64)>,
+}
+
+impl Wheel {
+    /// Adds an entry after the time `now`.
+    fn insert(&mut self, slot: u32, due: u64, now: u64) {
+        if self.buckets.is_empty() {
+            self.buckets.resize_with(BUCKETS as usize, Vec::new);
+        }
+        if self.entries == 0 {
+            self.next = now >> BUCKET_SHIFT;
+        }
+        let bucket = (due >> BUCKET_SHIFT).clamp(self.next, self.next + BUCKETS - 1);
+        self.buckets[(bucket % BUCKETS) as usize].push((slot, due));
+        self.entries += 1;
+    }
+
+    /// Returns the objects that are due at the time `now`, in no particular order. Drops the entries that are
+    /// not valid any more.
+    fn advance(&mut self, now: u64, is_valid: impl Fn(u32, u64) -> bool) -> &[u32] {
+        self.due.clear();
+        let end = now >> BUCKET_SHIFT;
+        let Self { buckets, due, early, entries, .. } = self;
+        if *entries > 0 {
+            for bucket in self.next..=end.min(self.next + BUCKETS - 1) {
+                for (slot, time) in buckets[(bucket % BUCKETS) as usize].drain(..) {
+                    *entries -= 1;
+                    if !is_valid(slot, time) {
+                        continue;
+                    }
+                    if time <= now { due.push(slot) } else { early.push((slot, time)) }
+                }
+            }
+            self.next = end.max(self.next);
+        }
+        while let Some((slot, time)) = self.early.pop() {
+            self.insert(slot, time, now);
+        }
+        &self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    /// Marks all objects as dirty at each of these times, and returns the slots that are compared at each.
+    fn compared(schedule: &mut Schedule, slots: u32, times: impl Iterator<Item = Duration>) -> Vec<Vec<u32>> {
+        let mut all = Vec::new();
+        for now in times {
+            let mut dirty = SlotSet::default();
+            (0..slots).for_each(|slot| dirty.insert(slot));
+            schedule.release(&mut dirty, &SlotSet::default(), now);
+            all.push(dirty.iter().collect());
+        }
+        all
+    }
+
+    #[test]
+    fn s187_the_update_times_of_a_class_are_spread_evenly() {
+        let mut schedule = Schedule::default();
+        schedule.set_class_rate(0, UpdateRate::every(ms(100)));
+        (0..1_000).for_each(|slot| _ = schedule.apply_class_rate(slot, 0));
+        let ticks = compared(&mut schedule, 1_000, (1..=100).map(|tick| ms(tick * 10)));
+        assert!(ticks.iter().all(|slots| (90..=110).contains(&slots.len())), "{:?}", ticks[0].len());
+        for slot in 0..1_000 {
+            assert_eq!(ticks.iter().filter(|slots| slots.contains(&slot)).count(), 10, "once in 100 ms");
+        }
+    }
+
+    #[test]
+    fn s186_what_waits_comes_by_itself_at_its_time_after_any_pause() {
+        for (interval, pause) in
+            [(ms(100), ms(7)), (ms(3_000), ms(7)), (ms(3_000), ms(50)), (ms(50), ms(9_000))]
+        {
+            let mut schedule = Schedule::default();
+            (0..100).for_each(|slot| _ = schedule.set_own_rate(slot, 0, Some(UpdateRate::every(interval))));
+            let mut seen = compared(&mut schedule, 100, std::iter::once(ms(10_000))).swap_remove(0);
+            let mut now = ms(10_000);
+            while now < ms(10_000) + interval {
+                now += pause;
+                let mut dirty = SlotSet::default();
+                schedule.release(&mut dirty, &SlotSet::default(), now);
+                seen.extend(dirty.iter());
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..100).collect::<Vec<_>>(), "{interval:?} {pause:?}");
+            assert!(schedule.wheel.entries == 0 && schedule.waiting.is_empty());
+        }
+    }
+
+    #[test]
+    fn s187_an_adaptive_interval_grows_in_silence_and_follows_changes() {
+        let mut schedule = Schedule::default();
+        let rate = UpdateRate::per_second(10.0).slowing_to(ms(1_100));
+        schedule.set_own_rate(3, 0, Some(rate));
+        let interval = |schedule: &Schedule, now: Duration| schedule.interval_of(3, nanos(now)) / 1_000_000;
+        assert_eq!(
+            [0, 2_000, 4_500, 7_000, 60_000].map(|now| interval(&schedule, ms(now))),
+            [100, 100, 600, 1_100, 1_100]
+        );
+        let mut slots = SlotSet::default();
+        slots.insert(3);
+        for (now, expected) in [(10_000, 1_100), (10_500, 350), (10_510, 100), (11_510, 700)] {
+            schedule.last = nanos(ms(now));
+            schedule.changed(&slots);
+            assert_eq!(interval(&schedule, ms(now)), expected, "0.7 times the time since the last change");
+        }
+    }
+
+    #[test]
+    fn entries_of_rates_that_change_again_and_again_do_not_pile_up() {
+        let mut schedule = Schedule::default();
+        for tick in 1..10_000_u64 {
+            schedule.set_own_rate(0, 0, Some(UpdateRate::every(Duration::from_secs(3_600 + tick))));
+            compared(&mut schedule, 1, std::iter::once(ms(16 * tick)));
+            assert!(schedule.wheel.entries <= 70, "those of one turn of the wheel");
+        }
+    }
+}
