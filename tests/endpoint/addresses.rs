@@ -144,15 +144,42 @@ fn r25_an_old_hello_of_a_session_does_not_move_it() {
     world.run(Duration::from_secs(2));
     let id = world.connected()[0];
     assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
-    // Its cookie is still right for the old address.
     world.endpoint.receive(&mut world.server, world.now, PeerId(1), &old);
     assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
-    // The answer is that the session is taken. A client that is connected ignores it.
+    // The answer is another cookie. A client that is connected ignores it.
     let (to, answer) = world.endpoint.poll_transmit(&mut world.server).expect("an answer");
-    assert_eq!((to, answer.len()), (PeerId(1), 5));
+    assert_eq!((to, answer.len()), (PeerId(1), 13));
     let client = &mut world.guests[0].client;
     assert_eq!(client.receive(world.now, answer), Ok(()));
     assert!(client.is_connected() && client.poll_event().is_none());
+}
+
+#[test]
+fn r25_a_late_hello_of_a_client_that_has_moved_does_not_move_its_session_back() {
+    let mut world = World::new(1, LinkConditions::perfect());
+    world.enter(1, 70);
+    world.run_until(|world| world.sees(0));
+    // The client hears nothing for more than a second, so it repeats its hello with its cookie and token.
+    world.now += Duration::from_millis(1_100);
+    let client = &mut world.guests[0].client;
+    client.tick(world.now);
+    let mut packets = std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::to_vec));
+    let late = packets.find(|packet| packet.len() == 1_200).expect("a hello");
+    world.rebind(0, 2);
+    world.run(Duration::from_secs(2));
+    let id = world.connected()[0];
+    assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
+    for _ in 0..3 {
+        world.endpoint.receive(&mut world.server, world.now, PeerId(1), &late);
+        assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
+    }
+    world.run(Duration::from_millis(500));
+    assert!(world.is_current(0));
+    // A client that is back at its old address is followed there.
+    world.rebind(0, 1);
+    world.run(Duration::from_secs(2));
+    assert_eq!(world.endpoint.address(id), Some(PeerId(1)));
+    assert!(world.is_current(0));
 }
 
 #[test]

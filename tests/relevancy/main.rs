@@ -4,9 +4,9 @@
 mod campaign;
 mod model;
 mod rules;
-mod tables;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 
 use repl::prelude::*;
 use repl::{Area, Position};

@@ -172,9 +172,8 @@ fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
     let mut room = sea(ServerConfig { share, mtu_bytes, ..ServerConfig::default() }, 4);
     let mut rng = Rng::new(seed);
     let coordinate = |rng: &mut Rng| rng.below(2 * EXTENT) as f32 - EXTENT as f32;
-    let mut ships: Vec<_> = (0..60)
-        .map(|_| room.server.spawn(ship(coordinate(&mut rng), coordinate(&mut rng))))
-        .collect();
+    let mut ships: Vec<_> =
+        (0..60).map(|_| room.server.spawn(ship(coordinate(&mut rng), coordinate(&mut rng)))).collect();
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
     let mut ticks = Vec::new();
     for tick in 0..150_u32 {

@@ -21,7 +21,8 @@ pub(super) struct Cookies {
 }
 
 impl Cookies {
-    /// Returns the cookie of a session at an address.
+    /// Returns the cookie of a session at an address. The endpoint adds to the address how many times the
+    /// session has moved.
     pub(super) fn make(self, address: &impl Hash, session: u64, now: Duration) -> u64 {
         self.secret.cookie(address, session, epoch(now))
     }

@@ -22,6 +22,8 @@ struct Entry<A> {
     session: u64,
     /// Where the packets of the connection are sent. `None` if another client is at this address now.
     address: Option<A>,
+    /// How many times the client has moved to another address.
+    moves: u64,
 }
 
 /// All connections of an endpoint that the server has not removed.
@@ -54,10 +56,15 @@ impl<A: Copy + Ord> Directory<A> {
         self.entries.get(&id)?.address
     }
 
+    /// Returns how many times the client of a session has moved to another address.
+    pub(super) fn moves(&self, session: u64) -> u64 {
+        self.connection_of(session).and_then(|id| self.entries.get(&id)).map_or(0, |entry| entry.moves)
+    }
+
     /// Adds a connection at an address, as a newcomer or settled. A connection that was there in this role
     /// still sends to the address, but receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
-        self.entries.insert(id, Entry { session, address: Some(address) });
+        self.entries.insert(id, Entry { session, address: Some(address), moves: 0 });
         self.sessions.insert(session, id);
         let residents = self.addresses.entry(address).or_default();
         if is_newcomer {
@@ -84,6 +91,7 @@ impl<A: Copy + Ord> Directory<A> {
         self.leave(id);
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.address = Some(address);
+            entry.moves = entry.moves.saturating_add(1);
             self.addresses.entry(address).or_default().settled = Some(id);
         }
     }

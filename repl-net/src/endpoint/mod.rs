@@ -166,10 +166,12 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
             server.receive(id, now, bytes);
             return;
         }
+        // A cookie from before the last move of the client proves nothing any more: the hello may be late.
+        let place = (from, self.directory.moves(session));
         let has_cookie =
-            hello.proof.as_ref().is_some_and(|proof| self.cookies.check(proof.cookie, &from, session, now));
+            hello.proof.as_ref().is_some_and(|proof| self.cookies.check(proof.cookie, &place, session, now));
         if !has_cookie {
-            let retry = Control::Retry(self.cookies.make(&from, session, now));
+            let retry = Control::Retry(self.cookies.make(&place, session, now));
             return self.answer(from, retry.to_packet(session), bytes.len());
         }
         match known {

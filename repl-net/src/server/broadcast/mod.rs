@@ -17,11 +17,11 @@ use super::cells::Home;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::{Change, World};
-use pool::Pool;
-pub(crate) use tables::{Piece, Tables};
 use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
+use pool::Pool;
+pub(crate) use tables::{Piece, Tables};
 
 /// The changes that one tick sends to all connections that are in step, which means that their clients have
 /// all earlier changes.

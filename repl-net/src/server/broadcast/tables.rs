@@ -74,7 +74,8 @@ impl Tables {
             return;
         }
         for cell in cells {
-            let mut next = self.heads.get(cell as usize).filter(|head| head.0 == self.build).map(|head| head.1);
+            let mut next =
+                self.heads.get(cell as usize).filter(|head| head.0 == self.build).map(|head| head.1);
             while let Some(part) = next.and_then(|at| self.parts.get(at as usize)) {
                 match pieces.last_mut() {
                     Some(last) if last.table == part.table && last.entries.end == part.entries.start => {
