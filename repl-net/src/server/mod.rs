@@ -11,6 +11,7 @@ mod connection;
 mod events;
 mod external;
 mod handed_over;
+mod later;
 mod messages;
 mod object;
 mod objects;
@@ -335,6 +336,7 @@ impl Server {
         }
         self.update_cells();
         self.world.compare(now);
+        self.world.find_due();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];
             let column = self.world.column(object.class);

@@ -16,6 +16,7 @@ use super::cells::Cells;
 use super::cells::area::Position;
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
+use super::later::LaterChanges;
 use super::object::Object;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
@@ -56,6 +57,8 @@ pub(crate) struct World {
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
     pub(crate) changes: Changes,
+    /// The changes that far connections receive later.
+    pub(crate) later: LaterChanges,
     pub(crate) frame: u64,
     /// Whether some class has properties that are compared only before an opening (the first update of an
     /// object).
@@ -482,6 +485,7 @@ impl World {
         self.opening.remove(slot);
         self.alive.remove(slot);
         self.recast.insert(slot);
+        self.later.remove(slot);
         self.free_if_unheld(slot);
     }
 
@@ -595,6 +599,13 @@ impl World {
             self.cells.position_changed(slot, entry.class, position);
         }
         self.changes.keep(slot);
+    }
+
+    /// Stores the changes of this tick that far connections receive later, and finds those that are due.
+    pub(crate) fn find_due(&mut self) {
+        let mut later = std::mem::take(&mut self.later);
+        later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| self.prune(slot, list));
+        self.later = later;
     }
 
     /// Removes from the changelist `list` the changes of elements that no longer exist in the object in

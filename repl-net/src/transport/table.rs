@@ -206,7 +206,10 @@ impl TableWriter {
 
     /// Appends an entry, unless its values are refused or it does not fit into `max_bits` bits together with
     /// the head. The argument `values` writes the values of the properties in `list`, and returns whether
-    /// this was possible. Returns whether the entry was appended.
+    /// this was possible.
+    ///
+    /// # Errors
+    /// Returns the change if the entry was not appended.
     pub(crate) fn entry(
         &mut self,
         slot: u32,
@@ -214,20 +217,20 @@ impl TableWriter {
         max_bits: usize,
         values: impl FnOnce(&TableChange, &mut BitWriter) -> bool,
         into: &mut Table,
-    ) -> bool {
+    ) -> Result<(), TableChange> {
         let before = self.bits.bit_len();
         self.head.write_entry(slot, change.list.handles(), self.count, &mut self.bits);
         let is_written = values(&change, &mut self.bits);
         let bits = self.bits.bit_len().saturating_sub(before).saturating_add(into.head_bits as usize);
         if !is_written || bits > max_bits || self.bits.bit_len() > u32::MAX as usize {
             self.bits.truncate(before);
-            return false;
+            return Err(change);
         }
         into.has_new_elements |= change.list.has_new_elements();
         into.slots.push(slot);
         into.ends.push(self.bits.bit_len() as u32);
         into.changes.push(change);
-        true
+        Ok(())
     }
 
     /// Completes the table.
@@ -261,7 +264,7 @@ mod tests {
                 bits.write_bits((slot % 256).into(), 8);
                 true
             };
-            assert!(writer.entry(slot, change(handles), 1_000, write, &mut table));
+            writer.entry(slot, change(handles), 1_000, write, &mut table).expect("there is room");
         }
         writer.end(&mut table);
         table
@@ -329,9 +332,9 @@ mod tests {
             false
         };
         let short = |_: &TableChange, _: &mut BitWriter| true;
-        assert!(!writer.entry(1, change(&[1]), 60, long, &mut table));
-        assert!(!writer.entry(2, change(&[1]), 60, refused, &mut table));
-        assert!(writer.entry(3, change(&[1]), 60, short, &mut table));
+        assert!(writer.entry(1, change(&[1]), 60, long, &mut table).is_err());
+        assert!(writer.entry(2, change(&[1]), 60, refused, &mut table).is_err());
+        assert!(writer.entry(3, change(&[1]), 60, short, &mut table).is_ok());
         writer.end(&mut table);
         assert_eq!((table.len(), table.slots(0..1)), (1, &[3][..]));
         assert_eq!(table.bits(0..1).len(), 1 + 4 + 1);

@@ -21,7 +21,7 @@ use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 use pool::Pool;
-pub(crate) use tables::{Piece, Tables};
+pub(crate) use tables::{DueAlone, Piece, Tables};
 
 /// The changes that one tick sends to all connections that are in step, which means that their clients have
 /// all earlier changes.

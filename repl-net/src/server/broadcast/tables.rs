@@ -1,18 +1,20 @@
 //! The tables of a tick: the changes of the objects that are in cells, in the order of the cells (R24).
 //!
-//! Each class has a table. Cells that no connection has in sight are not encoded.
+//! Each class has a table. Cells that no connection has in sight are not encoded. Changes that far
+//! connections receive later are entries of their own, in the tick in which they are due.
 //!
-//! *Invariant:* the changes of the objects of one class in one cell are consecutive entries of one table.
+//! *Invariant:* the changes of the objects of one class in one cell, for connections with one period, are
+//! consecutive entries of one table.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitWriter, HandleSet};
+use repl_core::{BitWriter, Changelist, HandleSet};
 
 use super::default_list;
 use super::pool::Pool;
 use crate::server::cells::Home;
-use crate::server::world::{Change, World};
+use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::SEGMENT_BITS;
 use crate::transport::spare::ROUND_TICKS;
@@ -29,6 +31,8 @@ pub(crate) struct Tables {
     parts: Vec<CellPart>,
     /// For each cell, its first part in this tick. It is valid if the cell's number of the tick is `build`.
     heads: Vec<(u64, u32)>,
+    /// Changes that are due in this tick and that are in no table, because they do not fit.
+    due_alone: Vec<DueAlone>,
     /// The number of tables that were built so far, which identifies this tick.
     build: u64,
 }
@@ -38,18 +42,29 @@ pub(crate) struct Tables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     class: u16,
+    period: u16,
     rank: u64,
     cell: u32,
-    /// The index of the change among the changes of the tick.
+    /// The index of the change among the changes of the tick, or among those that are due for the period.
     change: u32,
 }
 
-/// The entries of one table that are in one cell.
+/// The changes of an object that are due for connections with a period, and that are in no table.
+#[derive(Debug)]
+pub(crate) struct DueAlone {
+    pub(crate) cell: u32,
+    pub(crate) period: u16,
+    pub(crate) slot: u32,
+    pub(crate) list: Changelist,
+}
+
+/// The entries of one table that are in one cell, for connections with one period.
 #[derive(Clone, Debug)]
 struct CellPart {
     table: u32,
+    period: u16,
     entries: Range<u32>,
-    /// The index of the next part of the same cell, which is in another table.
+    /// The index of the next part of the same cell.
     next: Option<u32>,
 }
 
@@ -57,6 +72,8 @@ struct CellPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) table: u32,
+    /// Whether the changes are of earlier ticks, too.
+    pub(crate) is_late: bool,
     pub(crate) entries: Range<u32>,
 }
 
@@ -66,29 +83,40 @@ impl Tables {
         &self.tables[number as usize]
     }
 
-    /// Replaces `pieces` by the entries of these cells, in ascending order of the tables. Pieces that follow
-    /// each other in a table are joined.
-    pub(crate) fn pieces(&self, cells: impl Iterator<Item = u32>, pieces: &mut Vec<Piece>) {
+    /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
+    /// connection's period, in ascending order of the tables. Pieces that follow each other in a table are
+    /// joined.
+    pub(crate) fn pieces(&self, cells: impl Iterator<Item = (u32, u16)>, pieces: &mut Vec<Piece>) {
         pieces.clear();
         if self.tables.is_empty() {
             return;
         }
-        for cell in cells {
-            let mut next =
-                self.heads.get(cell as usize).filter(|head| head.0 == self.build).map(|head| head.1);
-            while let Some(part) = next.and_then(|at| self.parts.get(at as usize)) {
+        for (cell, period) in cells {
+            for part in self.parts_of(cell).filter(|part| part.period == period) {
+                let CellPart { table, ref entries, .. } = *part;
                 match pieces.last_mut() {
-                    Some(last) if last.table == part.table && last.entries.end == part.entries.start => {
-                        last.entries.end = part.entries.end;
+                    Some(last) if last.table == table && last.entries.end == entries.start => {
+                        last.entries.end = entries.end;
                     }
-                    _ => pieces.push(Piece { table: part.table, entries: part.entries.clone() }),
+                    _ => pieces.push(Piece { table, is_late: period > 1, entries: entries.clone() }),
                 }
-                next = part.next;
             }
         }
         if !pieces.is_sorted_by_key(|piece| piece.table) {
             pieces.sort_by_key(|piece| piece.table);
         }
+    }
+
+    /// Returns the parts of a cell in this tick.
+    fn parts_of(&self, cell: u32) -> impl Iterator<Item = &CellPart> {
+        let head = self.heads.get(cell as usize).filter(|head| head.0 == self.build);
+        let part = |at: u32| self.parts.get(at as usize);
+        std::iter::successors(head.and_then(|head| part(head.1)), move |last| last.next.and_then(part))
+    }
+
+    /// Returns the changes that are due and in no table.
+    pub(crate) fn due_alone(&self) -> &[DueAlone] {
+        &self.due_alone
     }
 
     /// Encodes the changes of objects in cells that some connection has in sight. An entry takes at most
@@ -102,6 +130,7 @@ impl Tables {
     ) {
         self.build += 1;
         self.parts.clear();
+        self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
@@ -109,17 +138,23 @@ impl Tables {
         if world.cells.are_unused() {
             return;
         }
-        let Self { order, .. } = self;
+        let mut order = std::mem::take(&mut self.order);
         order.clear();
-        for (change, Change { slot, .. }) in (0..).zip(world.changes.as_slice()) {
-            if let Home::Cell(cell) = world.cells.home(*slot)
-                && let Some(rank) = world.cells.rank_in_sight(cell)
-            {
-                order.push(Placed { class: world.objects[*slot as usize].class, rank, cell, change });
-            }
+        let cell_of = |slot: u32| match world.cells.home(slot) {
+            Home::Cell(cell) => world.cells.rank_in_sight(cell).map(|rank| (cell, rank)),
+            Home::Everyone | Home::Nobody => None,
+        };
+        let placed = |slot: u32, period: u16, change: u32| {
+            let class = world.objects[slot as usize].class;
+            cell_of(slot).map(|(cell, rank)| Placed { class, period, rank, cell, change })
+        };
+        let changes = (0..).zip(world.changes.as_slice());
+        order.extend(changes.filter_map(|(at, change)| placed(change.slot, 1, at)));
+        for (period, due) in world.later.due() {
+            let due = (0..).zip(due).filter_map(|(at, change)| placed(change.slot, period, at));
+            order.extend(due.filter(|placed| world.cells.has_long_period(placed.cell, period)));
         }
         order.sort_unstable();
-        let order = std::mem::take(&mut self.order);
         for class in order.chunk_by(|one, other| one.class == other.class) {
             self.build_class(class, world, classes, max_bits.saturating_sub(3 * SEGMENT_BITS), unshared);
         }
@@ -135,9 +170,11 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<u32>,
     ) {
-        let changes = world.changes.as_slice();
-        let lists = order.iter().map(|placed| &changes[placed.change as usize]);
-        let lists = lists.map(|change| (change.slot, default_list(world, change)));
+        let change = |placed: &Placed| match placed.period {
+            1 => world.changes.as_slice().get(placed.change as usize),
+            period => world.later.due_for(period).get(placed.change as usize),
+        };
+        let lists = order.iter().filter_map(change).map(|change| (change.slot, default_list(world, change)));
         let mut lists: Vec<_> = lists.collect();
         let Some(class) = order.first().map(|placed| placed.class) else { return };
         let Some(common) = majority(lists.iter().map(|(_, list)| list.handles())).cloned() else { return };
@@ -160,10 +197,13 @@ impl Tables {
                 world.column(class).write_values(row, &change.list, bits).is_ok()
             };
             let is_written = self.writer.entry(slot, change, max_bits, write, into);
-            if is_written {
-                self.add_to_part(placed.cell, number, into.len());
-            } else {
-                unshared.push(slot);
+            match is_written {
+                Ok(()) => self.add_to_part(placed, number, into.len()),
+                Err(_) if placed.period == 1 => unshared.push(slot),
+                Err(TableChange { list, .. }) => {
+                    let Placed { cell, period, .. } = *placed;
+                    self.due_alone.push(DueAlone { cell, period, slot, list });
+                }
             }
         }
         self.writer.end(into);
@@ -174,21 +214,22 @@ impl Tables {
         }
     }
 
-    /// Records that the last entry of a table, which now has `end` entries, is in a cell.
-    fn add_to_part(&mut self, cell: u32, table: u32, end: u32) {
+    /// Records the place of the last entry of a table, which now has `end` entries.
+    fn add_to_part(&mut self, placed: &Placed, table: u32, end: u32) {
+        let Placed { cell, period, .. } = *placed;
         if self.heads.len() <= cell as usize {
             self.heads.resize(cell as usize + 1, (0, 0));
         }
         let head = &mut self.heads[cell as usize];
         let next = (head.0 == self.build).then_some(head.1);
         if let Some(part) = next.and_then(|at| self.parts.get_mut(at as usize))
-            && part.table == table
+            && (part.table, part.period) == (table, period)
         {
             part.entries.end = end;
             return;
         }
         *head = (self.build, self.parts.len() as u32);
-        self.parts.push(CellPart { table, entries: end - 1..end, next });
+        self.parts.push(CellPart { table, period, entries: end - 1..end, next });
     }
 }
 

@@ -21,6 +21,32 @@ pub(crate) enum Ring {
     Kept,
 }
 
+/// How near a cell is to the viewpoints of a connection. Nearer ones are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Nearness {
+    pub(crate) ring: Ring,
+    /// The connection receives the changes of objects in the cell every so many ticks.
+    pub(crate) period: u16,
+}
+
+impl Nearness {
+    /// The nearness of objects without positions.
+    pub(crate) const HERE: Self = Self { ring: Ring::Near, period: 1 };
+}
+
+/// A distance from which on the changes of objects are sent less often.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Band {
+    beyond: f32,
+    period: u16,
+}
+
+/// The greatest number of bands of an area.
+const MAX_BANDS: usize = 3;
+
+/// The greatest number of ticks between two updates of an object in a band.
+const MAX_PERIOD: u16 = 1_000;
+
 /// How far the objects of a class are seen.
 ///
 /// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of
@@ -36,6 +62,8 @@ pub struct Area {
     keep_radius: f32,
     cell: f32,
     is_flat: bool,
+    /// The bands, from the nearest to the farthest. Bands that are not used have the period one.
+    bands: [Band; MAX_BANDS],
 }
 
 impl Area {
@@ -51,7 +79,8 @@ impl Area {
             radius.is_finite() && radius > 0.0,
             "the radius of an area is finite and positive, not {radius}"
         );
-        Self { radius, keep_radius: radius * 1.25, cell: radius / 4.0, is_flat: false }
+        let bands = [Band { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
+        Self { radius, keep_radius: radius * 1.25, cell: radius / 4.0, is_flat: false, bands }
     }
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
@@ -91,6 +120,47 @@ impl Area {
         Self { cell: side, ..self }.checked()
     }
 
+    /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
+    /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the far
+    /// objects. The first update of an object is not delayed, and neither are the updates to its owner. When
+    /// an object comes nearer, its waiting changes are sent. All connections that are far from an object
+    /// receive the same bytes. Call this once for each band of distances, from the nearest to the farthest,
+    /// at most three times.
+    ///
+    /// ```
+    /// # use repl_net::Area;
+    /// // Every tick up to 50 units, every third tick up to 120, and every tenth up to 200 or 250.
+    /// let area = Area::within(200.0).flat().slower_beyond(50.0, 3).slower_beyond(120.0, 10);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if `distance` is not finite or is not greater than that of the band before, if `ticks` is over
+    /// 1,000 or is not greater than that of the band before, or if the area has three bands already.
+    #[must_use]
+    #[track_caller]
+    pub fn slower_beyond(mut self, distance: f32, ticks: u16) -> Self {
+        let count = self.periods().count();
+        assert!(count < MAX_BANDS, "an area has at most {MAX_BANDS} bands");
+        let before = count.checked_sub(1).map_or(Band { beyond: 0.0, period: 1 }, |last| self.bands[last]);
+        assert!(
+            distance.is_finite() && distance > before.beyond,
+            "a band begins farther away than the band before, which begins at {}, not at {distance}",
+            before.beyond
+        );
+        assert!(
+            ticks > before.period && ticks <= MAX_PERIOD,
+            "a band is slower than what is nearer, of which changes are sent every {} ticks, and has at most {MAX_PERIOD} ticks, not {ticks}",
+            before.period
+        );
+        self.bands[count] = Band { beyond: distance, period: ticks };
+        self
+    }
+
+    /// Returns the periods of the bands, in ascending order.
+    pub(crate) fn periods(&self) -> impl Iterator<Item = u16> {
+        self.bands.iter().map(|band| band.period).filter(|&period| period > 1)
+    }
+
     /// Returns the area if a connection has at most a few thousand cells in sight.
     #[track_caller]
     fn checked(self) -> Self {
@@ -116,8 +186,8 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns the cells in the rings around a viewpoint.
-    pub(crate) fn cells_around(&self, viewpoint: Position) -> impl Iterator<Item = (CellPosition, Ring)> {
+    /// Returns the cells in the rings around a viewpoint, each with its nearness.
+    pub(crate) fn cells_around(&self, viewpoint: Position) -> impl Iterator<Item = (CellPosition, Nearness)> {
         let centre = self.cell_of(viewpoint);
         let reach = (self.keep_radius / self.cell).ceil() as i32 + 1;
         let range =
@@ -128,14 +198,14 @@ impl Area {
             let depth = depth.clone();
             range(centre[1]).flat_map(move |y| {
                 let cells = depth.clone().map(move |z| [x, y, z]);
-                cells.filter_map(move |cell| Some((cell, area.ring_of(cell, viewpoint)?)))
+                cells.filter_map(move |cell| Some((cell, area.nearness_of(cell, viewpoint)?)))
             })
         })
     }
 
-    /// Returns the ring around a viewpoint in which a cell is. Returns `None` if the cell is in neither.
+    /// Returns how near a cell is to a viewpoint. Returns `None` if the cell is in no ring around it.
     #[inline]
-    fn ring_of(&self, cell: CellPosition, viewpoint: Position) -> Option<Ring> {
+    fn nearness_of(&self, cell: CellPosition, viewpoint: Position) -> Option<Nearness> {
         let axes = if self.is_flat { 2 } else { 3 };
         let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
             // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
@@ -144,11 +214,12 @@ impl Area {
         });
         let squared = distances.map(|distance| distance * distance).sum::<f64>();
         let is_within = |radius: f32| squared <= f64::from(radius) * f64::from(radius);
-        if is_within(self.radius) {
-            Some(Ring::Near)
-        } else {
-            is_within(self.keep_radius).then_some(Ring::Kept)
+        if !is_within(self.keep_radius) {
+            return None;
         }
+        let ring = if is_within(self.radius) { Ring::Near } else { Ring::Kept };
+        let band = self.bands.iter().rev().find(|band| !is_within(band.beyond));
+        Some(Nearness { ring, period: band.map_or(1, |band| band.period) })
     }
 }
 

@@ -14,7 +14,8 @@ use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, CellPosition, Position, Ring};
+use area::{Area, CellPosition, Nearness, Position};
+use sight::is_reconsidered;
 
 /// A group of connections, for example a team, a room or a level. You choose its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,13 +83,35 @@ struct Cell {
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
+    /// The periods of the viewers that are longer than a tick, each with the number of viewers that have it.
+    long_periods: Vec<(u16, u32)>,
 }
 
-/// A connection that has a cell in a ring around a viewpoint.
+impl Cell {
+    /// Counts a viewer with a period.
+    fn add_period(&mut self, period: u16) {
+        match self.long_periods.iter_mut().find(|(known, _)| *known == period) {
+            Some((_, count)) => *count += 1,
+            None if period > 1 => self.long_periods.push((period, 1)),
+            None => {}
+        }
+    }
+
+    fn remove_period(&mut self, period: u16) {
+        if let Some(at) = self.long_periods.iter().position(|(known, _)| *known == period) {
+            self.long_periods[at].1 -= 1;
+            if self.long_periods[at].1 == 0 {
+                self.long_periods.swap_remove(at);
+            }
+        }
+    }
+}
+
+/// A connection that has a cell in sight.
 #[derive(Clone, Copy, Debug)]
 struct Viewer {
     id: ConnectionId,
-    ring: Ring,
+    nearness: Nearness,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -204,6 +227,16 @@ impl Cells {
     /// Returns whether there is no cell, so that all clients see all objects except those of their own.
     pub(crate) fn are_unused(&self) -> bool {
         self.numbers.is_empty()
+    }
+
+    /// Returns the periods longer than a tick with which connections receive the changes of objects in a cell.
+    pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
+        self.cells[cell as usize].long_periods.iter().map(|(period, _)| *period)
+    }
+
+    /// Returns whether some connection receives the changes of objects in a cell with this long period.
+    pub(crate) fn has_long_period(&self, cell: u32, period: u16) -> bool {
+        self.long_periods(cell).any(|known| known == period)
     }
 
     /// Returns the rank of a cell that some connection has in sight. Cells with similar ranks are near each
@@ -335,7 +368,13 @@ impl Cells {
     /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
     fn number_of(&mut self, key: CellKey) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
-            let cell = Cell { key, rank: key.rank(), members: Vec::new(), viewers: Vec::new() };
+            let cell = Cell {
+                key,
+                rank: key.rank(),
+                members: Vec::new(),
+                viewers: Vec::new(),
+                long_periods: Vec::new(),
+            };
             match self.free.pop() {
                 Some(number) => {
                     self.cells[number as usize] = cell;
@@ -357,33 +396,38 @@ impl Cells {
         }
     }
 
-    /// Adds a viewer of a cell, or changes the ring of a viewer.
-    fn set_viewer(&mut self, cell: u32, id: ConnectionId, ring: Ring) {
-        let viewers = &mut self.cells[cell as usize].viewers;
-        match viewers.binary_search_by_key(&id, |viewer| viewer.id) {
-            Ok(index) => viewers[index].ring = ring,
-            Err(index) => viewers.insert(index, Viewer { id, ring }),
+    /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
+    fn set_viewer(&mut self, cell: u32, id: ConnectionId, nearness: Nearness) {
+        let cell = &mut self.cells[cell as usize];
+        cell.add_period(nearness.period);
+        match cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
+            Ok(index) => {
+                let before = std::mem::replace(&mut cell.viewers[index].nearness, nearness);
+                cell.remove_period(before.period);
+            }
+            Err(index) => cell.viewers.insert(index, Viewer { id, nearness }),
         }
     }
 
-    fn remove_viewer(&mut self, cell: u32, id: ConnectionId) {
-        let viewers = &mut self.cells[cell as usize].viewers;
-        if let Ok(index) = viewers.binary_search_by_key(&id, |viewer| viewer.id) {
-            viewers.remove(index);
-            self.free_if_unused(cell);
+    fn remove_viewer(&mut self, number: u32, id: ConnectionId) {
+        let cell = &mut self.cells[number as usize];
+        if let Ok(index) = cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
+            let Viewer { nearness, .. } = cell.viewers.remove(index);
+            cell.remove_period(nearness.period);
+            self.free_if_unused(number);
         }
     }
 }
 
-/// Returns the connections for which an object comes nearer or goes out of sight when it moves from a cell
+/// Returns the connections for which an object comes nearer, goes into another band or goes out of sight when it moves from a cell
 /// with the viewers `before` to a cell with the viewers `after`.
 fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
-    let ring_in = |viewers: &[Viewer], id| {
-        viewers.binary_search_by_key(&id, |viewer| viewer.id).ok().map(|index| viewers[index].ring)
+    let nearness_in = |viewers: &[Viewer], id| {
+        let index = viewers.binary_search_by_key(&id, |viewer| viewer.id).ok()?;
+        Some(viewers[index].nearness)
     };
-    let leaving = before.iter().filter(move |viewer| ring_in(after, viewer.id).is_none());
-    let nearing = after
-        .iter()
-        .filter(move |viewer| viewer.ring == Ring::Near && ring_in(before, viewer.id) != Some(Ring::Near));
+    let leaving = before.iter().filter(move |viewer| nearness_in(after, viewer.id).is_none());
+    let nearing =
+        after.iter().filter(move |viewer| is_reconsidered(nearness_in(before, viewer.id), viewer.nearness));
     leaving.chain(nearing).map(|viewer| viewer.id)
 }

@@ -1,9 +1,9 @@
 //! What a connection sees of the world: its viewpoints, its groups, and the cells that it sees because of
 //! them.
 //!
-//! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same ring.
+//! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
-use super::area::{Position, Ring};
+use super::area::{Nearness, Position, Ring};
 use super::{CellKey, Cells, Group};
 use crate::session::connection_id::ConnectionId;
 
@@ -22,7 +22,7 @@ pub(crate) struct Sight {
 struct Seen {
     key: CellKey,
     number: u32,
-    ring: Ring,
+    nearness: Nearness,
 }
 
 impl Sight {
@@ -59,36 +59,41 @@ impl Sight {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns the ring in which a cell is. Returns `None` if the cell is out of sight.
-    pub(crate) fn ring_of(&self, cells: &Cells, cell: u32) -> Option<Ring> {
+    /// Returns how near a cell is. Returns `None` if the cell is out of sight.
+    pub(crate) fn nearness_of(&self, cells: &Cells, cell: u32) -> Option<Nearness> {
         let key = cells.cells[cell as usize].key;
         let index = self.cells.binary_search_by_key(&key, |seen| seen.key).ok()?;
-        Some(self.cells[index].ring)
+        Some(self.cells[index].nearness)
     }
 
-    /// Returns the numbers of the cells in the rings.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
-        self.cells.iter().map(|seen| seen.number)
+    /// Returns the numbers of the cells in the rings, and the periods with which their changes are received.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
+        self.cells.iter().map(|seen| (seen.number, seen.nearness.period))
     }
 
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
     /// that may have come into sight or gone out of it. Costs O(cells in the rings).
     pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
-        let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Ring::Near));
-        let mut rings: Vec<(CellKey, Ring)> = groups.collect();
+        let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE));
+        let mut rings: Vec<(CellKey, Nearness)> = groups.collect();
         for (class, area) in cells.areas() {
             let around = self.viewpoints.iter().flat_map(|&viewpoint| area.cells_around(viewpoint));
-            rings.extend(around.map(|(cell, ring)| (CellKey::At(class, cell), ring)));
+            rings.extend(around.map(|(cell, nearness)| (CellKey::At(class, cell), nearness)));
         }
-        // If several viewpoints are around a cell, its nearest ring counts, which comes first.
+        // If several viewpoints are around a cell, its least nearness counts, which comes first.
         rings.sort_unstable();
         rings.dedup_by_key(|(key, _)| *key);
         self.replace(viewer, &rings, cells)
     }
 
     /// Replaces the cells in the rings by these, which are in ascending order. Returns the objects in the
-    /// cells whose rings have become nearer, and in those that are in no ring any more.
-    fn replace(&mut self, viewer: ConnectionId, rings: &[(CellKey, Ring)], cells: &mut Cells) -> Vec<u32> {
+    /// cells that have come nearer or into another band, and in those that are in no ring any more.
+    fn replace(
+        &mut self,
+        viewer: ConnectionId,
+        rings: &[(CellKey, Nearness)],
+        cells: &mut Cells,
+    ) -> Vec<u32> {
         let mut affected = Vec::new();
         let before = std::mem::take(&mut self.cells);
         let mut old = before.iter().peekable();
@@ -96,19 +101,20 @@ impl Sight {
             affected.extend_from_slice(cells.members(seen.number));
             cells.remove_viewer(seen.number, viewer);
         };
-        for &(key, ring) in rings {
+        for &(key, nearness) in rings {
             while let Some(seen) = old.next_if(|seen| seen.key < key) {
                 leave(seen, cells, &mut affected);
             }
             let known = old.next_if(|seen| seen.key == key);
             let number = known.map_or_else(|| cells.number_of(key), |seen| seen.number);
-            if known.is_none_or(|seen| seen.ring != ring) {
-                cells.set_viewer(number, viewer, ring);
-                if ring == Ring::Near {
+            let before = known.map(|seen| seen.nearness);
+            if before != Some(nearness) {
+                cells.set_viewer(number, viewer, nearness);
+                if is_reconsidered(before, nearness) {
                     affected.extend_from_slice(cells.members(number));
                 }
             }
-            self.cells.push(Seen { key, number, ring });
+            self.cells.push(Seen { key, number, nearness });
         }
         old.for_each(|seen| leave(seen, cells, &mut affected));
         affected
@@ -117,5 +123,17 @@ impl Sight {
     /// Removes the connection from the viewers of all cells, because the connection has ended.
     pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
         self.replace(viewer, &[], cells);
+    }
+}
+
+/// Returns whether objects may come into sight, or changes that wait for a long period must be sent, when a
+/// cell that was so near `before` has the nearness `after`.
+pub(super) fn is_reconsidered(before: Option<Nearness>, after: Nearness) -> bool {
+    match before {
+        None => after.ring == Ring::Near,
+        Some(before) => {
+            let comes_into_sight = before.ring != Ring::Near && after.ring == Ring::Near;
+            comes_into_sight || before.period > 1 && before.period != after.period
+        }
     }
 }

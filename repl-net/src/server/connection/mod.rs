@@ -203,6 +203,9 @@ impl Connection {
             return;
         }
         if self.sees(world, slot) {
+            for list in world.later.waiting(slot) {
+                self.catch_up_due(slot, list);
+            }
             self.show(world, slot);
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());

@@ -13,7 +13,7 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
-use crate::server::broadcast::Piece;
+use crate::server::broadcast::{DueAlone, Piece};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -25,7 +25,7 @@ use crate::transport::segment::{
 };
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
-use crate::transport::table::Table;
+use crate::transport::table::{Table, TableChange};
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
@@ -213,28 +213,64 @@ impl Connection {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
         tables.pieces(self.view().cells(), &mut pieces);
-        for Piece { table, entries } in pieces.drain(..) {
+        for Piece { table, is_late, entries } in pieces.drain(..) {
             let table = tables.table(table);
             let mut next = entries.start;
             while next < entries.end {
-                let in_step = |&&slot: &&u32| self.objects.is_in_step(slot);
-                let count = table.slots(next..entries.end).iter().take_while(in_step).count() as u32;
+                let in_step = |&(slot, change): &(u32, &TableChange)| {
+                    self.objects.is_in_step(slot)
+                        && !(is_late && self.objects.are_new_elements_changed(slot, &change.list))
+                };
+                let count = table.entries(next..entries.end).take_while(in_step).count() as u32;
                 if count > 0 {
-                    self.send_stretch(table, next..next + count, context.world, context.now);
+                    self.send_stretch(table, next..next + count, is_late, context.world, context.now);
                 }
-                next += count + 1;
+                next += count;
+                if is_late && next < entries.end {
+                    table
+                        .entries(next..next + 1)
+                        .for_each(|(slot, change)| self.catch_up_due(slot, &change.list));
+                }
+                next += 1;
             }
         }
         context.scratch.pieces = pieces;
+        for DueAlone { cell, period, slot, list } in tables.due_alone() {
+            if self.view().period_of(context.world, *cell) == Some(*period) {
+                self.catch_up_due(*slot, list);
+            }
+        }
+    }
+
+    /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
+    /// long period for the cell of the object.
+    pub(super) fn catch_up_due(&mut self, slot: u32, list: &Changelist) {
+        if self.objects.has_arrived(slot) {
+            self.objects.add_pending(slot, list);
+            self.objects.must_send(slot);
+        }
     }
 
     /// Copies entries of a table into packets. Postpones the changes for which there is no room.
-    fn send_stretch(&mut self, table: &Arc<Table>, entries: Range<u32>, world: &mut World, now: Duration) {
+    fn send_stretch(
+        &mut self,
+        table: &Arc<Table>,
+        entries: Range<u32>,
+        is_late: bool,
+        world: &mut World,
+        now: Duration,
+    ) {
         let mut left = entries;
         while !left.is_empty() {
             let count = self.outbox.stretch(table, left.clone(), now);
             if count == 0 {
-                table.slots(left).iter().for_each(|&slot| self.postpone(slot, world));
+                for (slot, change) in table.entries(left) {
+                    if is_late {
+                        self.catch_up_due(slot, &change.list);
+                    } else {
+                        self.postpone(slot, world);
+                    }
+                }
                 return;
             }
             if table.has_new_elements() {

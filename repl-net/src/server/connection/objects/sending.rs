@@ -43,6 +43,13 @@ impl ObjectStates {
         }
     }
 
+    /// Returns whether a changelist changes new elements of an object that the client may lack, so that these
+    /// elements must be sent whole (R2).
+    pub(crate) fn are_new_elements_changed(&self, slot: u32, list: &Changelist) -> bool {
+        self.with_new_elements.contains(slot)
+            && self.tracked.get(slot).is_some_and(|tracked| tracked.new_elements.are_changed_by(list))
+    }
+
     /// Records that neither a shared segment nor a table contains the change of an object, so that the change must be sent to
     /// this client alone.
     pub(crate) fn changed_alone(&mut self, slot: u32) {

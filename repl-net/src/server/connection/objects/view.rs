@@ -62,7 +62,11 @@ impl View {
         let ring = match world.cells.home(slot) {
             Home::Everyone => Some(Ring::Near),
             Home::Nobody => None,
-            Home::Cell(cell) => self.sight.as_ref().and_then(|sight| sight.ring_of(&world.cells, cell)),
+            Home::Cell(cell) => self
+                .sight
+                .as_ref()
+                .and_then(|sight| sight.nearness_of(&world.cells, cell))
+                .map(|near| near.ring),
         };
         is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
@@ -78,7 +82,7 @@ impl View {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
         let in_sight = self.sight.iter().flat_map(|sight| sight.cells());
-        let mut others: Vec<u32> = in_sight.flat_map(|cell| cells.members(cell)).copied().collect();
+        let mut others: Vec<u32> = in_sight.flat_map(|(cell, _)| cells.members(cell)).copied().collect();
         for slot in self.owned.iter().chain(self.hidden.iter()) {
             others.extend(cells.with_attached(slot));
         }
@@ -119,7 +123,7 @@ impl View {
             Home::Everyone => true,
             Home::Nobody => false,
             Home::Cell(cell) => {
-                self.sight.as_ref().is_some_and(|sight| sight.ring_of(&world.cells, cell).is_some())
+                self.sight.as_ref().is_some_and(|sight| sight.nearness_of(&world.cells, cell).is_some())
             }
         };
         is_in_sight
@@ -132,9 +136,15 @@ impl View {
         !self.own.contains(slot)
     }
 
-    /// Returns the numbers of the cells in sight, in the order of their keys.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
+    /// Returns the numbers of the cells in sight, in the order of their keys, and the periods with which their
+    /// changes are received.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
         self.sight.iter().flat_map(|sight| sight.cells())
+    }
+
+    /// Returns the period with which the changes of a cell are received, if it is in sight.
+    pub(crate) fn period_of(&self, world: &World, cell: u32) -> Option<u16> {
+        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.period)
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other

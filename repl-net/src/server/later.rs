@@ -1,0 +1,174 @@
+//! Changes that are sent later: connections that are far from an object receive its changes only every few
+//! ticks (see [`Area::slower_beyond`](super::Area::slower_beyond)).
+//!
+//! For each period there is one list of changes for each object, from the tick after the object was last due
+//! until it is due again. All connections with this period receive the list, so it is encoded only once.
+//!
+//! *Invariant:* a connection that is in step with an object, and that has a long period for the object's
+//! cell, lacks at most the changes that wait for this period.
+
+use repl_core::Changelist;
+
+use super::cells::{Cells, Home};
+use super::world::Change;
+use crate::transport::slot_set::SlotSet;
+
+/// The changes that wait, for all periods.
+#[derive(Debug, Default)]
+pub(crate) struct LaterChanges {
+    periods: Vec<Period>,
+}
+
+/// The changes that wait for one period.
+#[derive(Debug)]
+struct Period {
+    ticks: u16,
+    waiting: SlotSet,
+    /// The waiting changes of each slot in `waiting`. The other lists are empty.
+    lists: Vec<Changelist>,
+    /// The objects that are due in each tick of the period. A slot may also be of an object that no longer
+    /// waits.
+    slots: Vec<Vec<u32>>,
+    /// The changes that are due in this tick.
+    due: Vec<Change>,
+}
+
+impl LaterChanges {
+    /// Adds the changes of a tick that connections with long periods receive later, and finds the changes
+    /// that are due now. `prune` removes the changes of elements that no longer exist from a list.
+    pub(crate) fn advance(
+        &mut self,
+        frame: u64,
+        changes: &[Change],
+        cells: &Cells,
+        prune: impl Fn(u32, &mut Changelist),
+    ) {
+        if !cells.are_unused() {
+            for Change { slot, list } in changes {
+                let Home::Cell(cell) = cells.home(*slot) else { continue };
+                for ticks in cells.long_periods(cell) {
+                    self.period_mut(ticks).add(*slot, list);
+                }
+            }
+        }
+        self.periods.iter_mut().for_each(|period| period.advance(frame, &prune));
+    }
+
+    fn period_mut(&mut self, ticks: u16) -> &mut Period {
+        let at = self.periods.iter().position(|period| period.ticks == ticks).unwrap_or_else(|| {
+            self.periods.push(Period::new(ticks));
+            self.periods.len() - 1
+        });
+        &mut self.periods[at]
+    }
+
+    /// Returns the changes that are due in this tick, each with its period.
+    pub(crate) fn due(&self) -> impl Iterator<Item = (u16, &[Change])> {
+        self.periods.iter().map(|period| (period.ticks, period.due.as_slice()))
+    }
+
+    /// Returns the changes that are due in this tick for a period.
+    pub(crate) fn due_for(&self, ticks: u16) -> &[Change] {
+        let period = self.periods.iter().find(|period| period.ticks == ticks);
+        period.map_or(&[], |period| &period.due)
+    }
+
+    /// Returns the changes of an object that wait for some period.
+    pub(crate) fn waiting(&self, slot: u32) -> impl Iterator<Item = &Changelist> {
+        let waiting = self.periods.iter().filter(move |period| period.waiting.contains(slot));
+        waiting.filter_map(move |period| period.lists.get(slot as usize))
+    }
+
+    /// Drops the waiting changes of an object that is removed.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.periods.iter_mut().for_each(|period| period.remove(slot));
+    }
+}
+
+impl Period {
+    fn new(ticks: u16) -> Self {
+        let slots = vec![Vec::new(); ticks.into()];
+        Self { ticks, waiting: SlotSet::default(), lists: Vec::new(), slots, due: Vec::new() }
+    }
+
+    fn add(&mut self, slot: u32, changes: &Changelist) {
+        if self.lists.len() <= slot as usize {
+            self.lists.resize_with(slot as usize + 1, Changelist::new);
+        }
+        let list = &mut self.lists[slot as usize];
+        if self.waiting.contains(slot) {
+            list.merge(changes);
+        } else {
+            self.waiting.insert(slot);
+            list.clone_from(changes);
+            // The numbers of slots spread the objects over the ticks of the period.
+            self.slots[slot as usize % usize::from(self.ticks)].push(slot);
+        }
+    }
+
+    fn remove(&mut self, slot: u32) {
+        if self.waiting.contains(slot) {
+            self.waiting.remove(slot);
+            self.lists[slot as usize].clear();
+        }
+    }
+
+    fn advance(&mut self, frame: u64, prune: impl Fn(u32, &mut Changelist)) {
+        self.due.clear();
+        let Self { waiting, lists, slots, due, .. } = self;
+        for slot in slots[(frame % u64::from(self.ticks)) as usize].drain(..) {
+            if waiting.contains(slot) {
+                waiting.remove(slot);
+                let mut list = std::mem::take(&mut lists[slot as usize]);
+                prune(slot, &mut list);
+                due.push(Change { slot, list });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(handles: &[u32]) -> Changelist {
+        let mut list = Changelist::new();
+        handles.iter().for_each(|&handle| list.insert(handle));
+        list
+    }
+
+    /// Returns the handles that are due in each of some ticks.
+    fn due(period: &mut Period, frames: std::ops::Range<u64>) -> Vec<(u64, u32, Vec<u32>)> {
+        let mut found = Vec::new();
+        for frame in frames {
+            period.advance(frame, |_, _| {});
+            let due =
+                period.due.iter().map(|change| (frame, change.slot, change.list.handles().iter().collect()));
+            found.extend(due);
+        }
+        found
+    }
+
+    #[test]
+    fn changes_of_a_period_are_due_together_and_once() {
+        let mut period = Period::new(5);
+        period.add(7, &list(&[1]));
+        period.add(7, &list(&[3]));
+        period.add(9, &list(&[2]));
+        assert_eq!(due(&mut period, 0..10), [(2, 7, vec![1, 3]), (4, 9, vec![2])]);
+        period.add(7, &list(&[4]));
+        assert_eq!(due(&mut period, 10..20), [(12, 7, vec![4])]);
+    }
+
+    #[test]
+    fn what_was_removed_is_not_due_and_its_slot_starts_anew() {
+        let mut period = Period::new(3);
+        period.add(4, &list(&[1]));
+        period.remove(4);
+        period.add(4, &list(&[2]));
+        assert_eq!(due(&mut period, 0..6), [(1, 4, vec![2])]);
+        period.add(4, &list(&[3]));
+        period.remove(4);
+        assert_eq!(due(&mut period, 6..12), []);
+    }
+}
