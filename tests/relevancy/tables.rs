@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, BitReader, BitWriter, Group, ReadError, ReferenceMap, Relevancy, WriteError};
 
-use crate::support::{Packets, Room, size};
+use crate::support::{Packets, Room, property, size};
 
 thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
@@ -45,6 +45,8 @@ struct Ship {
     cargo: FastArray<Crate>,
     #[replicated(condition = OwnerOnly)]
     orders: u32,
+    #[replicated(condition = Custom)]
+    signal: u8,
 }
 
 #[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
@@ -188,7 +190,7 @@ fn s192_changes_without_room_wait_and_arrive() {
     let config = ServerConfig { max_bytes_per_tick: 60, mtu_bytes: 200, ..ServerConfig::default() };
     for area in [nearby(), nearby().slower_beyond(1.0, 4)] {
         let mut room = sea(config.clone(), area, 2);
-        let ships: Vec<_> = (0..40).map(|at| room.server.spawn(ship(at as f32, 40.0))).collect();
+        let ships: Vec<_> = (0..90).map(|at| room.server.spawn(ship(at as f32 / 3.0, 40.0))).collect();
         room.settle();
         for step in 1..5 {
             ships.iter().for_each(|&ship| room.server[ship].position[1] += step as f32);
@@ -257,7 +259,7 @@ fn s187_far_objects_have_ticks_of_their_own_and_all_far_clients_share_their_byte
 fn s187_waiting_changes_are_not_lost_when_an_object_leaves_its_band() {
     let area = Area::within(200.0).flat().slower_beyond(50.0, 7).slower_beyond(120.0, 100);
     for start in 0..9 {
-        for move_on in 0..6 {
+        for move_on in 0..7 {
             let mut room = sea(ServerConfig::default(), area, 2);
             let id = room.guests[0].id;
             let ship = room.server.spawn(ship(160.0, 0.0));
@@ -271,15 +273,39 @@ fn s187_waiting_changes_are_not_lost_when_an_object_leaves_its_band() {
                 2 => room.server.set_viewpoints(id, &[[150.0, 0.0, 0.0]]),
                 3 => room.server.set_owner(ship, Some(id)),
                 4 => room.server.set_relevancy(ship, Relevancy::Always),
+                // From now on this client has a view of its own, and does not take tables.
+                5 => room.server.set_custom_active_for(id, ship, property::<Ship>("signal"), false),
                 _ => room.server[ship].crew = vec![1; 1_500],
             }
-            for _ in 0..if move_on == 5 { 110 } else { 9 } {
+            for _ in 0..if move_on >= 5 { 110 } else { 9 } {
                 room.step();
             }
             assert_eq!(room.guests[0].client[ship].heading, Counted(9), "start {start}, {move_on}");
             assert_eq!(room.guests[0].client[ship].crew, room.server[ship].crew);
         }
     }
+}
+
+/// The packets with a new item and with its next change are lost, but the server does not know this yet when
+/// the change is due for far clients.
+#[test]
+fn r02_changes_of_new_items_are_not_sent_alone_when_they_are_due() {
+    let mut room = sea(ServerConfig::default(), nearby().slower_beyond(30.0, 4), 1);
+    let ship = room.server.spawn(ship(60.0, 0.0));
+    room.settle();
+    while room.in_flight(0) == 0 {
+        if room.server[ship].cargo.is_empty() {
+            room.server[ship].cargo.push(Crate { weight: 1 });
+        }
+        room.tick();
+    }
+    room.server[ship].cargo[0].weight = 2;
+    room.tick();
+    for _ in 0..6 {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    assert_eq!(room.guests[0].client[ship].cargo[0].weight, 2);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use repl_core::Changelist;
 
 use super::cells::{Cells, Home};
-use super::world::Change;
+use super::changes::Change;
 use crate::transport::slot_set::SlotSet;
 
 /// The changes that wait, for all periods.

@@ -6,6 +6,7 @@
 mod broadcast;
 mod calls;
 mod cells;
+mod changes;
 mod column;
 mod connection;
 mod events;

@@ -14,6 +14,7 @@ use repl_core::{
 
 use super::cells::Cells;
 use super::cells::area::Position;
+use super::changes::{Change, Changes};
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
 use super::later::LaterChanges;
@@ -92,91 +93,6 @@ pub(crate) enum Absence {
     Gone,
     /// The object lives outside the server, or is of another class.
     NotOwn,
-}
-
-/// The changes of this tick.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    /// The changes of each changed object, in ascending order of the slots. In `items`, the entries from
-    /// index `len` on are unused memory.
-    items: Vec<Change>,
-    len: usize,
-    /// The greatest number of entries that any tick has needed since spare entries were last freed (see
-    /// `ROUND_TICKS`).
-    most: usize,
-    /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
-    /// `slots`.
-    at: Vec<u32>,
-    pub(crate) slots: SlotSet,
-    /// The objects whose default view changed, or that were removed.
-    pub(crate) recast: SlotSet,
-    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
-    /// position in the history (R10).
-    pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values that cannot be sent, each with its slot and its refusal.
-    pub(crate) refusals: Vec<(u32, Refusal)>,
-}
-
-/// The changes of one object.
-#[derive(Debug)]
-pub(crate) struct Change {
-    pub(crate) slot: u32,
-    pub(crate) list: Changelist,
-}
-
-impl Changes {
-    /// Returns the changes of this tick, in ascending order of the slots.
-    pub(crate) fn as_slice(&self) -> &[Change] {
-        self.items.get(..self.len).unwrap_or_default()
-    }
-
-    /// Returns the changes of the object in `slot`, if it has changed.
-    pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
-        if !self.slots.contains(slot) {
-            return None;
-        }
-        self.items.get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
-    }
-
-    fn clear(&mut self) {
-        self.most = self.most.max(self.len);
-        self.len = 0;
-        self.slots.clear();
-        self.recast.clear();
-        self.evicted.clear();
-        self.refusals.clear();
-    }
-
-    /// Frees the unused entries that no tick needed recently, and the memory of their changelists. The server
-    /// calls `end_round` between two ticks.
-    fn end_round(&mut self) {
-        self.items.truncate(std::mem::take(&mut self.most));
-        self.items.iter_mut().for_each(|change| change.list.clear());
-        if self.items.capacity() > 4 * self.items.len() {
-            self.items.shrink_to(2 * self.items.len());
-        }
-    }
-
-    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
-    /// [`keep`](Self::keep) then adds the changelist to the changes of this tick.
-    fn blank(&mut self, slot: u32) -> &mut Changelist {
-        if self.items.len() == self.len {
-            self.items.push(Change { slot, list: Changelist::new() });
-        }
-        let change = &mut self.items[self.len];
-        change.slot = slot;
-        change.list.clear();
-        &mut change.list
-    }
-
-    fn keep(&mut self, slot: u32) {
-        if self.at.len() <= slot as usize {
-            self.at.resize(slot as usize + 1, 0);
-        }
-        self.at[slot as usize] = self.len as u32;
-        self.slots.insert(slot);
-        self.len += 1;
-    }
 }
 
 impl Objects for World {
@@ -586,12 +502,11 @@ impl World {
         if !self.refusals.is_empty() {
             self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
         }
-        let list = &self.changes.items[self.changes.len].list;
+        let (list, evicted) = self.changes.last_blank();
         if list.is_empty() {
             return;
         }
         entry.note_changes(list.handles(), column.conditions(), self.frame);
-        let evicted = &mut self.changes.evicted;
         entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
         if self.cells.has_area(entry.class)
             && let Some(position) = column.position(entry.row)
@@ -606,6 +521,17 @@ impl World {
         let mut later = std::mem::take(&mut self.later);
         later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| self.prune(slot, list));
         self.later = later;
+    }
+
+    /// Returns the changes of an object that connections with the default view may receive.
+    pub(crate) fn default_list(&self, change: &Change) -> Changelist {
+        let object = &self.objects[change.slot as usize];
+        let conditions = self.column(object.class).conditions();
+        let mut list = change.list.clone();
+        if conditions.is_conditional() {
+            list.retain(&object.mask(conditions, object.common_flags(), None));
+        }
+        list
     }
 
     /// Removes from the changelist `list` the changes of elements that no longer exist in the object in

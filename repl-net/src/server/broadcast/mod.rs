@@ -14,9 +14,10 @@ use std::sync::Arc;
 use repl_core::{BitWriter, Changelist};
 
 use super::cells::Home;
+use super::changes::Change;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
-use super::world::{Change, World};
+use super::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
@@ -155,19 +156,8 @@ struct SegmentEncoder {
 impl Context<'_> {
     /// Returns the changes of an object that connections with the default view may receive.
     fn list(&self, change: &Change) -> Changelist {
-        default_list(self.world, change)
+        self.world.default_list(change)
     }
-}
-
-/// Returns the changes of an object that connections with the default view may receive.
-fn default_list(world: &World, change: &Change) -> Changelist {
-    let object = &world.objects[change.slot as usize];
-    let conditions = world.column(object.class).conditions();
-    let mut list = change.list.clone();
-    if conditions.is_conditional() {
-        list.retain(&object.mask(conditions, object.common_flags(), None));
-    }
-    list
 }
 
 /// The reason why a change is not in a segment.

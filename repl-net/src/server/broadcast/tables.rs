@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist, HandleSet};
 
-use super::default_list;
 use super::pool::Pool;
 use crate::server::cells::Home;
 use crate::server::world::World;
@@ -174,7 +173,7 @@ impl Tables {
             1 => world.changes.as_slice().get(placed.change as usize),
             period => world.later.due_for(period).get(placed.change as usize),
         };
-        let lists = order.iter().filter_map(change).map(|change| (change.slot, default_list(world, change)));
+        let lists = order.iter().filter_map(change).map(|change| (change.slot, world.default_list(change)));
         let mut lists: Vec<_> = lists.collect();
         let Some(class) = order.first().map(|placed| placed.class) else { return };
         let Some(common) = majority(lists.iter().map(|(_, list)| list.handles())).cloned() else { return };

@@ -32,6 +32,18 @@ pub(crate) struct Nearness {
 impl Nearness {
     /// The nearness of objects without positions.
     pub(crate) const HERE: Self = Self { ring: Ring::Near, period: 1 };
+
+    /// Returns whether objects in a cell may come into sight, or changes that wait for a long period must be
+    /// sent, when the cell was so near `before`.
+    pub(crate) fn is_reconsidered_after(self, before: Option<Self>) -> bool {
+        match before {
+            None => self.ring == Ring::Near,
+            Some(before) => {
+                let comes_into_sight = before.ring != Ring::Near && self.ring == Ring::Near;
+                comes_into_sight || before.period > 1 && before.period != self.period
+            }
+        }
+    }
 }
 
 /// A distance from which on the changes of objects are sent less often.

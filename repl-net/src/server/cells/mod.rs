@@ -15,7 +15,6 @@ use repl_core::ObjectRef;
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
 use area::{Area, CellPosition, Nearness, Position};
-use sight::is_reconsidered;
 
 /// A group of connections, for example a team, a room or a level. You choose its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -419,15 +418,16 @@ impl Cells {
     }
 }
 
-/// Returns the connections for which an object comes nearer, goes into another band or goes out of sight when it moves from a cell
-/// with the viewers `before` to a cell with the viewers `after`.
+/// Returns the connections for which an object comes nearer, goes into another band or goes out of sight when
+/// it moves from a cell with the viewers `before` to a cell with the viewers `after`.
 fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
     let nearness_in = |viewers: &[Viewer], id| {
         let index = viewers.binary_search_by_key(&id, |viewer| viewer.id).ok()?;
         Some(viewers[index].nearness)
     };
     let leaving = before.iter().filter(move |viewer| nearness_in(after, viewer.id).is_none());
-    let nearing =
-        after.iter().filter(move |viewer| is_reconsidered(nearness_in(before, viewer.id), viewer.nearness));
+    let nearing = after
+        .iter()
+        .filter(move |viewer| viewer.nearness.is_reconsidered_after(nearness_in(before, viewer.id)));
     leaving.chain(nearing).map(|viewer| viewer.id)
 }

@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
-use super::area::{Nearness, Position, Ring};
+use super::area::{Nearness, Position};
 use super::{CellKey, Cells, Group};
 use crate::session::connection_id::ConnectionId;
 
@@ -110,7 +110,7 @@ impl Sight {
             let before = known.map(|seen| seen.nearness);
             if before != Some(nearness) {
                 cells.set_viewer(number, viewer, nearness);
-                if is_reconsidered(before, nearness) {
+                if nearness.is_reconsidered_after(before) {
                     affected.extend_from_slice(cells.members(number));
                 }
             }
@@ -123,17 +123,5 @@ impl Sight {
     /// Removes the connection from the viewers of all cells, because the connection has ended.
     pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
         self.replace(viewer, &[], cells);
-    }
-}
-
-/// Returns whether objects may come into sight, or changes that wait for a long period must be sent, when a
-/// cell that was so near `before` has the nearness `after`.
-pub(super) fn is_reconsidered(before: Option<Nearness>, after: Nearness) -> bool {
-    match before {
-        None => after.ring == Ring::Near,
-        Some(before) => {
-            let comes_into_sight = before.ring != Ring::Near && after.ring == Ring::Near;
-            comes_into_sight || before.period > 1 && before.period != after.period
-        }
     }
 }

@@ -1,0 +1,97 @@
+//! The changes of one tick, of all objects.
+//!
+//! *Invariant:* each object has at most one changelist in a tick, for all connections together (S67).
+
+use repl_core::{Changelist, Refusal};
+
+use crate::transport::slot_set::SlotSet;
+
+/// The changes of this tick.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// The changes of each changed object, in ascending order of the slots. In `items`, the entries from
+    /// index `len` on are unused memory.
+    items: Vec<Change>,
+    len: usize,
+    /// The greatest number of entries that any tick has needed since spare entries were last freed (see
+    /// `ROUND_TICKS`).
+    most: usize,
+    /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
+    /// `slots`.
+    at: Vec<u32>,
+    pub(crate) slots: SlotSet,
+    /// The objects whose default view changed, or that were removed.
+    pub(crate) recast: SlotSet,
+    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
+    /// position in the history (R10).
+    pub(crate) evicted: Vec<(u32, u64, Changelist)>,
+    /// Values that cannot be sent, each with its slot and its refusal.
+    pub(crate) refusals: Vec<(u32, Refusal)>,
+}
+
+/// The changes of one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) slot: u32,
+    pub(crate) list: Changelist,
+}
+
+impl Changes {
+    /// Returns the changes of this tick, in ascending order of the slots.
+    pub(crate) fn as_slice(&self) -> &[Change] {
+        self.items.get(..self.len).unwrap_or_default()
+    }
+
+    /// Returns the changes of the object in `slot`, if it has changed.
+    pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
+        if !self.slots.contains(slot) {
+            return None;
+        }
+        self.items.get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.most = self.most.max(self.len);
+        self.len = 0;
+        self.slots.clear();
+        self.recast.clear();
+        self.evicted.clear();
+        self.refusals.clear();
+    }
+
+    /// Frees the unused entries that no tick needed recently, and the memory of their changelists. The server
+    /// calls `end_round` between two ticks.
+    pub(crate) fn end_round(&mut self) {
+        self.items.truncate(std::mem::take(&mut self.most));
+        self.items.iter_mut().for_each(|change| change.list.clear());
+        if self.items.capacity() > 4 * self.items.len() {
+            self.items.shrink_to(2 * self.items.len());
+        }
+    }
+
+    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
+    /// [`keep`](Self::keep) then adds the changelist to the changes of this tick.
+    pub(crate) fn blank(&mut self, slot: u32) -> &mut Changelist {
+        if self.items.len() == self.len {
+            self.items.push(Change { slot, list: Changelist::new() });
+        }
+        let change = &mut self.items[self.len];
+        change.slot = slot;
+        change.list.clear();
+        &mut change.list
+    }
+
+    /// Returns the changelist that [`blank`](Self::blank) returned last, and the list of evicted changelists.
+    pub(crate) fn last_blank(&mut self) -> (&Changelist, &mut Vec<(u32, u64, Changelist)>) {
+        (&self.items[self.len].list, &mut self.evicted)
+    }
+
+    pub(crate) fn keep(&mut self, slot: u32) {
+        if self.at.len() <= slot as usize {
+            self.at.resize(slot as usize + 1, 0);
+        }
+        self.at[slot as usize] = self.len as u32;
+        self.slots.insert(slot);
+        self.len += 1;
+    }
+}
