@@ -16,6 +16,7 @@ use crate::server::cells::Home;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::SEGMENT_BITS;
+use crate::transport::slot_set::SlotSet;
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::table::{Table, TableChange, TableHead, TableWriter};
 
@@ -28,12 +29,11 @@ pub(crate) struct Tables {
     /// The changes in cells that some connection has in sight, in the order in which they are encoded.
     order: Vec<Placed>,
     parts: Vec<CellPart>,
-    /// For each cell, its first part in this tick. It is valid if the cell's number of the tick is `build`.
-    heads: Vec<(u64, u32)>,
+    /// For each cell in `with_parts`, its first part in this tick.
+    heads: Vec<u32>,
+    with_parts: SlotSet,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
-    /// The number of tables that were built so far, which identifies this tick.
-    build: u64,
 }
 
 /// A change with everything that decides its place in the tables. The fields are in the order of their
@@ -108,9 +108,10 @@ impl Tables {
 
     /// Returns the parts of a cell in this tick.
     fn parts_of(&self, cell: u32) -> impl Iterator<Item = &CellPart> {
-        let head = self.heads.get(cell as usize).filter(|head| head.0 == self.build);
         let part = |at: u32| self.parts.get(at as usize);
-        std::iter::successors(head.and_then(|head| part(head.1)), move |last| last.next.and_then(part))
+        // Most cells have no parts, and the set of those that have is small enough for the fastest cache.
+        let head = if self.with_parts.contains(cell) { self.heads.get(cell as usize) } else { None };
+        std::iter::successors(head.and_then(|&head| part(head)), move |last| last.next.and_then(part))
     }
 
     /// Returns the changes that are due and in no table.
@@ -127,8 +128,8 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<u32>,
     ) {
-        self.build += 1;
         self.parts.clear();
+        self.with_parts.clear();
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
@@ -217,17 +218,18 @@ impl Tables {
     fn add_to_part(&mut self, placed: &Placed, table: u32, end: u32) {
         let Placed { cell, period, .. } = *placed;
         if self.heads.len() <= cell as usize {
-            self.heads.resize(cell as usize + 1, (0, 0));
+            self.heads.resize(cell as usize + 1, 0);
         }
         let head = &mut self.heads[cell as usize];
-        let next = (head.0 == self.build).then_some(head.1);
+        let next = self.with_parts.contains(cell).then_some(*head);
         if let Some(part) = next.and_then(|at| self.parts.get_mut(at as usize))
             && (part.table, part.period) == (table, period)
         {
             part.entries.end = end;
             return;
         }
-        *head = (self.build, self.parts.len() as u32);
+        self.with_parts.insert(cell);
+        *head = self.parts.len() as u32;
         self.parts.push(CellPart { table, period, entries: end - 1..end, next });
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Sight {
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
     cells: Vec<Seen>,
+    /// The numbers and periods of `cells`, which are read in each tick.
+    periods: Vec<(u32, u16)>,
 }
 
 /// A cell in a ring around a viewpoint, or the cell of a group.
@@ -68,7 +70,7 @@ impl Sight {
 
     /// Returns the numbers of the cells in the rings, and the periods with which their changes are received.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
-        self.cells.iter().map(|seen| (seen.number, seen.nearness.period))
+        self.periods.iter().copied()
     }
 
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
@@ -117,6 +119,8 @@ impl Sight {
             self.cells.push(Seen { key, number, nearness });
         }
         old.for_each(|seen| leave(seen, cells, &mut affected));
+        self.periods.clear();
+        self.periods.extend(self.cells.iter().map(|seen| (seen.number, seen.nearness.period)));
         affected
     }
 

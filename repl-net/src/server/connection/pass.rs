@@ -173,9 +173,9 @@ impl Connection {
         let (mut wanted, mut unwanted) = (0, 0);
         if !all_in_step {
             for (word, mask) in &segment.masks {
-                let out_of_step = self.objects.out_of_step_in(*word);
-                wanted |= mask & !out_of_step;
-                unwanted |= mask & out_of_step;
+                let in_step = self.objects.in_step_in(*word);
+                wanted |= mask & in_step;
+                unwanted |= mask & !in_step;
             }
             if wanted == 0 {
                 return;

@@ -47,8 +47,8 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or must still remove.
     known: SlotSet,
-    /// Objects that are not in step, including objects that the client does not have. For exactly the objects
-    /// in `out_of_step`, the client must not receive changes by shared segments.
+    /// Known objects that are not in step. The client receives changes by shared segments and tables for
+    /// exactly the other known objects.
     out_of_step: SlotSet,
     /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
@@ -207,13 +207,13 @@ impl ObjectStates {
     /// Returns whether all objects in `slots` are in step with this connection.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
-        slots.masks_in(&self.out_of_step).next().is_none()
+        slots.masks().all(|(word, mask)| mask & !self.in_step_in(word) == 0)
     }
 
-    /// Returns the objects in a word of 64 slots that are out of step, as a bit mask.
+    /// Returns the objects in a word of 64 slots that are in step, as a bit mask.
     #[inline]
-    pub(super) fn out_of_step_in(&self, word: usize) -> u64 {
-        self.out_of_step.word(word)
+    pub(super) fn in_step_in(&self, word: usize) -> u64 {
+        self.known.word(word) & !self.out_of_step.word(word)
     }
 
     /// Returns whether the connection has nothing to send to this client alone, except pending spawns.
@@ -236,7 +236,7 @@ impl ObjectStates {
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
-            .masks_in(&self.known)
+            .masks()
             .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.waiting.word(word)));
         sent.filter(move |&slot| {
             self.pending_spawns.contains(slot)
@@ -279,7 +279,7 @@ impl ObjectStates {
         self.joining.begin(word, shown);
         let spawns = shown & self.view.default_openings_in(word);
         self.known.insert_mask(word, spawns);
-        self.out_of_step.insert_mask(word, alive);
+        self.out_of_step.insert_mask(word, spawns);
         self.pending_spawns.add_mask(word, spawns);
         (spawns, shown & !spawns)
     }
@@ -322,7 +322,6 @@ impl ObjectStates {
     /// Records that the client does not see an object now, and begins to close it (to remove it from the
     /// client).
     pub(super) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
-        self.out_of_step.insert(slot);
         self.close(slot, CloseReason::Relevancy, since)
     }
 
@@ -370,7 +369,7 @@ impl ObjectStates {
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
         self.known.remove(slot);
         self.with_new_elements.remove(slot);
-        self.out_of_step.insert(slot);
+        self.out_of_step.remove(slot);
         self.to_send.remove(slot);
         self.check(slot);
         reopen
@@ -516,7 +515,7 @@ impl ObjectStates {
         let is_plain = tracked.is_some_and(Tracked::is_plain);
         self.with_new_elements.set(slot, tracked.is_some_and(|tracked| !tracked.new_elements.is_empty()));
         let is_in_step = is_up_to_date && self.view.is_shared(slot);
-        self.out_of_step.set(slot, !is_in_step);
+        self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
         if is_in_step {
             // From now on, shared segments contain the object's changes. If the connection also sent the
             // changes of an object in step itself, one packet would contain the object twice.
@@ -538,7 +537,8 @@ impl ObjectStates {
         if !cfg!(debug_assertions) {
             return;
         }
-        let (known, in_step) = (self.known.contains(slot), !self.out_of_step.contains(slot));
+        let (known, in_step) = (self.known.contains(slot), self.is_in_step(slot));
+        assert!(known || !self.out_of_step.contains(slot), "only what is known is out of step");
         let (pending, is_shared) = (self.pending_spawns.contains(slot), self.view.is_shared(slot));
         match self.tracked.get(slot) {
             Some(tracked) => {

@@ -39,7 +39,7 @@ impl ObjectStates {
         }
         for (word, mask) in slots.masks_in(&self.out_of_step) {
             let waiting = self.pending_spawns.waiting.word(word);
-            self.to_send.insert_mask(word, mask & self.known.word(word) & !waiting);
+            self.to_send.insert_mask(word, mask & !waiting);
         }
     }
 

@@ -580,8 +580,8 @@ impl Pair {
             assert_eq!(states.is_pending_spawn(slot), plain.spawn.is_some(), "slot {slot}: {plain:?}");
             let is_first = states.spawns_in(slot as usize / 64, 1 << (slot % 64)) != 0;
             assert_eq!(is_first, plain.is_known && !plain.was_used, "slot {slot}: {plain:?}");
-            let is_out = states.out_of_step_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
-            assert!(is_out || !plain.is_alive || plain.is_in_step(), "slot {slot}: {plain:?}");
+            let is_in_step = states.in_step_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
+            assert_eq!(is_in_step, plain.is_in_step(), "slot {slot}: {plain:?}");
             let found = states.get(slot);
             assert_eq!(found.is_some(), plain.tracked.is_some(), "slot {slot}: {plain:?}");
             let Some((found, tracked)) = found.zip(plain.tracked.as_ref()) else { continue };
