@@ -6,30 +6,38 @@
 //! computes the distance of each player to each creature in the cells around it, in each tick; the other
 //! changes what players see only when a creature or a player moves to another cell.
 //!
+//! `crossings` measures the same for creatures that all move to another cell in each tick, less the time for
+//! creatures that all move within their cells. `join` is the time until a connected client has a viewpoint,
+//! and also until the packets of the tick with all creatures in sight are made. `idle` are ticks in which
+//! nothing changes, with clients that have everything.
+//!
+//! All times are processor times, where the system tells them.
+//!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
+#[path = "support/config.rs"]
+mod config;
+#[path = "../examples/open_world/cpu_clock.rs"]
+mod cpu_clock;
+#[path = "support/crowd.rs"]
+mod crowd;
+#[path = "support/grids.rs"]
+mod grids;
 #[path = "support/ratios.rs"]
 mod ratios;
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::Criterion;
 use repl::Area;
 use repl::prelude::*;
 use repl::sim::Rng;
 
+use cpu_clock::CpuClock;
+use crowd::Crowd;
+use grids::{Candidate, Exact, OnChange, PLAYERS, Scene, Set, VIEW};
 use ratios::Side;
 
-const PLAYERS: usize = 100;
-const CREATURES: usize = 5_000;
-/// Creatures and players stay within this distance of zero, on both axes.
-const EXTENT: f32 = 1_000.0;
-const VIEW: f32 = 100.0;
-/// 5 units a second at 30 ticks a second.
-const STEP: f32 = 5.0 / 30.0;
-const SIDE: f32 = VIEW / 4.0;
-const CELLS: usize = (2.0 * EXTENT / SIDE) as usize;
 const TICK: Duration = Duration::from_millis(33);
 /// The timeout is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
@@ -40,38 +48,10 @@ struct Creature {
     position: [f32; 2],
 }
 
-/// Where everyone is, and where everyone goes.
-#[derive(Clone)]
-struct Scene {
-    creatures: Vec<[f32; 2]>,
-    players: Vec<[f32; 2]>,
-    steps: Vec<[f32; 2]>,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let mut rng = Rng::new(7);
-        let mut coordinate = |extent: f32| rng.below(20_001) as f32 / 10_000.0 * extent - extent;
-        let mut points = |count: usize, extent: f32| -> Vec<[f32; 2]> {
-            (0..count).map(|_| [coordinate(extent), coordinate(extent)]).collect()
-        };
-        let (creatures, players) = (points(CREATURES, EXTENT), points(PLAYERS, EXTENT));
-        let steps = points(CREATURES + PLAYERS, STEP);
-        Self { creatures, players, steps }
-    }
-
-    /// Moves everyone by one tick.
-    fn advance(&mut self) {
-        for (position, step) in self.creatures.iter_mut().chain(&mut self.players).zip(&mut self.steps) {
-            for axis in 0..2 {
-                position[axis] += step[axis];
-                if position[axis].abs() > EXTENT {
-                    step[axis] = -step[axis];
-                    position[axis] += 2.0 * step[axis];
-                }
-            }
-        }
-    }
+/// Says that players see the creatures near them.
+fn locate(server: &mut Server) {
+    let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
+    server.locate(Area::within(VIEW).flat(), position);
 }
 
 /// A server with the creatures, and a connection for each player.
@@ -85,32 +65,14 @@ struct Repl {
 }
 
 impl Repl {
-    fn new(is_located: bool) -> Self {
+    fn new(is_located: bool, scene: Scene) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
         if is_located {
-            let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
-            server.locate(Area::within(VIEW).flat(), position);
+            locate(&mut server);
         }
-        let scene = Scene::new();
         let creatures = scene.creatures.iter().map(|&position| server.spawn(Creature { position })).collect();
         let connections = (0..PLAYERS).map(|_| server.connect(Duration::ZERO)).collect();
         Self { scene, server, creatures, connections, is_located, now: Duration::ZERO }
-    }
-
-    fn tick(&mut self) -> Duration {
-        self.scene.advance();
-        for (&creature, &position) in self.creatures.iter().zip(&self.scene.creatures) {
-            self.server[creature].position = position;
-        }
-        self.now += TICK;
-        let start = Instant::now();
-        if self.is_located {
-            for (&connection, &[x, y]) in self.connections.iter().zip(&self.scene.players) {
-                self.server.set_viewpoints(connection, &[[x, y, 0.0]]);
-            }
-        }
-        self.server.tick(self.now);
-        start.elapsed()
     }
 
     /// Returns how many creatures each player sees.
@@ -122,163 +84,35 @@ impl Repl {
     }
 }
 
-/// Returns the cell that contains a position.
-fn cell_of(position: [f32; 2]) -> usize {
-    let [x, y] = position.map(|coordinate| (((coordinate + EXTENT) / SIDE) as usize).min(CELLS - 1));
-    y * CELLS + x
-}
-
-fn is_near(one: [f32; 2], other: [f32; 2], radius: f32) -> bool {
-    let (x, y) = (one[0] - other[0], one[1] - other[1]);
-    x * x + y * y <= radius * radius
-}
-
-/// Calls `visit` with each cell whose centre is within a radius of a position.
-fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
-    let range = |coordinate: f32| {
-        let at = |coordinate: f32| (((coordinate + EXTENT) / SIDE).max(0.0) as usize).min(CELLS - 1);
-        at(coordinate - radius)..=at(coordinate + radius)
-    };
-    for y in range(position[1]) {
-        for x in range(position[0]) {
-            let centre = [x, y].map(|at| (at as f32 + 0.5) * SIDE - EXTENT);
-            if is_near(centre, position, radius) {
-                visit(y * CELLS + x);
-            }
-        }
-    }
-}
-
-/// Sets of creatures as bits.
-type Set = Vec<u64>;
-
-/// Keeps its cells from tick to tick, and computes the distance of each player to each creature near it.
-struct Exact {
-    scene: Scene,
-    cells: Vec<Vec<u32>>,
-    of: Vec<usize>,
-    seen: Vec<Set>,
-}
-
-impl Exact {
-    fn new() -> Self {
-        let scene = Scene::new();
-        let (mut cells, mut of) = (vec![Vec::new(); CELLS * CELLS], Vec::new());
-        for (creature, &position) in scene.creatures.iter().enumerate() {
-            cells[cell_of(position)].push(creature as u32);
-            of.push(cell_of(position));
-        }
-        Self { scene, cells, of, seen: vec![vec![0; CREATURES.div_ceil(64)]; PLAYERS] }
-    }
-
-    fn tick(&mut self) -> Duration {
+impl Candidate for Repl {
+    fn advance(&mut self) {
         self.scene.advance();
-        let start = Instant::now();
-        for (creature, &position) in self.scene.creatures.iter().enumerate() {
-            let cell = cell_of(position);
-            if cell != self.of[creature] {
-                self.cells[self.of[creature]].retain(|&other| other != creature as u32);
-                self.cells[cell].push(creature as u32);
-                self.of[creature] = cell;
-            }
+        for (&creature, &position) in self.creatures.iter().zip(&self.scene.creatures) {
+            self.server[creature].position = position;
         }
-        let mut changes = 0;
-        for (&player, seen) in self.scene.players.iter().zip(&mut self.seen) {
-            let mut now: Set = vec![0; seen.len()];
-            // A creature within the view is in a cell whose centre is at most half a diagonal farther away.
-            cells_near(player, VIEW + SIDE * 0.75, |cell| {
-                for &creature in &self.cells[cell] {
-                    if is_near(self.scene.creatures[creature as usize], player, VIEW) {
-                        now[creature as usize / 64] |= 1 << (creature % 64);
-                    }
-                }
-            });
-            changes += seen.iter().zip(&now).map(|(before, now)| (before ^ now).count_ones()).sum::<u32>();
-            *seen = now;
-        }
-        black_box(changes);
-        start.elapsed()
-    }
-}
-
-/// Cells with the players who see them. What players see changes only when someone moves to another cell.
-struct OnChange {
-    scene: Scene,
-    cells: Vec<Vec<u32>>,
-    viewers: Vec<Vec<u32>>,
-    of: Vec<usize>,
-    player_cells: Vec<usize>,
-    seen: Vec<Set>,
-}
-
-impl OnChange {
-    fn new() -> Self {
-        let Exact { scene, cells, of, seen } = Exact::new();
-        let mut grid = Self {
-            cells,
-            viewers: vec![Vec::new(); CELLS * CELLS],
-            of,
-            player_cells: scene.players.iter().map(|&position| cell_of(position)).collect(),
-            seen,
-            scene,
-        };
-        for player in 0..PLAYERS {
-            grid.look(player, true);
-        }
-        grid
+        self.now += TICK;
     }
 
-    /// Adds or removes everything that a player in a cell sees.
-    fn look(&mut self, player: usize, adds: bool) {
-        let at = self.player_cells[player];
-        let centre = [at % CELLS, at / CELLS].map(|at| (at as f32 + 0.5) * SIDE - EXTENT);
-        cells_near(centre, VIEW, |cell| {
-            if adds {
-                self.viewers[cell].push(player as u32);
-            } else {
-                self.viewers[cell].retain(|&viewer| viewer != player as u32);
-            }
-            for &creature in &self.cells[cell] {
-                let (word, bit) = (&mut self.seen[player][creature as usize / 64], 1 << (creature % 64));
-                if adds { *word |= bit } else { *word &= !bit }
-            }
-        });
-    }
-
-    fn tick(&mut self) -> Duration {
-        self.scene.advance();
-        let start = Instant::now();
-        for creature in 0..CREATURES {
-            let (before, after) = (self.of[creature], cell_of(self.scene.creatures[creature]));
-            if before == after {
-                continue;
-            }
-            self.of[creature] = after;
-            self.cells[before].retain(|&other| other != creature as u32);
-            self.cells[after].push(creature as u32);
-            let (word, bit) = (creature / 64, 1 << (creature % 64));
-            self.viewers[before].iter().for_each(|&viewer| self.seen[viewer as usize][word] &= !bit);
-            self.viewers[after].iter().for_each(|&viewer| self.seen[viewer as usize][word] |= bit);
-        }
-        for player in 0..PLAYERS {
-            let cell = cell_of(self.scene.players[player]);
-            if cell != self.player_cells[player] {
-                self.look(player, false);
-                self.player_cells[player] = cell;
-                self.look(player, true);
+    fn tick(&mut self) {
+        if self.is_located {
+            for (&connection, &[x, y]) in self.connections.iter().zip(&self.scene.players) {
+                self.server.set_viewpoints(connection, &[[x, y, 0.0]]);
             }
         }
-        start.elapsed()
+        self.server.tick(self.now);
     }
 }
 
 /// Checks that the players of all candidates see about the same number of creatures.
 fn candidates_agree() {
-    let (mut repl, mut exact, mut on_change) = (Repl::new(true), Exact::new(), OnChange::new());
+    let mut repl = Repl::new(true, Scene::new());
+    let (mut exact, mut on_change) = (Exact::new(Scene::new()), OnChange::new(Scene::new()));
     for _ in 0..300 {
-        repl.tick();
-        exact.tick();
-        on_change.tick();
+        let candidates: [&mut dyn Candidate; 3] = [&mut repl, &mut exact, &mut on_change];
+        for candidate in candidates {
+            candidate.advance();
+            candidate.tick();
+        }
     }
     let count =
         |seen: &[Set]| -> usize { seen.iter().flatten().map(|word| word.count_ones() as usize).sum() };
@@ -289,37 +123,180 @@ fn candidates_agree() {
     }
 }
 
-fn main() {
-    candidates_agree();
-    let mut criterion = Criterion::default().configure_from_args();
-    let (mut located, mut plain) = (Repl::new(true), Repl::new(false));
-    let (mut exact, mut on_change) = (Exact::new(), OnChange::new());
+/// Measures times, as criterion and the ratios need them.
+struct Timer(CpuClock);
+
+impl Timer {
+    /// Returns the time of `count` ticks.
+    fn ticks(&self, candidate: &mut dyn Candidate, count: u64) -> Duration {
+        let mut tick = || {
+            candidate.advance();
+            self.0.measure(|| candidate.tick()).1
+        };
+        (0..count).map(|_| tick()).sum()
+    }
+
+    /// Returns by how much longer the ticks of one candidate take than those of another.
+    fn difference(&self, one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
+        self.ticks(one, count).saturating_sub(self.ticks(other, count))
+    }
+}
+
+fn scene(criterion: &mut Criterion, timer: &Timer) {
+    let (mut located, mut plain) = (Repl::new(true, Scene::new()), Repl::new(false, Scene::new()));
+    let (mut exact, mut on_change) = (Exact::new(Scene::new()), OnChange::new(Scene::new()));
     let mut group = criterion.benchmark_group("relevancy/scene");
     group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    let sum =
-        |count: u64, tick: &mut dyn FnMut() -> Duration| -> Duration { (0..count).map(|_| tick()).sum() };
-    group.bench_function("tick", |bencher| bencher.iter_custom(|count| sum(count, &mut || located.tick())));
-    group.bench_function("tick_without_areas", |bencher| {
-        bencher.iter_custom(|count| sum(count, &mut || plain.tick()))
-    });
-    group.bench_function("hand_exact", |bencher| {
-        bencher.iter_custom(|count| sum(count, &mut || exact.tick()))
-    });
-    group.bench_function("hand_on_change", |bencher| {
-        bencher.iter_custom(|count| sum(count, &mut || on_change.tick()))
-    });
+    let candidates: [(&str, &mut dyn Candidate); 4] = [
+        ("tick", &mut located),
+        ("tick_without_areas", &mut plain),
+        ("hand_exact", &mut exact),
+        ("hand_on_change", &mut on_change),
+    ];
+    for (name, candidate) in candidates {
+        group.bench_function(name, |bencher| bencher.iter_custom(|count| timer.ticks(candidate, count)));
+    }
     group.finish();
-    criterion.final_summary();
     if ratios::are_wanted() {
         ratios::report(
             "relevancy/scene",
             &mut [
-                Side::new("relevancy", None, &mut |count| {
-                    sum(count, &mut || located.tick()).saturating_sub(sum(count, &mut || plain.tick()))
-                }),
-                Side::new("hand_exact", None, &mut |count| sum(count, &mut || exact.tick())),
-                Side::new("hand_on_change", None, &mut |count| sum(count, &mut || on_change.tick())),
+                Side::new("relevancy", None, &mut |count| timer.difference(&mut located, &mut plain, count)),
+                Side::new("hand_exact", None, &mut |count| timer.ticks(&mut exact, count)),
+                Side::new("hand_on_change", None, &mut |count| timer.ticks(&mut on_change, count)),
             ],
         );
+    }
+}
+
+/// Reports the time of 5,000 crossings.
+fn report_crossings(timer: &Timer) {
+    let [mut crossing, mut staying] = [true, false].map(|crosses| Repl::new(true, Scene::hopping(crosses)));
+    let [mut hand, mut hand_staying] = [true, false].map(|crosses| OnChange::new(Scene::hopping(crosses)));
+    ratios::report(
+        "relevancy/5000_crossings",
+        &mut [
+            Side::new("crossings", None, &mut |count| timer.difference(&mut crossing, &mut staying, count)),
+            Side::new("hand_on_change", None, &mut |count| {
+                timer.difference(&mut hand, &mut hand_staying, count)
+            }),
+        ],
+    );
+}
+
+/// How many creatures a client sees that joins.
+const JOINED: usize = 1_000;
+
+/// Returns a server with creatures that are all near zero.
+fn dense_server() -> Server {
+    let mut server = Server::new(config::at_once());
+    locate(&mut server);
+    for number in 0..JOINED {
+        let position = [number as f32 % 100.0 - 50.0, number as f32 / 10.0 - 50.0];
+        server.spawn(Creature { position });
+    }
+    server
+}
+
+/// Returns the time in which a connected client gets everything in sight. Without `sends`, nothing is sent.
+fn join(timer: &Timer, crowd: &mut Crowd, sends: bool) -> Duration {
+    let connection = crowd.connect();
+    (0..4).for_each(|_| _ = crowd.exchange());
+    let (_, client) = crowd.clients.pop().expect("it was added");
+    assert!(client.is_connected());
+    let work = || {
+        crowd.server.set_viewpoints(connection, &[[0.0; 3]]);
+        if sends {
+            crowd.tick();
+        }
+    };
+    let ((), time) = timer.0.measure(work);
+    crowd.server.disconnect(connection);
+    time
+}
+
+/// Reports how long it takes until a client has 1,000 creatures in sight.
+fn report_join(timer: &Timer) {
+    let crowd =
+        || Crowd::new(dense_server(), ClientConfig::default(), |client| _ = client.register::<Creature>());
+    let (mut shown, mut sent) = (crowd(), crowd());
+    // Only the cells near zero have creatures, and only the first player is there.
+    let mut scene = Scene::new();
+    scene.players[0] = [0.0; 2];
+    for (number, position) in scene.creatures.iter_mut().enumerate() {
+        let number = number.min(JOINED) as f32;
+        *position = [number % 100.0 - 50.0, number / 10.0 - 50.0];
+    }
+    scene.creatures.truncate(JOINED);
+    let mut hand = OnChange::new(scene);
+    ratios::report(
+        "relevancy/join_1000_creatures",
+        &mut [
+            Side::new("shown", None, &mut |count| (0..count).map(|_| join(timer, &mut shown, false)).sum()),
+            Side::new("hand", None, &mut |count| {
+                let mut look = || {
+                    hand.look(0, false);
+                    timer.0.measure(|| hand.look(0, true)).1
+                };
+                (0..count).map(|_| look()).sum()
+            }),
+            Side::new("with_sending", None, &mut |count| {
+                (0..count).map(|_| join(timer, &mut sent, true)).sum()
+            }),
+        ],
+    );
+}
+
+/// Returns a server with clients that have all objects in their sight. The objects are equally dense however
+/// many there are.
+fn idle_crowd(objects: usize, connections: usize) -> Crowd {
+    let limits = ServerConfig { max_objects: 200_000, timeout: FOREVER, ..config::at_once() };
+    let mut server = Server::new(limits);
+    locate(&mut server);
+    let (mut rng, extent) = (Rng::new(7), (objects as f32).sqrt() * 10.0);
+    let mut point = || [0, 1].map(|_| (rng.below(20_001) as f32 / 10_000.0 - 1.0) * extent);
+    for _ in 0..objects {
+        let position = point();
+        server.spawn(Creature { position });
+    }
+    let config = ClientConfig { max_objects: 200_000, timeout: FOREVER, ..ClientConfig::default() };
+    let mut crowd = Crowd::new(server, config, |client| _ = client.register::<Creature>());
+    for _ in 0..connections {
+        let (connection, [x, y]) = (crowd.connect(), point());
+        crowd.server.set_viewpoints(connection, &[[x, y, 0.0]]);
+    }
+    crowd.settle();
+    assert!(crowd.clients.iter().all(|(_, client)| client.objects::<Creature>().count() > 0));
+    crowd
+}
+
+/// Reports how long a tick takes in which nothing changes.
+fn report_idle(timer: &Timer, work: &str, connections: usize) {
+    let [mut small, mut medium, mut large] =
+        [1_000, 10_000, 100_000].map(|objects| idle_crowd(objects, connections));
+    let run = |crowd: &mut Crowd, count: u64| -> Duration {
+        (0..count).map(|_| timer.0.measure(|| crowd.tick()).1).sum()
+    };
+    ratios::report(
+        work,
+        &mut [
+            Side::new("of_100000", None, &mut |count| run(&mut large, count)),
+            Side::new("of_10000", None, &mut |count| run(&mut medium, count)),
+            Side::new("of_1000", None, &mut |count| run(&mut small, count)),
+        ],
+    );
+}
+
+fn main() {
+    candidates_agree();
+    let mut criterion = Criterion::default().configure_from_args();
+    let timer = Timer(CpuClock::new());
+    scene(&mut criterion, &timer);
+    criterion.final_summary();
+    if ratios::are_wanted() {
+        report_crossings(&timer);
+        report_join(&timer);
+        report_idle(&timer, "relevancy/idle_32", 32);
+        report_idle(&timer, "relevancy/idle_200", 200);
     }
 }

@@ -12,7 +12,8 @@ use repl_core::{
     WriteError,
 };
 
-use super::cells::area::Position;
+use super::cells::area::{Area, Position};
+use super::cells::positions::Positions;
 use crate::session::archetype::Archetype;
 
 /// The collections in which a comparison stores its results.
@@ -53,9 +54,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Returns the position of the object in a row, according to its shadow. Returns `None` if the class has
-    /// no area.
-    fn position(&self, row: u32) -> Option<Position>;
+    /// Puts the positions of some objects into `positions`, according to their shadows. Each object in
+    /// `changed` is a slot and a row. `area` is the area of the class.
+    fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
@@ -100,11 +101,29 @@ pub(crate) struct Shadows<T> {
     pub(crate) slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
     /// Returns the position of an object, or `None` if the class has no area.
-    pub(crate) locate: Option<Locate<T>>,
+    pub(crate) locate: Option<Box<dyn Locate<T>>>,
 }
 
 /// A function that returns the position of an object.
-pub(crate) type Locate<T> = Box<dyn Fn(&T) -> Position + Send + Sync>;
+pub(crate) trait Locate<T>: Send + Sync {
+    /// Returns the position of an object.
+    fn position(&self, object: &T) -> Position;
+    /// Does what [`Column::locate`] does, with the shadows in `rows`. A method for many objects, because each
+    /// call of an unknown function takes longer than the work for one object.
+    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
+}
+
+impl<T, F: Fn(&T) -> Position + Send + Sync> Locate<T> for F {
+    fn position(&self, object: &T) -> Position {
+        self(object)
+    }
+
+    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions) {
+        for &(slot, row) in changed {
+            positions.update(area, slot, self(&rows[row as usize]));
+        }
+    }
+}
 
 impl<T: Replicated> Shadows<T> {
     fn new(max_bits: u64) -> Self {
@@ -137,7 +156,7 @@ impl<T: Replicated> Shadows<T> {
 
     /// Returns the position of an object, if the class has an area.
     pub(crate) fn position_of(&self, object: &T) -> Option<Position> {
-        self.locate.as_ref().map(|locate| locate(object))
+        self.locate.as_ref().map(|locate| locate.position(object))
     }
 
     /// Adds an archetype (a set of initial values) and returns its number.
@@ -231,8 +250,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         archetypes.iter().map(|make| class.begin_sums(&make())).collect()
     }
 
-    fn position(&self, row: u32) -> Option<Position> {
-        self.shadows.position_of(&self.shadows.rows[row as usize])
+    fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions) {
+        if let Some(locate) = &self.shadows.locate {
+            locate.locate(&self.shadows.rows, changed, area, positions);
+        }
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -57,6 +57,9 @@ pub(crate) struct World {
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
+    /// For each class with an area, the slots and rows of the objects that changed, while objects are
+    /// compared.
+    changed_rows: Vec<Vec<(u32, u32)>>,
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
@@ -127,6 +130,7 @@ impl World {
         self.asks_at_open |= asks_at_open(column.conditions());
         self.columns.push(Box::new(column));
         self.polled.push(false);
+        self.changed_rows.push(Vec::new());
         self.by_type.insert(TypeId::of::<T>(), class);
         class
     }
@@ -459,6 +463,19 @@ impl World {
         self.schedule.changed(&self.changes.slots);
         self.opening.clear();
         self.reopening.clear();
+        self.locate_changed();
+    }
+
+    /// Records the positions of the objects that changed.
+    fn locate_changed(&mut self) {
+        for (class, changed) in self.changed_rows.iter_mut().enumerate() {
+            if !changed.is_empty()
+                && let Some((area, positions)) = self.cells.positions_in(class as u16)
+            {
+                self.columns[class].locate(changed, area, positions);
+            }
+            changed.clear();
+        }
     }
 
     /// Prefetches the memory for comparisons that come after index `at` of the queue. Prefetching has three
@@ -508,10 +525,8 @@ impl World {
         }
         entry.note_changes(list.handles(), column.conditions(), self.frame);
         entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
-        if self.cells.has_area(entry.class)
-            && let Some(position) = column.position(entry.row)
-        {
-            self.cells.position_changed(slot, entry.class, position);
+        if self.cells.has_area(entry.class) {
+            self.changed_rows[entry.class as usize].push((slot, entry.row));
         }
         self.changes.keep(slot);
     }

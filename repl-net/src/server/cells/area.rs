@@ -198,34 +198,44 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns the cells in the rings around a viewpoint, each with its nearness.
-    pub(crate) fn cells_around(&self, viewpoint: Position) -> impl Iterator<Item = (CellPosition, Nearness)> {
+    /// Calls `visit` with each cell in the rings around a viewpoint and its nearness, in ascending order of the
+    /// cells.
+    pub(crate) fn cells_around(&self, viewpoint: Position, mut visit: impl FnMut(CellPosition, Nearness)) {
         let centre = self.cell_of(viewpoint);
         let reach = (self.keep_radius / self.cell).ceil() as i32 + 1;
-        let range =
-            move |at: i32| -> RangeInclusive<i32> { at.saturating_sub(reach)..=at.saturating_add(reach) };
+        let range = |at: i32| -> RangeInclusive<i32> { at.saturating_sub(reach)..=at.saturating_add(reach) };
         let depth = if self.is_flat { 0..=0 } else { range(centre[2]) };
-        let area = *self;
-        range(centre[0]).flat_map(move |x| {
-            let depth = depth.clone();
-            range(centre[1]).flat_map(move |y| {
-                let cells = depth.clone().map(move |z| [x, y, z]);
-                cells.filter_map(move |cell| Some((cell, area.nearness_of(cell, viewpoint)?)))
-            })
-        })
+        let farthest = square(self.keep_radius);
+        for x in range(centre[0]) {
+            let along_x = self.squared_distance(x, viewpoint[0]);
+            for y in range(centre[1]) {
+                let along_both = along_x + self.squared_distance(y, viewpoint[1]);
+                if along_both > farthest {
+                    continue;
+                }
+                for z in depth.clone() {
+                    let along_z = if self.is_flat { 0.0 } else { self.squared_distance(z, viewpoint[2]) };
+                    if let Some(nearness) = self.nearness_at(along_both + along_z) {
+                        visit([x, y, z], nearness);
+                    }
+                }
+            }
+        }
     }
 
-    /// Returns how near a cell is to a viewpoint. Returns `None` if the cell is in no ring around it.
+    /// Returns the square of the distance between the centre of a cell and a viewpoint on one axis.
     #[inline]
-    fn nearness_of(&self, cell: CellPosition, viewpoint: Position) -> Option<Nearness> {
-        let axes = if self.is_flat { 2 } else { 3 };
-        let distances = cell.iter().zip(viewpoint).take(axes).map(|(&at, viewpoint)| {
-            // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
-            let centre = (f64::from(at) + 0.5) * f64::from(self.cell);
-            centre - f64::from(viewpoint)
-        });
-        let squared = distances.map(|distance| distance * distance).sum::<f64>();
-        let is_within = |radius: f32| squared <= f64::from(radius) * f64::from(radius);
+    fn squared_distance(&self, cell: i32, viewpoint: f32) -> f64 {
+        // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
+        let distance = (f64::from(cell) + 0.5) * f64::from(self.cell) - f64::from(viewpoint);
+        distance * distance
+    }
+
+    /// Returns how near a cell is whose centre is at this squared distance from a viewpoint. Returns `None` if
+    /// the cell is in no ring.
+    #[inline]
+    fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
+        let is_within = |radius: f32| squared_distance <= square(radius);
         if !is_within(self.keep_radius) {
             return None;
         }
@@ -233,6 +243,11 @@ impl Area {
         let band = self.bands.iter().rev().find(|band| !is_within(band.beyond));
         Some(Nearness { ring, period: band.map_or(1, |band| band.period) })
     }
+}
+
+#[inline]
+fn square(distance: f32) -> f64 {
+    f64::from(distance) * f64::from(distance)
 }
 
 /// Returns the greatest integer that is not greater than `value`. `f32::floor` would be a function call on

@@ -6,6 +6,7 @@
 //! *Invariant:* an attached object is in the same cell as the object to which it is attached.
 
 pub(crate) mod area;
+pub(crate) mod positions;
 pub(crate) mod sight;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,6 +16,7 @@ use repl_core::ObjectRef;
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
 use area::{Area, CellPosition, Nearness, Position};
+use positions::Positions;
 
 /// A group of connections, for example a team, a room or a level. You choose its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,12 +135,10 @@ pub(crate) struct Cells {
     /// For each slot, where its object is.
     places: Vec<Place>,
     /// The cell of the last position of the object in each slot, if its class has an area.
-    positions: Vec<CellPosition>,
+    positions: Positions,
     everyone: SlotSet,
     /// The objects that are attached to an object.
     attached: BTreeMap<u32, Vec<u32>>,
-    /// Objects that are still in their old cells, although their positions are now in other cells.
-    moved: SlotSet,
 }
 
 impl Cells {
@@ -178,11 +178,10 @@ impl Cells {
         let at = slot as usize;
         if self.places.len() <= at {
             self.places.resize(at + 1, Place::default());
-            self.positions.resize(at + 1, CellPosition::default());
         }
         self.places[at] = Place { class, home: Home::Nobody, ..Place::default() };
         if let (Some(area), Some(position)) = (self.area(class), position) {
-            self.positions[at] = area.cell_of(position);
+            self.positions.set(slot, area.cell_of(position));
             self.places[at].relevancy = Relevancy::Located;
         }
         self.settle(slot);
@@ -197,8 +196,9 @@ impl Cells {
             affected.extend(self.settle(orphan));
         }
         self.detach(slot);
+        // A move of the object that is still recorded then leads to no cell.
+        self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
         self.move_to(slot, Home::Nobody);
-        self.moved.remove(slot);
         affected
     }
 
@@ -282,29 +282,33 @@ impl Cells {
         }
     }
 
-    /// Records the position of an object that has changed. The object moves to its new cell at the next
-    /// [`take_moved`](Self::take_moved).
-    #[inline]
-    pub(crate) fn position_changed(&mut self, slot: u32, class: u16, position: Position) {
-        let Some(area) = self.area(class) else { return };
-        let cell = area.cell_of(position);
-        let known = &mut self.positions[slot as usize];
-        if cell != *known {
-            *known = cell;
-            self.moved.insert(slot);
-        }
+    /// Returns the area of a class, and the positions, into which the caller puts the new positions of objects
+    /// of this class. The objects move to their new cells at the next [`take_moved`](Self::take_moved).
+    pub(crate) fn positions_in(&mut self, class: u16) -> Option<(&Area, &mut Positions)> {
+        let area = self.areas.get(usize::from(class))?.as_ref()?;
+        Some((area, &mut self.positions))
     }
 
     /// Moves all objects with positions in other cells to these cells. Appends to `affected` each connection
     /// for which an object may have come into sight or gone out of it, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
-        for slot in std::mem::take(&mut self.moved).iter() {
+        let mut moved = self.positions.take_moved();
+        for slot in moved.drain(..) {
             let before = self.home(slot);
-            let slots = self.settle(slot);
+            self.settle_alone(slot);
+            let first = affected.len();
             let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
-            let others = concerned(before, after);
-            affected.extend(others.flat_map(|viewer| slots.iter().map(move |&slot| (viewer, slot))));
+            affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
+            if self.attached.contains_key(&slot) {
+                let others = self.settle(slot);
+                for at in first..affected.len() {
+                    let viewer = affected[at].0;
+                    affected
+                        .extend(others.iter().filter(|&&other| other != slot).map(|&other| (viewer, other)));
+                }
+            }
         }
+        self.positions.give_back(moved);
     }
 
     fn viewers(&self, home: Home) -> &[Viewer] {
@@ -317,22 +321,23 @@ impl Cells {
     /// Moves an object to its cell, together with the objects that are attached to it. Returns all of them.
     fn settle(&mut self, slot: u32) -> Vec<u32> {
         let slots = self.with_attached(slot);
-        for &slot in &slots {
-            let place = self.places[slot as usize];
-            let home = match place.relevancy {
-                Relevancy::Always => Home::Everyone,
-                Relevancy::OwnerOnly => Home::Nobody,
-                Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
-                Relevancy::Located => {
-                    Home::Cell(self.number_of(CellKey::At(place.class, self.positions[slot as usize])))
-                }
-                Relevancy::AttachedTo(_) => {
-                    self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent))
-                }
-            };
-            self.move_to(slot, home);
-        }
+        slots.iter().for_each(|&slot| self.settle_alone(slot));
         slots
+    }
+
+    /// Moves an object to its cell, without the objects that are attached to it.
+    fn settle_alone(&mut self, slot: u32) {
+        let place = self.places[slot as usize];
+        let home = match place.relevancy {
+            Relevancy::Always => Home::Everyone,
+            Relevancy::OwnerOnly => Home::Nobody,
+            Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
+            Relevancy::Located => {
+                Home::Cell(self.number_of(CellKey::At(place.class, self.positions.cell(slot))))
+            }
+            Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent)),
+        };
+        self.move_to(slot, home);
     }
 
     fn move_to(&mut self, slot: u32, home: Home) {

@@ -79,8 +79,11 @@ impl Sight {
         let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE));
         let mut rings: Vec<(CellKey, Nearness)> = groups.collect();
         for (class, area) in cells.areas() {
-            let around = self.viewpoints.iter().flat_map(|&viewpoint| area.cells_around(viewpoint));
-            rings.extend(around.map(|(cell, nearness)| (CellKey::At(class, cell), nearness)));
+            for &viewpoint in &self.viewpoints {
+                area.cells_around(viewpoint, |cell, nearness| {
+                    rings.push((CellKey::At(class, cell), nearness))
+                });
+            }
         }
         // If several viewpoints are around a cell, its least nearness counts, which comes first.
         rings.sort_unstable();
