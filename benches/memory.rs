@@ -7,6 +7,8 @@
 mod allocator;
 #[path = "../tests/support/crowd.rs"]
 mod crowd;
+#[path = "support/wanderers.rs"]
+mod wanderers;
 
 use std::io::{self, Write};
 
@@ -75,11 +77,20 @@ fn report_behind() {
     report("every second item gone, 1,000 lost ticks", &cases);
 }
 
+fn report_large_worlds() {
+    let cases = [1_000, 10_000, 50_000].map(wanderers::per_connection);
+    for (name, bytes) in [("in a large world, everything acknowledged", 0), ("the same after a walk", 1)] {
+        let [small, medium, large] = cases.map(|case| case[bytes]);
+        report(name, &[("of 1,000", small), ("of 10,000", medium), ("of 50,000", large)]);
+    }
+}
+
 fn main() {
     // Without the argument, the program was started only to check that it runs.
     if std::env::args().any(|argument| argument == "--bench") {
         report_acknowledged();
         report_under_way();
         report_behind();
+        report_large_worlds();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The library decides in the tick, between its other work, who sees what. So this cost is measured as the
 //! difference of two ticks: one of a class with an area, and one of the same class without. No client is
-//! connected, so nothing is sent. The two grids written by hand do the same work on arrays of positions: one
+//! connected and nothing is shared, so nothing is encoded. The two grids written by hand do the same work on arrays of positions: one
 //! computes the distance of each player to each creature in the cells around it, in each tick; the other
 //! changes what players see only when a creature or a player moves to another cell.
 //!
@@ -66,7 +66,8 @@ struct Repl {
 
 impl Repl {
     fn new(is_located: bool, scene: Scene) -> Self {
-        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
+        let mut server =
+            Server::new(ServerConfig { timeout: FOREVER, share: false, ..ServerConfig::default() });
         if is_located {
             locate(&mut server);
         }

@@ -43,7 +43,7 @@ impl LaterChanges {
         cells: &Cells,
         prune: impl Fn(u32, &mut Changelist),
     ) {
-        if !cells.are_unused() {
+        if cells.have_bands() {
             for Change { slot, list } in changes {
                 let Home::Cell(cell) = cells.home(*slot) else { continue };
                 for ticks in cells.long_periods(cell) {

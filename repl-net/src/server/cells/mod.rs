@@ -129,6 +129,8 @@ struct Place {
 pub(crate) struct Cells {
     /// The area of each class, if it has one.
     areas: Vec<Option<Area>>,
+    /// Whether any area has bands with long periods.
+    have_bands: bool,
     numbers: HashMap<CellKey, u32>,
     cells: Vec<Cell>,
     free: Vec<u32>,
@@ -148,6 +150,7 @@ impl Cells {
         if self.areas.len() <= at {
             self.areas.resize(at + 1, None);
         }
+        self.have_bands |= area.periods().next().is_some();
         self.areas[at] = Some(area);
     }
 
@@ -221,6 +224,11 @@ impl Cells {
     /// Returns the objects that all connections see.
     pub(crate) fn everyone(&self) -> &SlotSet {
         &self.everyone
+    }
+
+    /// Returns whether any area has bands in which the changes of objects are sent less often.
+    pub(crate) fn have_bands(&self) -> bool {
+        self.have_bands
     }
 
     /// Returns whether there is no cell, so that all clients see all objects except those of their own.

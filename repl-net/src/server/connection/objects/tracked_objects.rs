@@ -3,6 +3,8 @@
 //! *Invariant:* each slot has at most one entry. The memory that an entry takes is measured again after each
 //! change.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
 use super::tracked::Tracked;
@@ -18,8 +20,9 @@ const SEARCH_CALLS: usize = 256;
 pub(super) struct TrackedObjects {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// For each slot, the index of its entry plus one, or zero if there is no entry.
-    at: Vec<u32>,
+    /// For each slot that has an entry, the index of the entry. A list with a place for each slot would take
+    /// more memory than everything else that is stored for a client that sees a small part of a large world.
+    at: HashMap<u32, u32, BuildHasherDefault<SlotHasher>>,
     /// Slots of entries that must be measured again. A slot may be in `stale` twice, or its entry may have
     /// been removed.
     stale: Vec<u32>,
@@ -39,9 +42,27 @@ struct Entry {
     is_stale: bool,
 }
 
+/// Hashes slots. The server chooses the slots, so no client can make them collide.
+#[derive(Debug, Default)]
+struct SlotHasher(u64);
+
+impl Hasher for SlotHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, slot: u32) {
+        self.0 = (self.0 ^ u64::from(slot)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 impl TrackedObjects {
     fn place(&self, slot: u32) -> Option<usize> {
-        Some(self.at.get(slot as usize)?.checked_sub(1)? as usize)
+        Some(*self.at.get(&slot)? as usize)
     }
 
     pub(super) fn get(&self, slot: u32) -> Option<&Tracked> {
@@ -59,18 +80,13 @@ impl TrackedObjects {
 
     /// Returns the entry of the tracked object in `slot`. If there is no entry, creates one with `make`.
     pub(super) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
-        if self.at.len() <= slot as usize {
-            self.at.resize(slot as usize + 1, 0);
-        }
-        let place = &mut self.at[slot as usize];
-        if *place == 0 {
-            let at = self.free.pop().unwrap_or_else(|| {
+        let place = *self.at.entry(slot).or_insert_with(|| {
+            self.free.pop().unwrap_or_else(|| {
                 self.entries.push(None);
                 self.entries.len() as u32 - 1
-            });
-            *place = at + 1;
-        }
-        let entry = self.entries[*place as usize - 1].get_or_insert_with(|| Entry {
+            })
+        });
+        let entry = self.entries[place as usize].get_or_insert_with(|| Entry {
             slot,
             tracked: make(),
             held_bytes: 0,
@@ -83,7 +99,7 @@ impl TrackedObjects {
     }
 
     pub(super) fn remove(&mut self, slot: u32) -> Option<Tracked> {
-        let at = std::mem::take(self.at.get_mut(slot as usize)?).checked_sub(1)?;
+        let at = self.at.remove(&slot)?;
         self.free.push(at);
         let removed = self.entries.get_mut(at as usize)?.take()?;
         self.held_bytes -= removed.held_bytes;
@@ -95,8 +111,7 @@ impl TrackedObjects {
     pub(super) fn weigh(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
-            let place = at.get(slot as usize).and_then(|at| at.checked_sub(1));
-            let entry = place.and_then(|at| entries.get_mut(at as usize));
+            let entry = at.get(&slot).and_then(|&at| entries.get_mut(at as usize));
             if let Some(entry) = entry.and_then(Option::as_mut) {
                 *held_bytes -= entry.held_bytes;
                 entry.held_bytes = entry.tracked.heap_bytes();
@@ -122,12 +137,15 @@ impl TrackedObjects {
         is_overdue
     }
 
-    /// Frees the memory of removed entries if more than half of the entries were removed. A call that frees
-    /// memory takes O(entries).
+    /// Frees the memory of removed entries if most of the entries were removed. A call that frees memory takes
+    /// O(entries).
     pub(super) fn end_round(&mut self) {
         let Self { entries, free, at, stale, .. } = self;
         if stale.capacity() > 4 * stale.len() {
             stale.shrink_to(2 * stale.len());
+        }
+        if at.is_empty() {
+            *at = HashMap::default();
         }
         if entries.len() <= LEAST_PLACES.max(4 * (entries.len() - free.len())) {
             return;
@@ -135,9 +153,7 @@ impl TrackedObjects {
         entries.retain(Option::is_some);
         entries.shrink_to_fit();
         *free = Vec::new();
-        for (entry, place) in entries.iter().flatten().zip(1..) {
-            at[entry.slot as usize] = place;
-        }
+        *at = entries.iter().flatten().zip(0..).map(|(entry, place)| (entry.slot, place)).collect();
     }
 }
 
