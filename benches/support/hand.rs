@@ -109,9 +109,16 @@ pub(crate) struct Connection {
 impl Connection {
     /// Returns a client that has not received any player of a world of `players`.
     pub(crate) fn new(players: usize) -> Self {
+        let mut connection = Self::blind(players);
+        (0..players as u32).for_each(|slot| connection.want(slot, wire::ALL));
+        connection
+    }
+
+    /// Returns a client that sees none of the players of a world of `players`.
+    pub(crate) fn blind(players: usize) -> Self {
         Self {
-            slots: vec![Slot { pending: wire::ALL, spawned: false }; players],
-            unspawned: (0..players as u32).collect(),
+            slots: vec![Slot { pending: 0, spawned: false }; players],
+            unspawned: Vec::new(),
             queue: Vec::new(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
@@ -120,10 +127,20 @@ impl Connection {
     }
 
     /// Adds the world's changes and sends what the client lacks, in packets lent to `transmit`.
-    pub(crate) fn send(&mut self, world: &World, packet: &mut BitWriter, mut transmit: impl FnMut(&[u8])) {
+    pub(crate) fn send(&mut self, world: &World, packet: &mut BitWriter, transmit: impl FnMut(&[u8])) {
         for (slot, fields) in world.changes() {
             self.want(slot, fields);
         }
+        self.send_wanted(world, packet, transmit);
+    }
+
+    /// Sends what the client lacks, in packets lent to `transmit`.
+    pub(crate) fn send_wanted(
+        &mut self,
+        world: &World,
+        packet: &mut BitWriter,
+        mut transmit: impl FnMut(&[u8]),
+    ) {
         let mut spawns = self.unspawned.len();
         let mut changes = self.queue.len();
         let (mut next_spawn, mut next_change) = (0, 0);
@@ -188,8 +205,9 @@ impl Connection {
         records.len() - before
     }
 
+    /// Records that the client lacks fields of a player.
     #[inline]
-    fn want(&mut self, slot: u32, fields: Mask) {
+    pub(crate) fn want(&mut self, slot: u32, fields: Mask) {
         let state = &mut self.slots[slot as usize];
         if state.pending == 0 {
             if state.spawned { self.queue.push(slot) } else { self.unspawned.push(slot) }
