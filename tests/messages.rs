@@ -239,6 +239,16 @@ fn a_sequenced_message_that_is_acknowledged_is_not_repeated() {
     assert_eq!(polled(|| room.server.poll_message::<Input>()).len(), 1);
 }
 
+#[test]
+fn all_inputs_of_a_tick_arrive_even_if_the_packets_of_the_first_two_ticks_are_lost() {
+    let mut room = room(ServerConfig::default());
+    (0..8).for_each(|number| room.guests[0].client.send(&Input(number)).unwrap());
+    (0..2).for_each(|_| _ = room.replies(0));
+    room.settle();
+    let arrived = polled(|| room.server.poll_message::<Input>());
+    assert!(arrived.iter().map(|(_, input)| input.0).eq(0..8), "{arrived:?}");
+}
+
 /// A text that is longer than all acks.
 const TEXT: &str = "A text that is longer than all acks.";
 /// The sizes of packets with this text, which are larger than packets of acks, and smaller than hellos.

@@ -349,8 +349,11 @@ mod tests {
             side.add(0, 100).unwrap();
             side.add(1, 100).unwrap();
         }
-        assert!(side.outgoing.held_bytes() < 201 * 200, "{}", side.outgoing.held_bytes());
+        let held = side.outgoing.held_bytes();
+        assert!(held <= 2 * 1_024 * 164, "1,024 messages of 100 bytes in each channel: {held}");
         assert_eq!(side.send().concat().len(), 100, "as many as packets may be in flight");
+        (0..500).for_each(|_| side.add(1, 1_000).unwrap());
+        assert!(side.outgoing.held_bytes() <= 2 * MAX_BYTES, "{}", side.outgoing.held_bytes());
     }
 
     #[test]
@@ -386,6 +389,33 @@ mod tests {
             (parts.len() as u64..side.outbox.next().number()).chain((5..parts.len() as u64).step_by(2));
         unresolved.for_each(|at| side.resolve(at, Delivery::Arrived));
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn all_sequenced_messages_of_a_tick_are_sent_in_as_many_passes_as_they_have_copies() {
+        let mut side = Side::new(&[Channel::Sequenced { copies: 2 }]);
+        (0..5).for_each(|_| side.add(0, 4).unwrap());
+        assert_eq!(side.send().concat(), [0, 1, 2, 3, 4].map(|number| (0, number)));
+        (0..3).for_each(|_| side.add(0, 4).unwrap());
+        assert_eq!(side.send().concat(), [0, 1, 2, 3, 4, 5, 6, 7].map(|number| (0, number)));
+        assert_eq!(side.send().concat(), [5, 6, 7].map(|number| (0, number)));
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn of_sequenced_messages_that_find_no_room_those_of_the_newest_ticks_wait() {
+        let mut side = Side::new(&[Channel::Sequenced { copies: 2 }]);
+        for _ in 0..10 {
+            (0..3).for_each(|_| side.add(0, 4).unwrap());
+            side.outgoing.begin_pass();
+            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+        }
+        // Nothing is newer than these, so they wait for as long as there is no room.
+        for _ in 0..10 {
+            side.outgoing.begin_pass();
+            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+        }
+        assert_eq!(side.send().concat(), [27, 28, 29].map(|number| (0, number)));
     }
 
     #[test]

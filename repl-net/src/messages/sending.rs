@@ -30,6 +30,8 @@ pub(crate) struct SendingChannel {
     pub(crate) stored: Stored,
     /// The message and the part at which sending continues in this tick. No part is sent twice in a tick.
     cursor: (u64, u16),
+    /// The number of ticks that have begun to send.
+    passes: u64,
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: i64,
@@ -62,6 +64,8 @@ pub(crate) struct Stored {
 pub(crate) struct Message {
     /// The position of its content.
     position: u64,
+    /// The value of [`SendingChannel::passes`] when it was added.
+    added: u64,
     cut: Cut,
     /// The states of the first part and of the others. A message in one piece has only the first part.
     state: State,
@@ -89,7 +93,7 @@ impl Message {
             Cut { bit_len, part_bits: part_bits.max(LEAST_PART_BITS) }
         };
         let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)];
-        Self { position: 0, cut, state: State::Waiting(times), others }
+        Self { position: 0, added: 0, cut, state: State::Waiting(times), others }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -125,7 +129,7 @@ impl Message {
 impl SendingChannel {
     pub(crate) fn new(config: ChannelConfig) -> Self {
         let (messages, contents, stored) = (VecDeque::new(), Contents::default(), Stored::default());
-        Self { config, first: 0, messages, contents, stored, cursor: (0, 0), deficit_bits: 0 }
+        Self { config, first: 0, messages, contents, stored, cursor: (0, 0), passes: 0, deficit_bits: 0 }
     }
 
     pub(crate) fn is_reliable(&self) -> bool {
@@ -154,13 +158,9 @@ impl SendingChannel {
     /// Adds a message with its content. If an unreliable channel stores too much, drops the oldest messages.
     pub(crate) fn add(&mut self, message: Message, content: &[u8]) {
         let held = held_bytes(message.bytes());
-        let most = match self.config.channel {
-            Channel::Sequenced { .. } => usize::from(self.times()),
-            Channel::Ordered | Channel::Unordered | Channel::Unreliable => MAX_MESSAGES,
-        };
         while !self.is_reliable()
             && !self.messages.is_empty()
-            && (self.messages.len() >= most || self.stored.bytes.saturating_add(held) > MAX_BYTES)
+            && (self.messages.len() >= MAX_MESSAGES || self.stored.bytes.saturating_add(held) > MAX_BYTES)
         {
             self.drop_first();
         }
@@ -168,7 +168,7 @@ impl SendingChannel {
         self.stored.waiting = self.stored.waiting.saturating_add(message.waiting());
         self.stored.large = self.stored.large.saturating_add(usize::from(message.is_large()));
         let position = self.contents.add(content);
-        self.messages.push_back(Message { position, ..message });
+        self.messages.push_back(Message { position, added: self.passes, ..message });
     }
 
     /// Frees memory if the channel stores little.
@@ -177,8 +177,17 @@ impl SendingChannel {
         self.contents.shrink();
     }
 
-    /// Begins the packets of a tick.
+    /// Begins the packets of a tick. Drops sequenced messages that found no room in as many ticks as they
+    /// have copies, if messages of a later tick wait.
     pub(crate) fn begin_pass(&mut self) {
+        self.passes = self.passes.saturating_add(1);
+        let newest = self.messages.back().map_or(0, |message| message.added);
+        let oldest = newest.min(self.passes.saturating_sub(self.times().into()));
+        while let Channel::Sequenced { .. } = self.config.channel
+            && self.messages.front().is_some_and(|message| message.added < oldest)
+        {
+            self.drop_first();
+        }
         self.cursor = (self.first, 0);
     }
 
