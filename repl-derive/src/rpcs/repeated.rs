@@ -19,7 +19,7 @@ pub(super) fn is_repeated(own: &ItemImpl, file: &Path) -> bool {
 
 fn is_repeated_in(own: &ItemImpl, source: &str) -> bool {
     // Most files have only one block. Such a file need not be parsed.
-    if source.matches("rpcs]").count() < 2 {
+    if source.matches("rpcs").count() < 2 {
         return false;
     }
     let Ok(File { items, .. }) = parse_file(source) else { return false };
@@ -74,6 +74,8 @@ mod tests {
         let source = format!("{ONE} struct Player; {TWO}");
         assert!(is_second(TWO, &source) && !is_second(ONE, &source));
         let source = format!("mod inner {{ {source} }}");
+        assert!(is_second(TWO, &source) && !is_second(ONE, &source));
+        let source = source.replace("rpcs]", "rpcs(crate = \"net\")]");
         assert!(is_second(TWO, &source) && !is_second(ONE, &source));
     }
 
