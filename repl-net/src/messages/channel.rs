@@ -43,8 +43,8 @@ pub enum Channel {
     Sequenced {
         /// In how many ticks in a row each message is sent, unless it or a newer one is acknowledged earlier:
         /// at least 1. With 3, an input is missing only if three packets in a row are lost, as in an outage.
-        /// This holds for all messages that are sent in one tick. If the link has no room, messages that are
-        /// older than this number of ticks are dropped, except those of the newest tick with messages.
+        /// This holds for all messages that are sent in one tick. If the link has no room, the messages of
+        /// this number of ticks wait, and older ones are dropped.
         copies: u8,
     },
     /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,

@@ -158,6 +158,10 @@ impl SendingChannel {
     /// Adds a message with its content. If an unreliable channel stores too much, drops the oldest messages.
     pub(crate) fn add(&mut self, message: Message, content: &[u8]) {
         let held = held_bytes(message.bytes());
+        let is_first = self.messages.back().is_some_and(|newest| newest.added < self.passes);
+        if is_first && matches!(self.config.channel, Channel::Sequenced { .. }) {
+            self.drop_old_ticks();
+        }
         while !self.is_reliable()
             && !self.messages.is_empty()
             && (self.messages.len() >= MAX_MESSAGES || self.stored.bytes.saturating_add(held) > MAX_BYTES)
@@ -177,18 +181,27 @@ impl SendingChannel {
         self.contents.shrink();
     }
 
-    /// Begins the packets of a tick. Drops sequenced messages that found no room in as many ticks as they
-    /// have copies, if messages of a later tick wait.
+    /// Begins the packets of a tick.
     pub(crate) fn begin_pass(&mut self) {
         self.passes = self.passes.saturating_add(1);
-        let newest = self.messages.back().map_or(0, |message| message.added);
-        let oldest = newest.min(self.passes.saturating_sub(self.times().into()));
-        while let Channel::Sequenced { .. } = self.config.channel
-            && self.messages.front().is_some_and(|message| message.added < oldest)
-        {
+        self.cursor = (self.first, 0);
+    }
+
+    /// Drops old messages before the first message of a tick is added, so that a sequenced channel stores
+    /// messages of at most as many ticks as each message has copies.
+    fn drop_old_ticks(&mut self) {
+        let (mut kept, mut first) = (1, self.passes);
+        for message in self.messages.iter().rev() {
+            if message.added < first {
+                if kept == self.times() {
+                    break;
+                }
+                (kept, first) = (kept.saturating_add(1), message.added);
+            }
+        }
+        while self.messages.front().is_some_and(|message| message.added < first) {
             self.drop_first();
         }
-        self.cursor = (self.first, 0);
     }
 
     /// Returns whether something waits that was not sent in this tick.
