@@ -169,20 +169,29 @@ impl Plan {
         of(&self.down) + of(&self.up) + self.time_of(2)
     }
 
-    /// Returns how long after the last change clients may lack something, without bursts.
-    pub(crate) fn patience(&self) -> Duration {
-        let of_round_trips = self.round_trip() * 10 + Duration::from_secs(2);
+    /// Returns whether deaf clients may receive old packets.
+    fn is_misled(&self) -> bool {
+        self.extremes.deaf > 0.0 && self.extremes.echoes > 0.0
+    }
+
+    /// Returns how long after the last change a client may lack something, without bursts. `measured` is the
+    /// round trip that the server has measured by then. A deaf client receives only old packets that arrive
+    /// again, so its acks can come seconds after their packets, and until there are newer acks the server
+    /// waits for as long before it takes a packet for lost (R9).
+    pub(crate) fn patience(&self, measured: Duration) -> Duration {
+        let measured = if self.is_misled() { measured } else { Duration::ZERO };
+        let of_round_trips = self.round_trip().max(measured) * 10 + Duration::from_secs(2);
         if self.loss() > 0.21 { of_round_trips.max(Duration::from_secs(60)) } else { of_round_trips }
     }
 
     /// Returns how long after the last message reliable messages may be missing, without bursts.
     ///
-    /// A deaf client receives only old packets that arrive again. So its first round trip, and the first
-    /// round trip of its connection, can seem as long as the run until then. While there are few newer acks,
-    /// a loss is noticed only after such a time. Two losses in a row are noticed only after twice this time.
-    pub(crate) fn patience_with_messages(&self) -> Duration {
-        let is_misled = self.extremes.deaf > 0.0 && self.extremes.echoes > 0.0;
-        self.patience() + if is_misled { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO }
+    /// A deaf client receives only old packets that arrive again. So the first round trip that the client
+    /// measures can seem as long as the run until then. While there are few newer acks, it notices a loss
+    /// only after such a time, and two losses in a row only after twice this time.
+    pub(crate) fn patience_with_messages(&self, measured: Duration) -> Duration {
+        self.patience(measured)
+            + if self.is_misled() { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO }
     }
 
     pub(crate) fn server(&self) -> ServerConfig {

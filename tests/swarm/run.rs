@@ -24,6 +24,8 @@ const SILENT_S: u32 = 2;
 const CLIENT_SIGNS: Duration = Duration::from_millis(250);
 /// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
 const ACKS_LAST_TICKS: u32 = 17;
+/// The size of a hello, if a packet can be so long.
+const HELLO_BYTES: usize = 1_200;
 /// Larger than any packet without state: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
@@ -54,6 +56,10 @@ struct Seat {
     heard: u64,
     /// Runs after the last change of the world.
     watch: Watch,
+    /// The round trip that the server had measured when the watch began.
+    measured: Duration,
+    /// When the client last received a packet.
+    last_received: Duration,
 }
 
 impl Seat {
@@ -86,6 +92,8 @@ pub(crate) struct Run {
     is_settling: bool,
     /// Since the silence began: the packets larger than keep-alive packets, and all packets.
     loud: Option<(u64, u64)>,
+    /// Hellos since the silence began.
+    hellos: u64,
 }
 
 impl Run {
@@ -105,6 +113,7 @@ impl Run {
             packets: 0,
             is_settling: false,
             loud: None,
+            hellos: 0,
             plan: plan.clone(),
         };
         for _ in 0..plan.clients {
@@ -138,9 +147,10 @@ impl Run {
         }
         // The server may be silent when the last acks have arrived. If many packets are lost, convergence
         // takes longer.
-        let patience = self.plan.patience() * if self.plan.loss() > 0.21 { 20 } else { 1 };
+        let times = if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
         while let Some((seat, packets)) = self.packets_in_flight() {
+            let patience = self.plan.patience(seat.measured) * times;
             assert!(!seat.watch.is_over(patience), "{packets} packets in flight");
             self.tick();
             report.reached(self.clock.ticks());
@@ -177,12 +187,16 @@ impl Run {
         let signs = |interval: Duration| 1 + silent_ms / (interval.as_millis() as u64).max(1);
         let most = self.seats.len() as u64 * (signs(interval) + signs(interval.min(CLIENT_SIGNS)));
         assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
+        let most = self.seats.len() as u64 * signs(CLIENT_SIGNS);
+        assert!(self.hellos <= most, "{} hellos of {} clients", self.hellos, self.seats.len());
     }
 
     fn start_watches(&mut self) {
         let now = self.clock.now();
         for seat in self.seats.values_mut() {
             seat.watch = Watch::new(now, seat.taken_by_bursts(&self.network));
+            let stats = self.world.server.stats(seat.connection);
+            seat.measured = stats.map_or(Duration::ZERO, |stats| stats.round_trip);
         }
     }
 
@@ -205,14 +219,13 @@ impl Run {
     /// Returns the client that has waited longest of the clients that lack something, what it lacks, and for
     /// how long it may lack something.
     fn difference(&self) -> Option<(&Seat, String, Duration)> {
-        let of_state = self.plan.patience();
         let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
             let is_waiting = !seat.client.is_connected();
             let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()));
             let (difference, patience) = match difference {
-                Some(difference) => (difference, of_state),
-                None => (seat.talks.difference()?, self.plan.patience_with_messages()),
+                Some(difference) => (difference, self.plan.patience(seat.measured)),
+                None => (seat.talks.difference()?, self.plan.patience_with_messages(seat.measured)),
             };
             Some((seat, format!("{:?}: {difference}", seat.connection), patience))
         });
@@ -241,7 +254,20 @@ impl Run {
         let (witness, made_at) = (Witness::default(), HashMap::new());
         let (watch, is_deaf) = (Watch::new(now, 0), self.wild.chance(self.plan.extremes.deaf));
         let talks = Talks::new(self.plan.talk, self.plan.seed << 16 | u64::from(peer.0));
-        let seat = Seat { client, witness, connection, down, up, is_deaf, talks, made_at, heard: 0, watch };
+        let seat = Seat {
+            client,
+            witness,
+            connection,
+            down,
+            up,
+            is_deaf,
+            talks,
+            made_at,
+            heard: 0,
+            watch,
+            measured: Duration::ZERO,
+            last_received: now,
+        };
         self.seats.insert(peer, seat);
         let mut view = View { is_replay, ..View::default() };
         let tick = self.clock.ticks();
@@ -306,8 +332,17 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                // A client sends no state. At high losses its keep-alive packets have many ranges of acks.
-                count(&mut self.loud, &[]);
+                // A client that has received nothing for long repeats its hello, which is as long as a packet
+                // can be (R25). It may do so in addition to its keep-alive packets.
+                let is_hello = packet.len() == self.plan.mtu_bytes.min(HELLO_BYTES);
+                if let (true, Some(_)) = (is_hello, self.loud) {
+                    let silence = now - seat.last_received;
+                    assert!(silence >= self.plan.timeout / 10, "a hello after only {silence:?}");
+                    self.hellos += 1;
+                } else {
+                    // A client sends no state. At high losses its keep-alive packets have many ranges of acks.
+                    count(&mut self.loud, &[]);
+                }
                 self.network.send(now, peer, SERVER, packet);
                 sent.push((peer, SERVER, packet.to_vec()));
             }
@@ -362,7 +397,7 @@ impl Run {
             if delivery.to != SERVER {
                 let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
                 match seat.client.receive(now, delivery.bytes) {
-                    Ok(()) => {}
+                    Ok(()) => seat.last_received = now,
                     // If the low 16 bits of a packet's number have wrapped around since it was sent, the
                     // packet counts as damaged.
                     Err(ReceiveError::Damaged)
