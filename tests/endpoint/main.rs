@@ -11,5 +11,6 @@ mod joining;
 mod limits;
 mod logins;
 mod reconnecting;
+mod replays;
 mod strangers;
 mod world;

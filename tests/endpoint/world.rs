@@ -65,6 +65,8 @@ pub(crate) struct World {
     pub(crate) ship: ObjectRef<Ship>,
     /// The server's events so far.
     pub(crate) events: Vec<ServerEvent>,
+    /// The packets that clients have sent so far, with their addresses.
+    pub(crate) recorded: Vec<(PeerId, Vec<u8>)>,
     conditions: LinkConditions,
 }
 
@@ -88,6 +90,7 @@ impl World {
             now: Duration::from_secs(100),
             ship,
             events: Vec::new(),
+            recorded: Vec::new(),
             conditions,
         }
     }
@@ -144,6 +147,7 @@ impl World {
         for guest in &mut self.guests {
             while let Some(packet) = guest.client.poll_transmit() {
                 self.network.send(self.now, guest.address, SERVER, packet);
+                self.recorded.push((guest.address, packet.to_vec()));
             }
         }
     }
