@@ -117,6 +117,34 @@
 //! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
 //! [`set_visible`](Server::set_visible) hides an object from one client.
 //!
+//! **Say what goes first.** [`set_update_rate`](Server::set_update_rate) limits how often the objects of a
+//! class are compared and sent, [`set_budget`](Server::set_budget) limits the bytes for a client. If not
+//! everything fits, what has the greatest product of [priority](Server::set_priority) and age goes first, so
+//! nothing waits for ever. [`why_not_sent`](Server::why_not_sent) says what an object waits for:
+//!
+//! ```
+//! use repl::NotSent;
+//! use repl::prelude::*;
+//! use std::time::Duration;
+//!
+//! #[derive(Replicated, Default)]
+//! struct Creature {
+//!     #[replicated]
+//!     health: u16,
+//! }
+//!
+//! let mut server = Server::new(ServerConfig::default());
+//! server.register::<Creature>().set_update_rate::<Creature>(UpdateRate::per_second(10.0));
+//! let (wolf, boss) = (server.spawn(Creature::default()), server.spawn(Creature::default()));
+//! server.set_object_priority(boss, Some(4.0));
+//! server.set_dormancy(wolf, Dormancy::All); // it sleeps while it does not change, and its clients know
+//!
+//! let player = server.connect(Duration::ZERO);
+//! server.set_budget(player, 100_000); // bytes in a second
+//! server.tick(Duration::from_millis(16));
+//! assert_eq!(server.why_not_sent(player, wolf), Some(NotSent::NotConnected));
+//! ```
+//!
 //! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
 //! rows. Register the class of these objects with [`register_external`](Server::register_external). The
 //! server then stores no live copy of them. Before each tick, pass each object that changed to
@@ -432,9 +460,10 @@ pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Area, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
     ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
-    ConnectionStats, DisconnectReason, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated,
-    Login, MessageOptions, MulticastCall, Position, ReceiveError, ReceivedCall, Relevancy, Role, Rpcs,
-    SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit, UpdateRate,
+    ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, Interpolate,
+    Interpolated, Login, MessageOptions, MulticastCall, NotSent, Position, ReceiveError, ReceivedCall,
+    Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError,
+    Transmit, UpdateRate, Viewer,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
@@ -448,8 +477,8 @@ pub mod prelude {
     };
     pub use repl_net::{
         Area, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason, ConnectionId,
-        DisconnectReason, Endpoint, EndpointConfig, Group, Login, MessageOptions, MulticastCall, Relevancy,
-        Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent, UpdateRate,
+        DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions, MulticastCall,
+        Relevancy, Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent, UpdateRate,
     };
 }
 

@@ -72,7 +72,10 @@ pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use messages::channel::{Channel, MessageOptions, SendError};
-pub use server::{Area, ConnectionStats, External, Group, Position, Relevancy, Server, Transmit, UpdateRate};
+pub use server::{
+    Area, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server, Transmit,
+    UpdateRate, Viewer,
+};
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::connection_id::ConnectionId;

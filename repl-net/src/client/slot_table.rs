@@ -11,6 +11,7 @@ use repl_core::{Epoch, Guid, Objects};
 use super::outcome::Outcome;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::SlotSet;
 
 /// The table of the slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct SlotTable {
     rows: Vec<u32>,
     /// For each slot, whether this client owns the object, and the client's role for it.
     pub(super) proxies: Vec<Proxy>,
+    /// The objects that sleep.
+    pub(super) asleep: SlotSet,
     /// The objects that the current packet creates and removes. While a packet is applied, references resolve
     /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
@@ -41,6 +44,7 @@ impl SlotTable {
             classes: vec![0; slots],
             rows: vec![0; slots],
             proxies: vec![Proxy::default(); slots],
+            asleep: SlotSet::default(),
             outcome: Outcome::new(slots),
             epoch: Epoch::default(),
             newest_generation: 0,

@@ -66,6 +66,14 @@ impl Client {
         self.replicas.proxy(object).map(|proxy| proxy.role)
     }
 
+    /// Returns whether an object sleeps on the server ([`Dormancy`](crate::Dormancy)): this client has the
+    /// current state of the object, and nothing of the object is on its way. The next update of the object
+    /// wakes it. Returns `false` if the object does not exist.
+    #[must_use]
+    pub fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.replicas.is_asleep(object)
+    }
+
     /// Returns the objects of a class that this client owns, with their references, in no particular order.
     /// Costs O(objects of the class).
     pub fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {

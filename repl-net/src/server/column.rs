@@ -14,6 +14,7 @@ use repl_core::{
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
+use super::priority::{Prioritize, Viewer};
 use crate::session::archetype::Archetype;
 
 /// The collections in which a comparison stores its results.
@@ -57,6 +58,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Puts the positions of some objects into `positions`, according to their shadows. Each object in
     /// `changed` is a slot and a row. `area` is the area of the class.
     fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
+    /// Returns what the function for the priorities of the class returns for the object in a row, according
+    /// to its shadow, or 1 if there is no function.
+    fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
@@ -102,6 +106,8 @@ pub(crate) struct Shadows<T> {
     archetypes: Vec<Archetype<T>>,
     /// Returns the position of an object, or `None` if the class has no area.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
+    /// Returns the priority of an object for a connection.
+    pub(crate) prioritize: Option<Prioritize<T>>,
 }
 
 /// A function that returns the position of an object.
@@ -135,6 +141,7 @@ impl<T: Replicated> Shadows<T> {
             slots: Vec::new(),
             archetypes: vec![Box::new(T::initial)],
             locate: None,
+            prioritize: None,
         }
     }
 
@@ -254,6 +261,11 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         if let Some(locate) = &self.shadows.locate {
             locate.locate(&self.shadows.rows, changed, area, positions);
         }
+    }
+
+    fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {
+        let Shadows { prioritize, rows, .. } = &self.shadows;
+        prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -4,26 +4,33 @@
 //! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
 mod broadcast;
+mod budgets;
 mod calls;
 mod cells;
 mod changes;
 mod column;
 mod connection;
+mod dormancy;
 mod events;
 mod external;
 mod handed_over;
 mod later;
 mod messages;
+mod not_sent;
 mod object;
 mod objects;
 mod openings;
+mod pacing;
 mod part_size;
 mod peer;
+mod priority;
 mod rates;
 mod relevancy;
 mod rows;
 mod schedule;
+mod served;
 mod sessions;
+mod sleep;
 mod transmit;
 mod turns;
 mod views;
@@ -48,12 +55,16 @@ use connection::{PassContext, PassScratch};
 use events::ServerEvents;
 use peer::Peer;
 use rows::OwnRows;
+use served::Served;
 use turns::Turns;
 use world::{World, WorldLimits};
 
 pub use cells::area::{Area, Position};
 pub use cells::{Group, Relevancy};
+pub use dormancy::Dormancy;
 pub use external::External;
+pub use not_sent::NotSent;
+pub use priority::Viewer;
 pub use schedule::UpdateRate;
 pub use transmit::Transmit;
 
@@ -77,6 +88,9 @@ pub struct ConnectionStats {
     /// The number of remote calls of the client that were ignored, because the client did not own their
     /// objects, or the objects did not exist (S214).
     pub ignored_calls: u64,
+    /// The number of objects that waited at the end of the last tick, because the budget, the link or other
+    /// limits did not let everything through.
+    pub waiting_objects: usize,
 }
 
 /// The server: it owns objects, and sends each client the state that it may see.
@@ -116,6 +130,8 @@ pub struct Server {
     now: Duration,
     /// The order in which the packets of the connections are polled.
     turns: Turns,
+    /// The connections that have a turn in the current tick.
+    served: Served,
     events: ServerEvents,
     tick_watch: TickWatch,
 }
@@ -154,6 +170,7 @@ impl Server {
             connections: BTreeMap::new(),
             next_connection: 0,
             turns: Turns::new(),
+            served: Served::new(),
             events: ServerEvents::default(),
             tick_watch: TickWatch::default(),
         }
@@ -336,7 +353,9 @@ impl Server {
             peer.connection.note_repeated_openings(&mut self.world);
         }
         self.update_cells();
-        self.world.compare(now);
+        let woken = self.world.begin_tick(now);
+        self.reconsider(&woken);
+        self.world.compare();
         self.world.find_due();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];
@@ -357,6 +376,7 @@ impl Server {
         if self.config.share {
             self.broadcast.build(&self.world, &self.classes, max_bits);
         }
+        self.served.choose(&self.connections, self.config.connections_per_tick);
         let mut ends = Vec::new();
         for (&id, peer) in &mut self.connections {
             if !self.config.share && peer.handshake.is_connected() {
@@ -370,7 +390,11 @@ impl Server {
                 now,
                 keep_alive: peer.handshake.shorter_timeout(self.config.timeout) / 40,
             };
-            peer.connection.pass(&mut context);
+            if self.served.contains(id) {
+                peer.connection.pass(&mut context);
+            } else {
+                peer.connection.skip_pass(&mut context);
+            }
             peer.handshake.repeat_welcome(self.config.timeout, now, &mut peer.connection.outbox.queue);
             if let Some(reason) = peer.handshake.overdue(&self.config, now) {
                 ends.push((id, reason));
@@ -421,7 +445,8 @@ impl Server {
             packets_in_flight: connection.outbox.in_flight.unresolved(),
             round_trip: connection.link.round_trip.smoothed(),
             memory_bytes: connection.memory_bytes(),
-            ignored_calls: connection.ignored_calls,
+            ignored_calls: connection.ignored_calls.into(),
+            waiting_objects: connection.waiting_objects(),
         })
     }
 }

@@ -192,6 +192,11 @@ impl Schedule {
         self.adaptive.remove(&slot);
     }
 
+    /// Returns whether a change of the object may wait for the object's update time.
+    pub(crate) fn is_waiting(&self, slot: u32) -> bool {
+        self.waiting.contains(slot)
+    }
+
     /// Removes the objects that are not due yet from `dirty`, and adds those that waited and are due now. The
     /// objects in `opening` are compared in any case.
     pub(crate) fn release(&mut self, dirty: &mut SlotSet, opening: &SlotSet, now: Duration) {

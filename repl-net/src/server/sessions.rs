@@ -73,6 +73,7 @@ impl Server {
         if self.config.congestion_control == CongestionControl::Paced {
             connection.outbox.congestion = Some(Congestion::new(self.config.mtu_bytes));
         }
+        connection.outbox.set_budget(self.config.max_bytes_per_second, now);
         if trust == Trust::Unproved {
             connection.outbox.queue.allowance = Allowance::nothing();
         }

@@ -16,9 +16,11 @@ use super::cells::Cells;
 use super::cells::area::Position;
 use super::changes::{Change, Changes};
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
+use super::dormancy::Dormancies;
 use super::handed_over::ExternalColumn;
 use super::later::LaterChanges;
 use super::object::Object;
+use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
@@ -57,6 +59,10 @@ pub(crate) struct World {
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
+    /// Which objects sleep while they do not change.
+    pub(crate) dormancies: Dormancies,
+    /// Decides which of the objects that wait for a connection are sent first.
+    pub(crate) priorities: Priorities,
     /// For each class with an area, the slots and rows of the objects that changed, while objects are
     /// compared.
     changed_rows: Vec<Vec<(u32, u32)>>,
@@ -265,6 +271,11 @@ impl World {
         self.dirty.insert(slot);
     }
 
+    /// Returns whether an object may have changed since the last tick.
+    pub(crate) fn is_dirty(&self, slot: u32) -> bool {
+        self.dirty.contains(slot) || self.polled[usize::from(self.objects[slot as usize].class)]
+    }
+
     /// Marks an object to be compared in the next tick, even if its update time has not come.
     pub(crate) fn force_update(&mut self, slot: u32) {
         self.dirty.insert(slot);
@@ -402,6 +413,8 @@ impl World {
         }
         self.dirty.remove(slot);
         self.schedule.forget(slot);
+        self.priorities.forget(slot);
+        self.dormancies.forget(slot);
         self.opening.remove(slot);
         self.alive.remove(slot);
         self.recast.insert(slot);
@@ -431,9 +444,9 @@ impl World {
         }
     }
 
-    /// Compares the objects that may have changed and are due at the time `now`, and appends their changes to
-    /// the histories.
-    pub(crate) fn compare(&mut self, now: Duration) {
+    /// Begins a tick at the time `now`: finds out which objects may have changed and are due. Returns the
+    /// objects that no client has, and that wake now because of a change.
+    pub(crate) fn begin_tick(&mut self, now: Duration) -> Vec<u32> {
         self.frame += 1;
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
@@ -448,6 +461,12 @@ impl World {
             }
         }
         self.schedule.release(&mut self.dirty, &self.opening, now);
+        self.dormancies.take_woken(&self.dirty)
+    }
+
+    /// Compares the objects that may have changed and are due, and appends their changes to the histories.
+    /// Call it after [`begin_tick`](Self::begin_tick).
+    pub(crate) fn compare(&mut self) {
         for (word, mask) in self.opening.masks() {
             self.dirty.insert_mask(word, mask);
         }

@@ -95,6 +95,17 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
+    /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick does
+    /// not use is lost, except the bytes of one packet.
+    /// [`Server::set_budget`](crate::Server::set_budget) sets another limit for one connection. What waits is
+    /// sent in the order of its [priority](crate::Server::set_priority). By default there is no limit.
+    pub max_bytes_per_second: usize,
+    /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
+    /// others receive the changes of this tick with their next turn, merged with later changes. This limits
+    /// the work of a tick, for example if the server is one of the players. A connection that has no turn for
+    /// a 40th of its timeout is also sent its keep-alive packets late, so do not let turns be rare. By default
+    /// there is no limit.
+    pub connections_per_tick: usize,
     /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
     /// shares matter only while messages and state together are more than the link or the limits carry. What
     /// one of them does not use is left to the other. Default 50.
@@ -154,6 +165,8 @@ impl Default for ServerConfig {
             max_bytes_in_flight: 4 << 20,
             max_connection_bytes: 4 << 20,
             max_bytes_per_tick: usize::MAX,
+            max_bytes_per_second: usize::MAX,
+            connections_per_tick: usize::MAX,
             message_percent: 50,
             share: true,
             congestion_control: CongestionControl::default(),
@@ -180,6 +193,8 @@ impl fmt::Debug for ServerConfig {
             max_bytes_in_flight,
             max_connection_bytes,
             max_bytes_per_tick,
+            max_bytes_per_second,
+            connections_per_tick,
             message_percent,
             share,
             congestion_control,
@@ -200,6 +215,8 @@ impl fmt::Debug for ServerConfig {
             .field("max_bytes_in_flight", max_bytes_in_flight)
             .field("max_connection_bytes", max_connection_bytes)
             .field("max_bytes_per_tick", max_bytes_per_tick)
+            .field("max_bytes_per_second", max_bytes_per_second)
+            .field("connections_per_tick", connections_per_tick)
             .field("message_percent", message_percent)
             .field("share", share)
             .field("congestion_control", congestion_control)
@@ -324,6 +341,8 @@ impl ServerConfig {
             self.max_connection_bytes
         );
         assert_positive("max_bytes_per_tick", self.max_bytes_per_tick);
+        assert_positive("max_bytes_per_second", self.max_bytes_per_second);
+        assert_positive("connections_per_tick", self.connections_per_tick);
         assert!(
             (1..100).contains(&self.message_percent),
             "`message_percent` is from 1 to 99, but {} was asked for: messages or state could never be sent",

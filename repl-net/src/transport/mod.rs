@@ -7,6 +7,7 @@ pub(crate) mod ack_pace;
 pub(crate) mod acks;
 pub(crate) mod allowance;
 pub(crate) mod blob;
+pub(crate) mod byte_budget;
 pub(crate) mod congestion;
 pub(crate) mod in_flight;
 pub(crate) mod late;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use super::acks::{AckRange, Received};
+use super::byte_budget::ByteBudget;
 use super::congestion::Congestion;
 use super::in_flight::{Delivery, InFlight, Record, Sent};
 use super::message::{MESSAGE_HEAD_BITS, MessageWriter, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
@@ -73,8 +74,6 @@ pub(crate) struct Outbox {
     /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured in
     /// each tick, before and after the packets are sent.
     pub(crate) other_bytes: usize,
-    /// The greatest number of bits of a packet.
-    max_bits: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
     limits: Limits,
@@ -96,8 +95,12 @@ pub(crate) struct Outbox {
     /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
     /// which has no limit of this kind.
     pub(crate) packet_limit: Option<RateLimit>,
+    /// The number of entries about single objects that were written so far. It may wrap.
+    entries: u32,
     /// Whether `packet_limit` allows no more packets now.
     is_limited_by_packets: bool,
+    /// The limit that the user has set on the bytes in a second. In a box, because few connections have one.
+    budget: Option<Box<ByteBudget>>,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
@@ -115,13 +118,12 @@ pub(crate) struct Limits {
 
 impl Outbox {
     pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
-        Self {
-            in_flight: InFlight::new(first),
-            next: first,
-            max_bits: limits.mtu_bytes * 8,
-            limits,
-            ..Self::default()
-        }
+        Self { in_flight: InFlight::new(first), next: first, limits, ..Self::default() }
+    }
+
+    /// Returns the greatest number of bits of a packet.
+    fn max_bits(&self) -> usize {
+        self.limits.mtu_bytes * 8
     }
 
     /// Returns the number of the next packet.
@@ -170,6 +172,9 @@ impl Outbox {
         if let Some(congestion) = &mut self.congestion {
             congestion.begin_pass(now, timeouts);
         }
+        if let Some(budget) = &mut self.budget {
+            budget.begin_pass(now, self.limits.mtu_bytes);
+        }
     }
 
     /// Completes the last packet of a tick.
@@ -192,6 +197,9 @@ impl Outbox {
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
+            return false;
+        }
+        if self.budget.as_ref().is_some_and(|budget| budget.left_bytes() == 0) {
             return false;
         }
         if self.is_limited_by_packets || !self.congestion.as_ref().is_none_or(Congestion::has_room) {
@@ -238,7 +246,8 @@ impl Outbox {
         let in_flight = self.limits.bytes_in_flight.saturating_sub(self.in_flight.bytes());
         let link = self.congestion.as_ref().map_or(usize::MAX, Congestion::room_bytes);
         let pass = self.limits.bytes_per_pass.saturating_sub(self.pass_bytes);
-        packets.saturating_mul(self.limits.mtu_bytes).min(in_flight).min(link).min(pass)
+        let budget = self.budget.as_ref().map_or(usize::MAX, |budget| budget.left_bytes());
+        packets.saturating_mul(self.limits.mtu_bytes).min(in_flight).min(link).min(pass).min(budget)
     }
 
     /// Returns how many bytes were written in this tick.
@@ -247,22 +256,45 @@ impl Outbox {
         self.pass_bytes + filling / 8
     }
 
+    /// Returns a number of bits that grows with each bit that is written in this tick.
+    pub(crate) fn written_bits(&self) -> usize {
+        let filling = self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len());
+        self.pass_bytes * 8 + filling
+    }
+
+    /// Returns a number that changes with each entry about a single object that is written.
+    pub(crate) fn entries(&self) -> u32 {
+        self.entries
+    }
+
+    /// Sets how many bytes may be sent in a second. With `usize::MAX` there is no limit.
+    pub(crate) fn set_budget(&mut self, bytes_per_second: usize, now: Duration) {
+        self.budget =
+            (bytes_per_second < usize::MAX).then(|| Box::new(ByteBudget::new(bytes_per_second, now)));
+    }
+
+    /// Returns whether the limits have refused something in this tick, or allow no more now.
+    pub(crate) fn has_refused(&self) -> bool {
+        self.has_refused || self.is_exhausted()
+    }
+
     /// Returns whether the link or the limits are so narrow that not everything can be sent in one tick.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
+            || self.budget.is_some()
             || self.congestion.as_ref().is_some_and(Congestion::was_short)
             || self.in_flight.len() > WINDOW as usize / 2
     }
 
     /// Returns how many bits an empty packet has for updates.
     pub(crate) fn capacity(&self) -> usize {
-        self.max_bits - FRAME_BITS - SEGMENT_BITS
+        self.max_bits() - FRAME_BITS - SEGMENT_BITS
     }
 
     fn room(&self) -> usize {
         match self.record {
-            Some(_) => self.max_bits.saturating_sub(self.writer.bit_len() + self.messages.bit_len() + 2),
-            None => self.max_bits - FRAME_BITS,
+            Some(_) => self.max_bits().saturating_sub(self.writer.bit_len() + self.messages.bit_len() + 2),
+            None => self.max_bits() - FRAME_BITS,
         }
     }
 
@@ -416,6 +448,7 @@ impl Outbox {
         slot: u32,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
+        self.entries = self.entries.wrapping_add(1);
         if !self.segment.accepts(kind, slot) {
             self.segment.begin(kind, gap_order, &mut self.writer);
         }
@@ -461,7 +494,7 @@ impl Outbox {
         now: Duration,
     ) -> Option<u32> {
         let mut sizes = sizes.peekable();
-        let header_bits = run_header.bits(self.max_bits) + SEGMENT_BITS + 1;
+        let header_bits = run_header.bits(self.max_bits()) + SEGMENT_BITS + 1;
         let first_bits = header_bits + sizes.peek().copied().unwrap_or(0);
         if first_bits > self.capacity() {
             return Some(0);
@@ -553,7 +586,7 @@ impl Outbox {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
         let header = self.header(self.next, true);
-        header.write(received, self.max_bits - FRAME_BITS, &mut self.writer);
+        header.write(received, self.max_bits() - FRAME_BITS, &mut self.writer);
         let record = self.in_flight.blank();
         self.finish(record, now);
     }
@@ -582,6 +615,7 @@ impl Outbox {
         self.pass_packets += 1;
         if self.queue.takes_state(bytes.len()) {
             self.pass_bytes += bytes.len();
+            self.budget.iter_mut().for_each(|budget| budget.spend(bytes.len()));
             self.queue.push(bytes);
         } else {
             // The allowance of the address is too small for this packet, so the packet is discarded and

@@ -50,23 +50,26 @@ pub(crate) struct Proxy {
     pub(crate) is_owner: bool,
     /// The role of this client for the object.
     pub(crate) role: Role,
+    /// Whether the object sleeps for this client.
+    pub(crate) is_asleep: bool,
 }
 
 impl Proxy {
     /// Returns what a client knows about the owner and the role of an object with this role. `is_owner` says
     /// whether the client owns the object.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
-        Self { is_owner, role: role.for_client(is_owner) }
+        Self { is_owner, role: role.for_client(is_owner), is_asleep: false }
     }
 
-    /// Writes the owner flag and the role. The default owner and role, which apply to most objects, take one
-    /// bit.
+    /// Writes the owner flag, the role, and whether the object sleeps. The default owner and role of an
+    /// object that is awake, which apply to most objects, take one bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
         if is_special {
             writer.write_flag(self.is_owner);
             writer.write_bits(self.role as u64, 2);
+            writer.write_flag(self.is_asleep);
         }
     }
 
@@ -82,7 +85,7 @@ impl Proxy {
             2 => Role::AutonomousProxy,
             _ => Role::Authority,
         };
-        let proxy = Self::new(role, is_owner);
+        let proxy = Self { is_asleep: reader.read_flag()?, ..Self::new(role, is_owner) };
         if proxy.role != role || proxy == Self::default() {
             return Err(ReadError::OutOfRange);
         }
@@ -108,19 +111,22 @@ mod tests {
     fn written_forms_are_read_and_all_other_forms_are_refused() {
         let mut forms = Vec::new();
         for (role, is_owner) in ROLES.into_iter().flat_map(|role| [(role, false), (role, true)]) {
-            let (proxy, mut writer) = (Proxy::new(role, is_owner), BitWriter::new());
-            proxy.write(&mut writer);
-            assert_eq!(Proxy::read(&mut writer.as_slice().reader()), Ok(proxy));
-            assert!(writer.bit_len() == if proxy == Proxy::default() { 1 } else { 4 });
-            forms.push(writer.finish().to_vec());
+            for is_asleep in [false, true] {
+                let proxy = Proxy { is_asleep, ..Proxy::new(role, is_owner) };
+                let mut writer = BitWriter::new();
+                proxy.write(&mut writer);
+                assert_eq!(Proxy::read(&mut writer.as_slice().reader()), Ok(proxy));
+                assert!(writer.bit_len() == if proxy == Proxy::default() { 1 } else { 5 });
+                forms.push(writer.finish().to_vec());
+            }
         }
-        for bits in 0..16 {
+        for bits in 0..32 {
             let mut writer = BitWriter::new();
-            writer.write_bits(bits, 4);
+            writer.write_bits(bits, 5);
             let is_form = bits & 1 == 0 || forms.contains(&writer.finish().to_vec());
             let mut writer = BitWriter::new();
-            writer.write_bits(bits, 4);
-            assert_eq!(Proxy::read(&mut writer.as_slice().reader()).is_ok(), is_form, "{bits:04b}");
+            writer.write_bits(bits, 5);
+            assert_eq!(Proxy::read(&mut writer.as_slice().reader()).is_ok(), is_form, "{bits:05b}");
         }
     }
 }

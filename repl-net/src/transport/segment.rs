@@ -54,7 +54,7 @@ pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
 
 /// The greatest number of bits that an object's owner flag and role take.
-pub(crate) const PROXY_BITS: usize = 4;
+pub(crate) const PROXY_BITS: usize = 5;
 
 /// An encoded segment that several connections share, with a description of its entries.
 #[derive(Debug, Default)]

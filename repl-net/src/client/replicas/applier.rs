@@ -14,6 +14,7 @@ use crate::client::replica::Callback;
 use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
 use crate::transport::reassembly::Part;
+use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 
 /// The visitor that applies the validated entries of a body.
@@ -36,6 +37,7 @@ impl Applier<'_> {
         let (class, row) = slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
         slots.stamp(slot, self.stamp);
+        slots.asleep.remove(slot);
         column.call(row, Callback::PreNetReceive);
         if let Some(traffic) = traffic {
             traffic.object(class, is_new, list.head_bits);
@@ -124,15 +126,19 @@ impl Visitor for Applier<'_> {
             self.replicas.created_or_removed.push(guid);
             self.events.push(ClientEvent::Spawned(ObjectRef::new(self.replicas.slots.known(guid))));
         }
-        if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
+        let proxy = Proxy { is_asleep: false, ..head.proxy };
+        if self.replicas.slots.set_proxy(head.slot, proxy) && !is_new {
             let guid = Guid::new(head.slot, head.generation);
             self.events.push(ClientEvent::RoleChanged(ObjectRef::new(self.replicas.slots.known(guid))));
         }
-        self.values(head.slot, is_new, list, reader)
+        self.values(head.slot, is_new, list, reader)?;
+        self.replicas.slots.asleep.set(head.slot, head.proxy.is_asleep);
+        Ok(())
     }
 
     fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
         self.replicas.slots.stamp(slot, self.stamp);
+        self.replicas.slots.asleep.remove(slot);
         if let Some(guid) = self.replicas.close(slot) {
             self.replicas.created_or_removed.push(guid);
             let known = ObjectRef::new(self.replicas.slots.known(guid));

@@ -24,6 +24,12 @@ impl Replicas {
         self.slots.proxies.get(object.guid()?.slot() as usize).copied()
     }
 
+    /// Returns whether an object exists and sleeps.
+    pub(crate) fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        let slot = self.class_and_row_of(object).and(object.guid()).map(|guid| guid.slot());
+        slot.is_some_and(|slot| self.slots.asleep.contains(slot))
+    }
+
     /// Returns the class of an object that exists, or that was removed and can still be read.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
         let here = self.class_and_row_of(object).map(|(class, _)| class);

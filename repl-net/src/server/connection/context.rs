@@ -31,6 +31,8 @@ pub(crate) struct PassContext<'a> {
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
+    /// The objects that wait for a connection, by their ranks.
+    pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
     /// Objects that may be in step (the client has all their changes) after everything is sent.
     pub(super) settling: Vec<u32>,

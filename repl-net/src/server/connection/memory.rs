@@ -66,8 +66,8 @@ impl Connection {
         let round_trip = self.link.round_trip.smoothed();
         let close_timeout =
             timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trip.saturating_mul(CLOSE_ROUND_TRIPS));
-        let has_overdue_close =
-            now.checked_sub(close_timeout).is_some_and(|start| self.objects.has_overdue_close(start));
+        let start = now.checked_sub(close_timeout).filter(|&start| self.has_run_since(start));
+        let has_overdue_close = start.is_some_and(|start| self.objects.has_overdue_close(start));
         if self.link.is_over_memory_for(timeout, now) || has_overdue_close {
             return Err(DisconnectReason::Unacknowledged);
         }

@@ -4,6 +4,7 @@
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets are
 //! sent only through the outbox.
 
+mod backlog;
 mod calls;
 mod context;
 mod held_calls;
@@ -11,15 +12,19 @@ mod large;
 mod memory;
 mod objects;
 mod pass;
+mod pauses;
+mod priorities;
 mod proxies;
 mod resolve;
 mod shares;
+mod sleeping;
 mod spawns;
 
 use std::time::Duration;
 
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
+use backlog::Backlog;
 pub(crate) use context::{PassContext, PassScratch};
 use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
@@ -58,6 +63,8 @@ pub(crate) struct Connection {
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
+    /// What waits because of the limits. `None` if everything fits, as on most connections.
+    backlog: Option<Box<Backlog>>,
     blobs: Blobs,
     /// The content of packets that count as lost but may still be acked, without the values of updates.
     late: LateAcks,
@@ -69,7 +76,7 @@ pub(crate) struct Connection {
     /// The remote calls that wait for their objects. `None` if no call waits.
     held_calls: Option<Box<HeldCalls>>,
     /// The number of remote calls of the client that were ignored.
-    pub(crate) ignored_calls: u64,
+    pub(crate) ignored_calls: u32,
     /// For how long the client's remote calls may still run.
     pub(crate) call_time: TimeBudget,
     /// Decides in which ticks the client's messages are acked.
@@ -93,6 +100,7 @@ impl Connection {
             heard: Received::default(),
             link: LinkHealth::new(now),
             objects: ObjectStates::new(id, is_replay),
+            backlog: None,
             blobs: Blobs::default(),
             late: LateAcks::default(),
             exchange: Exchange::default(),
@@ -131,6 +139,7 @@ impl Connection {
         for (word, mask) in alive.masks() {
             let (spawns, others) = self.objects.begin(word, mask, seen.word(word));
             world.compare_mask_for_open(word, spawns);
+            self.stir_opened(world, word, spawns);
             slots_of(word, others).for_each(|slot| self.show(world, slot));
         }
         world.alive = alive;
@@ -165,6 +174,7 @@ impl Connection {
 
     /// Sets the points from which the client sees.
     pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) {
+        self.backlog_mut().set_viewpoints(viewpoints);
         if self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance()) {
             self.update_sight(world);
         }
@@ -218,6 +228,7 @@ impl Connection {
         self.objects.set_view(slot, self.view().is_shared_now(world, slot));
         if self.objects.show(slot, self.outbox.next()) {
             world.compare_for_open(slot);
+            self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }
     }
 

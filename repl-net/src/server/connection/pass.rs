@@ -13,7 +13,7 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
-use crate::server::broadcast::{DueAlone, Piece};
+use crate::server::broadcast::{DueAlone, Piece, Tables};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -39,15 +39,18 @@ impl Connection {
         if !self.is_live {
             return;
         }
-        for (slot, place, list) in &context.world.changes.evicted {
-            self.objects.evicted(*slot, *place, list, |view| view.mask(context.world, *slot));
-        }
+        self.take_evicted(context);
         self.limit_memory();
         self.outbox.pace(context.now, self.link.timeouts);
         self.begin_outbox_pass(context);
         let owes_ack = self.ack_pace.is_due();
         self.outbox.set_received(owes_ack.then_some(&self.heard));
-        self.route(context);
+        self.rouse_changed(context.world);
+        if self.is_paused() {
+            self.postpone_all(context);
+        } else {
+            self.route(context);
+        }
         let packets_before = self.outbox.queue.packets_sent;
         self.release_calls(context.world);
         self.send_messages_and_state(context);
@@ -61,11 +64,13 @@ impl Connection {
         }
         self.request_join_ack(context);
         self.outbox.end_pass(context.now);
+        self.objects.end_sleep_pass(self.outbox.next());
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
             self.end_round(context.world);
         }
         self.weigh();
-        self.link.watch_memory(self.outbox.is_over_memory(), context.now);
+        let is_over_memory = !self.is_paused() && self.outbox.is_over_memory();
+        self.link.watch_memory(is_over_memory, context.now);
         if self.outbox.queue.packets_sent > packets_before {
             self.link.last_sent = context.now;
         } else if context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
@@ -85,7 +90,9 @@ impl Connection {
         outgoing.begin_pass();
         let mut message_bits = outgoing.send(&mut self.outbox, budget_bits, context.now);
         self.outbox.take_refused();
-        self.send_state(context);
+        if !self.is_paused() {
+            self.send_state(context);
+        }
         let is_contended = self.outbox.take_refused();
         if self.exchange.outgoing.is_waiting() {
             message_bits += self.exchange.outgoing.send(&mut self.outbox, usize::MAX, context.now);
@@ -100,25 +107,30 @@ impl Connection {
         // two waits forever.
         let waited = self.outbox.is_limited();
         if waited {
+            self.begin_backlog(context);
             let spawns_first = context.world.frame.is_multiple_of(2);
             if spawns_first {
                 self.send_spawns(context);
             }
-            self.send_private(context);
+            self.send_by_priority(context);
             if !spawns_first {
                 self.send_spawns(context);
             }
         }
-        let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
-        for at in 0..context.broadcast.segments().len() {
-            self.send_shared(at, all_in_step, context);
+        if !waited || !self.is_short() {
+            let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
+            for at in 0..context.broadcast.segments().len() {
+                self.send_shared(at, all_in_step, context);
+            }
+            self.send_stretches(context);
         }
-        self.send_stretches(context);
         self.send_parts(context.now);
         if !waited {
             self.send_spawns(context);
             self.send_private(context);
         }
+        self.send_sleep(context);
+        self.end_backlog(waited);
     }
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
@@ -134,7 +146,7 @@ impl Connection {
     /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
     /// there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
-        if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
+        if self.is_paused() || !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
             return;
         }
         let slot = self.objects.first_unknown();
@@ -154,6 +166,7 @@ impl Connection {
         self.outbox.end_round();
         self.exchange.outgoing.end_round();
         self.objects.end_round();
+        self.end_backlog_round();
     }
 
     /// Finds the changes of this tick that must be sent to this connection alone.
@@ -235,8 +248,13 @@ impl Connection {
             }
         }
         context.scratch.pieces = pieces;
+        self.catch_up_due_alone(tables, context.world);
+    }
+
+    /// Makes the changes pending that are due in this tick and are in no table.
+    pub(super) fn catch_up_due_alone(&mut self, tables: &Tables, world: &World) {
         for DueAlone { cell, period, slot, list } in tables.due_alone() {
-            if self.view().period_of(context.world, *cell) == Some(*period) {
+            if self.view().period_of(world, *cell) == Some(*period) {
                 self.catch_up_due(*slot, list);
             }
         }
@@ -313,7 +331,7 @@ impl Connection {
     /// Sends everything that must be sent to this connection alone.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        self.objects.turns(self.outbox.is_limited(), &mut slots);
+        self.objects.turns(&mut slots);
         for &slot in &slots {
             if self.objects.is_pending_spawn(slot) {
                 self.objects.leave_spawns(slot);
@@ -330,7 +348,7 @@ impl Connection {
         context.scratch.slots = slots;
     }
 
-    fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
+    pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let tracked = self.objects.get(slot);
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
             _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),

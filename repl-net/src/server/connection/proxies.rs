@@ -48,8 +48,10 @@ impl Connection {
             return true;
         }
         let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();
+        let mut origin = self.origin(slot, context);
+        origin.proxy.is_asleep = self.is_asleep(slot);
         let run_header = RunHeader {
-            origin: self.origin(slot, context),
+            origin,
             handles: &HandleSet::new(),
             count: context.world.column_of(slot).program().handles(),
             classes: context.classes.len(),

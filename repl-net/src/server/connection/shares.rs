@@ -10,21 +10,21 @@ const MOST_BEHIND_BYTES: i64 = 8_192;
 /// The shares of messages and state in what one connection sends.
 #[derive(Debug)]
 pub(super) struct Shares {
-    message_percent: usize,
+    message_percent: u8,
     /// The number of bytes by which messages are behind their share. `behind_bytes` is negative if state is
     /// behind its share.
-    behind_bytes: i64,
+    behind_bytes: i32,
 }
 
 impl Shares {
     pub(super) const fn new(message_percent: u8) -> Self {
-        Self { message_percent: message_percent as usize, behind_bytes: 0 }
+        Self { message_percent, behind_bytes: 0 }
     }
 
     /// Returns how many bytes of messages are sent before state, if `budget` bytes may be sent.
     pub(super) fn message_bytes(&self, budget: usize) -> usize {
-        let share = budget / 100 * self.message_percent;
-        share.saturating_add_signed(isize::try_from(self.behind_bytes).unwrap_or(0))
+        let share = budget / 100 * usize::from(self.message_percent);
+        share.saturating_add_signed(self.behind_bytes as isize)
     }
 
     /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes of messages and state
@@ -35,9 +35,9 @@ impl Shares {
             self.behind_bytes = 0;
             return;
         }
-        let share = both * self.message_percent / 100;
-        let behind = self.behind_bytes + share as i64 - messages as i64;
-        self.behind_bytes = behind.clamp(-MOST_BEHIND_BYTES, MOST_BEHIND_BYTES);
+        let share = both * usize::from(self.message_percent) / 100;
+        let behind = i64::from(self.behind_bytes) + share as i64 - messages as i64;
+        self.behind_bytes = behind.clamp(-MOST_BEHIND_BYTES, MOST_BEHIND_BYTES) as i32;
     }
 }
 

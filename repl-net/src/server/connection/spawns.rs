@@ -30,10 +30,20 @@ impl Connection {
             return;
         }
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        slots.clear();
-        slots.extend(self.objects.waiting_spawns());
+        if self.outbox.is_limited() && context.world.priorities.is_used() {
+            self.send_spawns_by_priority(&mut slots, context);
+        } else {
+            slots.clear();
+            slots.extend(self.objects.waiting_spawns());
+            self.send_openings(&slots, context);
+        }
+        context.scratch.slots = slots;
+    }
+
+    /// Sends the pending spawns in `slots`, which are in ascending order.
+    pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (classes, openings) = (context.classes, context.broadcast.openings());
-        openings.write(&slots, context.world, |class| classes.wire(class.into()));
+        openings.write(slots, context.world, |class| classes.wire(class.into()));
         let (written, values) = openings.lend();
         let mut at = 0;
         while at < slots.len() && !self.outbox.is_exhausted() {
@@ -62,6 +72,5 @@ impl Connection {
             }
             at += sent as usize;
         }
-        context.scratch.slots = slots;
     }
 }

@@ -16,6 +16,8 @@ mod new_elements;
 mod outcomes;
 mod pending_spawns;
 mod sending;
+mod sleep;
+mod sleeping;
 #[cfg(test)]
 mod tests;
 mod tracked;
@@ -30,6 +32,7 @@ use joining::Joining;
 pub(crate) use outcomes::LostOpening;
 use pending_spawns::PendingSpawns;
 pub(crate) use sending::OpeningRest;
+use sleep::Sleep;
 pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
@@ -52,8 +55,6 @@ pub(crate) struct ObjectStates {
     out_of_step: SlotSet,
     /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
-    /// The object that was last sent to this client alone.
-    last_sent: u32,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
     last_blob: u32,
     /// Whether an object waits until its blob can begin.
@@ -64,6 +65,8 @@ pub(crate) struct ObjectStates {
     with_new_elements: SlotSet,
     joining: Joining,
     view: View,
+    /// The objects that sleep. `None` if no object that the client has may ever sleep.
+    sleep: Option<Box<Sleep>>,
 }
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
@@ -84,7 +87,6 @@ impl ObjectStates {
             known: SlotSet::default(),
             out_of_step: SlotSet::default(),
             to_send: SlotSet::default(),
-            last_sent: 0,
             last_blob: 0,
             blob_waits: false,
             pending_spawns: PendingSpawns::default(),
@@ -92,6 +94,7 @@ impl ObjectStates {
             with_new_elements: SlotSet::default(),
             joining: Joining::default(),
             view: View::new(id, is_replay),
+            sleep: None,
         }
     }
 
@@ -254,7 +257,7 @@ impl ObjectStates {
     /// since the last call).
     #[inline]
     pub(super) fn weigh(&mut self) -> usize {
-        self.tracked.weigh()
+        self.tracked.weigh() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
     }
 
     /// Returns whether the closing (removal) of any object was first sent before `start` and is not
@@ -330,6 +333,7 @@ impl ObjectStates {
     pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
+        self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
         closed
     }
 
@@ -339,6 +343,7 @@ impl ObjectStates {
         if !self.known.contains(slot) {
             return None;
         }
+        self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
         let tracked = self.track(slot);
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {

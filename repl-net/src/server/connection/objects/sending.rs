@@ -9,6 +9,8 @@ use repl_core::{Changelist, HandleSet, Portions};
 
 use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
+use crate::server::not_sent::NotSent;
+use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
@@ -58,26 +60,55 @@ impl ObjectStates {
         }
     }
 
-    /// Replaces `slots` by the objects for which something must be sent to this client alone, in the order of
-    /// their turns. `is_limited` is true if there may not be room for all objects that must be sent.
-    pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
+    /// Replaces `slots` by the objects for which something must be sent to this client alone. If a blob waits
+    /// until it can begin, the order of the objects rotates from tick to tick. Without the rotation, the
+    /// objects in the first slots would begin all blobs.
+    pub(crate) fn turns(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
-        let blob_waits = std::mem::take(&mut self.blob_waits);
-        if (is_limited || blob_waits) && !slots.is_empty() {
-            // The order of the objects rotates from tick to tick. Without the rotation, the objects in the
-            // first slots would always use up the limits, or begin all blobs.
-            let last = if blob_waits { self.last_blob } else { self.last_sent };
-            let start = slots.partition_point(|&slot| slot <= last) % slots.len();
+        if std::mem::take(&mut self.blob_waits) && !slots.is_empty() {
+            let start = slots.partition_point(|&slot| slot <= self.last_blob) % slots.len();
             slots.rotate_left(start);
         }
+    }
+
+    /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
+    /// were not sent yet.
+    pub(crate) fn waiting_sets(&self) -> [&SlotSet; 2] {
+        [&self.to_send, &self.pending_spawns.waiting]
+    }
+
+    /// Returns why something of an object is not sent, or `None` if nothing waits.
+    pub(crate) fn why_not_sent(&self, slot: u32) -> Option<NotSent> {
+        let is_held = self.tracked.get(slot).is_some_and(|tracked| {
+            let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening(SMALL_OPEN_BITS);
+            tracked.blob.is_some() || is_opening || tracked.is_closing()
+        });
+        let waits = self.to_send.contains(slot) || self.pending_spawns.waiting.contains(slot);
+        match (is_held, waits) {
+            (true, _) => Some(NotSent::Unacknowledged),
+            (false, true) => Some(NotSent::Budget),
+            (false, false) => None,
+        }
+    }
+
+    /// Returns the objects of `slots` that are in step, as words of 64 slots.
+    pub(crate) fn in_step_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
+        slots.masks_in(&self.known).map(|(word, mask)| (word, mask & !self.out_of_step.word(word)))
+    }
+
+    /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words of
+    /// 64 slots.
+    pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let waiting = &self.pending_spawns.waiting;
+        slots.masks_in(&self.known).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
     /// Begins the turn of an object. After `take_turn`, the caller sends the object, or
     /// [marks](Self::must_send) it again.
     pub(crate) fn take_turn(&mut self, slot: u32) {
-        self.last_sent = slot;
         self.to_send.remove(slot);
+        self.wake_to_send(slot);
     }
 
     /// Records that an object must be sent as a blob, but that the blob cannot begin yet.

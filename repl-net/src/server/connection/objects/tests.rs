@@ -280,7 +280,7 @@ impl Pair {
         }
         let mut carried = self.send_spawns();
         let mut turns = Vec::new();
-        self.states.turns(false, &mut turns);
+        self.states.turns(&mut turns);
         let expected = self.model.iter().filter(|(_, plain)| plain.must_send).map(|(&slot, _)| slot);
         assert_eq!(turns, expected.collect::<Vec<_>>());
         for slot in turns {

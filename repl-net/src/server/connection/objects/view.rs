@@ -34,14 +34,14 @@ pub(crate) struct View {
     /// The cells that the client has in sight. `None` if the client has had neither viewpoints nor groups.
     pub(super) sight: Option<Box<Sight>>,
     /// For each slot, the handles of those properties with custom conditions that are switched differently
-    /// for this connection than in their declaration.
-    switched: BTreeMap<u32, HandleSet>,
+    /// for this connection than in their declaration. In a box, because few connections have any.
+    switched: Option<Box<BTreeMap<u32, HandleSet>>>,
 }
 
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
-        Self { id, is_replay, own, owned, hidden, sight: None, switched: BTreeMap::new() }
+        Self { id, is_replay, own, owned, hidden, sight: None, switched: None }
     }
 
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
@@ -50,6 +50,9 @@ impl View {
     /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it.
     /// Such an object stays in sight longer (S190).
     pub(super) fn sees(&self, world: &World, slot: u32, is_shown: impl Fn(u32) -> bool) -> bool {
+        if world.dormancies.is_initial(slot) {
+            return false;
+        }
         let (mut is_owner, mut carrier) = (false, slot);
         loop {
             if self.hidden.contains(carrier) {
@@ -71,6 +74,12 @@ impl View {
         is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
+    /// Returns whether an object, or one to which it is attached, is hidden from the client.
+    pub(crate) fn is_hidden(&self, world: &World, slot: u32) -> bool {
+        let mut carriers = std::iter::successors(Some(slot), |&carrier| world.cells.parent(carrier));
+        carriers.any(|carrier| self.hidden.contains(carrier))
+    }
+
     /// Returns the objects that the client owns and everything that is attached to them, which it may see
     /// although it is out of its sight.
     pub(crate) fn carried(&self, world: &World) -> Vec<u32> {
@@ -86,6 +95,7 @@ impl View {
         for slot in self.owned.iter().chain(self.hidden.iter()) {
             others.extend(cells.with_attached(slot));
         }
+        others.extend(world.dormancies.initial());
         others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot, |_| false)));
         seen
     }
@@ -93,6 +103,11 @@ impl View {
     /// Returns the view flags of this connection for an object (S36).
     fn flags(&self, object: &Object) -> ViewFlags {
         object.flags(object.owner == Some(self.id), self.is_replay)
+    }
+
+    /// Returns the handles of an object that are switched differently for this connection than declared.
+    fn switched_of(&self, slot: u32) -> Option<&HandleSet> {
+        self.switched.as_ref()?.get(&slot)
     }
 
     /// Returns what this client must know about the owner and the role of an object.
@@ -103,7 +118,7 @@ impl View {
     /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        object.mask(world.conditions(slot), self.flags(object), self.switched.get(&slot))
+        object.mask(world.conditions(slot), self.flags(object), self.switched_of(slot))
     }
 
     /// Returns the handles of an object that its first opening (update that creates it on the client) for
@@ -111,7 +126,7 @@ impl View {
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
-        object.mask(world.conditions(slot), flags, self.switched.get(&slot))
+        object.mask(world.conditions(slot), flags, self.switched_of(slot))
     }
 
     /// Returns whether the connection can take the shared data of an object, according to the current
@@ -127,7 +142,7 @@ impl View {
             }
         };
         is_in_sight
-            && !self.switched.contains_key(&slot)
+            && self.switched_of(slot).is_none()
             && (!world.conditions(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
@@ -174,14 +189,15 @@ impl View {
     ) {
         let handles = conditions.handles_of(property);
         let is_as_declared = active != handles.intersects(conditions.starts_off());
-        let switched = self.switched.entry(slot).or_default();
+        let all = self.switched.get_or_insert_default();
+        let switched = all.entry(slot).or_default();
         if is_as_declared {
             switched.difference(&handles)
         } else {
             switched.union(&handles)
         }
         if switched.is_empty() {
-            self.switched.remove(&slot);
+            all.remove(&slot);
         }
     }
 
@@ -191,6 +207,8 @@ impl View {
         self.hidden.remove(slot);
         self.own.remove(slot);
         self.owned.remove(slot);
-        self.switched.remove(&slot);
+        if let Some(switched) = &mut self.switched {
+            switched.remove(&slot);
+        }
     }
 }

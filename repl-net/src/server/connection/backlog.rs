@@ -1,0 +1,233 @@
+//! The backlog of a connection that cannot be sent everything in a tick: since when its objects wait, and
+//! which of them go first (S189, S192, S193).
+//!
+//! *Invariant:* the age of an object that waits grows in each tick, until something of the object is sent.
+//! What waits is stored for each connection, so a full link of one client costs the others nothing (W17).
+
+use std::time::Duration;
+
+use crate::server::cells::area::Position;
+use crate::server::priority::Viewer;
+use crate::server::world::World;
+use crate::session::connection_id::ConnectionId;
+use crate::transport::slot_set::{SlotSet, slots_of};
+
+/// How many bits an object is expected to take before any was sent.
+const USUAL_BITS: f32 = 160.0;
+
+/// Whether the user has paused a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pause {
+    pub(super) is_paused: bool,
+    /// The time when the last pause ended.
+    pub(super) ended_at: Duration,
+}
+
+impl Pause {
+    /// Returns whether the connection was never paused.
+    fn is_default(self) -> bool {
+        !self.is_paused && self.ended_at.is_zero()
+    }
+}
+
+/// What waits for one connection.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    /// `None` if nothing has waited recently.
+    pub(super) ages: Option<Ages>,
+    /// Whether the user has paused the connection.
+    pub(super) pause: Pause,
+    viewpoints: Vec<Position>,
+    directions: Vec<Position>,
+    /// Whether the limits have held something back in the last tick. Then also the changes that are shared
+    /// with other connections are sent in the order of their priorities.
+    pub(super) is_short: bool,
+    /// How many objects waited at the end of the last tick because of the limits.
+    pub(super) waiting: usize,
+    /// About how many bits an object took recently.
+    pub(super) object_bits: f32,
+    /// Whether fewer objects were sent in the last tick than `object_bits` let expect.
+    pub(super) was_overestimated: bool,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        let (viewpoints, directions) = (Vec::new(), Vec::new());
+        Self {
+            ages: None,
+            pause: Pause::default(),
+            viewpoints,
+            directions,
+            is_short: false,
+            waiting: 0,
+            object_bits: USUAL_BITS,
+            was_overestimated: false,
+        }
+    }
+}
+
+impl Backlog {
+    pub(crate) fn set_viewpoints(&mut self, viewpoints: &[Position]) {
+        self.viewpoints.clear();
+        self.viewpoints.extend_from_slice(viewpoints);
+    }
+
+    pub(crate) fn set_directions(&mut self, directions: &[Position]) {
+        self.directions.clear();
+        self.directions.extend_from_slice(directions);
+    }
+
+    /// Returns whether nothing waits, and the user has set nothing.
+    pub(super) fn is_default(&self) -> bool {
+        let has_view = !self.viewpoints.is_empty() || !self.directions.is_empty();
+        self.waiting == 0 && !has_view && self.pause.is_default()
+    }
+
+    /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first.
+    pub(super) fn rank(&self, id: ConnectionId, waiting: &SlotSet, world: &World, order: &mut Vec<u64>) {
+        order.clear();
+        let Some(ages) = &self.ages else { return };
+        let priorities = &world.priorities;
+        if !priorities.is_used() {
+            order.extend(ages.of(waiting).map(|(slot, age)| rank(age as f32, slot)));
+            return;
+        }
+        order.extend(ages.of(waiting).map(|(slot, age)| {
+            let object = &world.objects[slot as usize];
+            let priority = priorities.of(slot, object.class, || {
+                let viewer = Viewer {
+                    connection: id,
+                    is_owner: object.owner == Some(id),
+                    viewpoints: &self.viewpoints,
+                    directions: &self.directions,
+                };
+                world.column(object.class).prioritize(object.row, &viewer)
+            });
+            rank(age as f32 * priority, slot)
+        }));
+    }
+
+    /// Returns how many objects probably fit if this many bytes may still be sent.
+    pub(super) fn expected_count(&self, bytes: usize) -> usize {
+        ((bytes.min(1 << 30) * 6) as f32 / self.object_bits) as usize
+    }
+}
+
+/// Since when objects wait, by slot. The times are stored in blocks, because all slots of a word often wait
+/// together.
+#[derive(Debug, Default)]
+pub(super) struct Ages {
+    known: SlotSet,
+    /// For each word of 64 slots with members in `known`, the frames since which they wait.
+    since: Vec<Option<Box<[u32; 64]>>>,
+    frame: u32,
+}
+
+impl Ages {
+    /// Begins a tick. Objects in the sets that did not wait in the last tick wait from now on. Objects in no
+    /// set do not wait any more.
+    pub(super) fn begin(&mut self, frame: u64, waiting: [&SlotSet; 2]) {
+        self.frame = frame as u32;
+        let Self { known, since, frame } = self;
+        let gone: Vec<(usize, u64)> = known
+            .masks()
+            .map(|(word, mask)| (word, mask & !(waiting[0].word(word) | waiting[1].word(word))))
+            .filter(|(_, gone)| *gone != 0)
+            .collect();
+        for (word, gone) in gone {
+            known.remove_mask(word, gone);
+            if known.word(word) == 0 {
+                since[word] = None;
+            }
+        }
+        for (word, mask) in waiting.into_iter().flat_map(SlotSet::masks) {
+            let new = mask & !known.word(word);
+            if new == 0 {
+                continue;
+            }
+            if since.len() <= word {
+                since.resize_with(word + 1, || None);
+            }
+            let block = since[word].get_or_insert_with(|| Box::new([0; 64]));
+            slots_of(0, new).for_each(|bit| block[bit as usize] = *frame);
+            known.insert_mask(word, new);
+        }
+    }
+
+    /// Returns the objects of `waiting`, each with the number of ticks for which it has waited, this one
+    /// included.
+    fn of<'a>(&'a self, waiting: &'a SlotSet) -> impl Iterator<Item = (u32, u32)> + 'a {
+        waiting.masks().flat_map(move |(word, mask)| {
+            let block = self.since.get(word).and_then(Option::as_deref);
+            slots_of(word, mask).map(move |slot| {
+                let since = block.map_or(self.frame, |block| block[slot as usize % 64]);
+                (slot, self.frame.wrapping_sub(since).wrapping_add(1))
+            })
+        })
+    }
+
+    /// Records that something of an object was sent in this tick. If more of the object waits, its age begins
+    /// anew.
+    pub(super) fn sent(&mut self, slot: u32) {
+        if let Some(block) = self.since.get_mut(slot as usize / 64).and_then(Option::as_deref_mut) {
+            block[slot as usize % 64] = self.frame.wrapping_add(1);
+        }
+    }
+}
+
+/// Returns a number that is lower for greater priorities, which are positive, and for lower slots.
+fn rank(priority: f32, slot: u32) -> u64 {
+    u64::from(!priority.to_bits()) << 32 | u64::from(slot)
+}
+
+/// Moves the `count` lowest ranks to the front: the first `sure` in the order of their slots, and the others in
+/// the order of their ranks. Costs O(ranks), because the rest is not sorted.
+pub(super) fn select(order: &mut [u64], sure: usize, count: usize) {
+    if count < order.len() {
+        order.select_nth_unstable(count);
+    }
+    let selected = &mut order[..count];
+    if sure < count {
+        selected.select_nth_unstable(sure);
+    }
+    let (first, rest) = selected.split_at_mut(sure);
+    first.sort_unstable_by_key(|&rank| rank as u32);
+    rest.sort_unstable();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s193_what_waits_ages_in_each_tick_until_it_is_sent() {
+        let (mut ages, mut waiting, none) = (Ages::default(), SlotSet::default(), SlotSet::default());
+        [3, 64, 1_000].into_iter().for_each(|slot| waiting.insert(slot));
+        ages.begin(u64::from(u32::MAX), [&waiting, &none]);
+        waiting.insert(4);
+        ages.begin(u64::from(u32::MAX) + 1, [&none, &waiting]);
+        assert_eq!(ages.of(&waiting).collect::<Vec<_>>(), [(3, 2), (4, 1), (64, 2), (1_000, 2)]);
+        ages.sent(64);
+        waiting.remove(1_000);
+        ages.begin(u64::from(u32::MAX) + 2, [&waiting, &none]);
+        assert_eq!(ages.of(&waiting).collect::<Vec<_>>(), [(3, 3), (4, 2), (64, 1)]);
+        assert!(ages.since[1_000 / 64].is_none(), "blocks without waiting slots are freed");
+    }
+
+    #[test]
+    fn s189_the_greatest_products_are_selected_and_sorted_by_slot() {
+        let mut order: Vec<u64> =
+            (0..1_000).map(|slot| rank((slot * 7 % 1_000) as f32 + 0.5, slot)).collect();
+        let mut expected: Vec<u32> = (0..1_000).collect();
+        expected.sort_by_key(|slot| std::cmp::Reverse(slot * 7 % 1_000));
+        expected.truncate(100);
+        expected.sort_unstable();
+        select(&mut order, 100, 200);
+        let selected: Vec<u32> = order[..200].iter().map(|&rank| rank as u32).collect();
+        assert_eq!(selected[..100], expected);
+        assert!(selected[100..].is_sorted_by_key(|slot| std::cmp::Reverse(slot * 7 % 1_000)));
+        let mut few = vec![rank(1.0, 2), rank(2.0, 9), rank(1.0, 1)];
+        select(&mut few, 0, 3);
+        assert_eq!(few.iter().map(|&rank| rank as u32).collect::<Vec<_>>(), [9, 1, 2]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The objects that sleep for one client, and those that are about to fall asleep (S207).
+//!
+//! *Invariant:* an object is asleep only if nothing of it was sent or had to be sent since the last packet
+//! that the client is known to have received or to lack.
+
+use std::collections::VecDeque;
+
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::{SlotSet, slots_of};
+
+/// The objects that sleep for one client.
+#[derive(Debug, Default)]
+pub(crate) struct Sleep {
+    pub(super) asleep: SlotSet,
+    /// The objects with partial dormancy that may sleep for this client.
+    pub(super) chosen: SlotSet,
+    /// The objects of which something is sent in this tick, and that are not in the queue.
+    stirred: SlotSet,
+    /// The objects in the queue.
+    pub(super) queued: SlotSet,
+    /// The objects in the queue of which something was sent since they were put there.
+    stirred_again: SlotSet,
+    /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
+    /// is in the queue at most once.
+    queue: VecDeque<(Sequence, u32)>,
+}
+
+impl Sleep {
+    /// Records that something of the objects of `mask` is sent, so that they are awake.
+    pub(super) fn stir(&mut self, word: usize, mask: u64) {
+        self.asleep.remove_mask(word, mask);
+        let queued = self.queued.word(word);
+        self.stirred_again.insert_mask(word, mask & queued);
+        self.stirred.insert_mask(word, mask & !queued);
+    }
+
+    /// Removes an object that the client does not have any more.
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.asleep.remove(slot);
+        self.stirred.remove(slot);
+    }
+
+    /// Drops everything about an object that was removed from the server.
+    pub(super) fn forget_object(&mut self, slot: u32) {
+        self.forget(slot);
+        self.chosen.remove(slot);
+    }
+
+    /// Puts the objects of which something was sent in this tick into the queue. The next packet is `next`.
+    pub(super) fn end_pass(&mut self, next: Sequence) {
+        let Self { stirred, queued, queue, .. } = self;
+        for (word, mask) in stirred.masks() {
+            queued.insert_mask(word, mask);
+            queue.extend(slots_of(word, mask).map(|slot| (next, slot)));
+        }
+        stirred.clear();
+    }
+
+    /// Returns the next object in the queue of which nothing is on its way, if all packets before `floor`
+    /// have arrived or count as lost. Objects of which something was sent in the meantime begin anew.
+    pub(super) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
+        while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
+            self.queue.pop_front();
+            self.queued.remove(slot);
+            if self.stirred_again.contains(slot) {
+                self.stirred_again.remove(slot);
+                self.stirred.insert(slot);
+            } else {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Returns about how many bytes the queue takes on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.queue.capacity() * size_of::<(Sequence, u32)>()
+    }
+}

@@ -1,0 +1,87 @@
+//! How objects fall asleep for a client and wake.
+//!
+//! *Invariant:* the client of an object that sleeps has acknowledged everything of the object.
+
+use super::ObjectStates;
+use super::tracked::{ProxyState, Tracked};
+use crate::server::dormancy::Dormancies;
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::SlotSet;
+
+impl ObjectStates {
+    /// Returns whether an object sleeps for the client.
+    pub(crate) fn is_asleep(&self, slot: u32) -> bool {
+        self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
+    }
+
+    /// Returns the objects with partial dormancy that may sleep for the client.
+    pub(crate) fn chosen(&mut self) -> &SlotSet {
+        &self.sleep.get_or_insert_default().chosen
+    }
+
+    /// Sets whether an object with partial dormancy may sleep for the client. Returns whether this is news.
+    pub(crate) fn set_may_sleep(&mut self, slot: u32, may_sleep: bool) -> bool {
+        let chosen = &mut self.sleep.get_or_insert_default().chosen;
+        let is_news = chosen.contains(slot) != may_sleep;
+        chosen.set(slot, may_sleep);
+        is_news
+    }
+
+    /// Wakes an object that the client has or is receiving. If the client was told that the object sleeps, it
+    /// is told in the packet `since` or a later packet that the object is awake.
+    pub(crate) fn rouse(&mut self, slot: u32, since: Sequence) {
+        if self.is_asleep(slot) {
+            self.track(slot).proxy = ProxyState::Unsent(since);
+            self.must_send(slot);
+        }
+        self.stay_awake(slot);
+    }
+
+    /// Records that an object is awake. If it may sleep, it falls asleep when nothing of it is on its way.
+    pub(crate) fn stay_awake(&mut self, slot: u32) {
+        self.sleep.get_or_insert_default().stir(slot as usize / 64, 1 << (slot % 64));
+    }
+
+    /// Wakes those objects of `changed` that may sleep.
+    pub(crate) fn rouse_changed(&mut self, changed: &SlotSet, dormancies: &Dormancies) {
+        let sleep = self.sleep.get_or_insert_default();
+        for (word, mask) in changed.masks_in(&self.known) {
+            sleep.stir(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
+        }
+    }
+
+    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent.
+    pub(super) fn wake_to_send(&mut self, slot: u32) {
+        if self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot) || sleep.queued.contains(slot))
+        {
+            self.stay_awake(slot);
+        }
+    }
+
+    /// Returns the next object that may fall asleep, if it [is quiet](Self::is_quiet). All packets before
+    /// `floor` have arrived or count as lost.
+    pub(crate) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
+        self.sleep.as_mut()?.next_quiet(floor)
+    }
+
+    /// Returns whether the client has everything of an object.
+    pub(crate) fn is_quiet(&self, slot: u32) -> bool {
+        let is_complete = |tracked: &Tracked| tracked.is_up_to_date() && tracked.new_elements.is_empty();
+        self.known.contains(slot)
+            && !self.pending_spawns.contains(slot)
+            && !self.to_send.contains(slot)
+            && self.tracked.get(slot).is_none_or(is_complete)
+    }
+
+    /// Records that an object sleeps, which the packet `since` or a later packet tells the client.
+    pub(crate) fn fall_asleep(&mut self, slot: u32, since: Sequence) {
+        self.track(slot).proxy = ProxyState::Unsent(since);
+        self.out_of_step.insert(slot);
+        self.sleep.get_or_insert_default().asleep.insert(slot);
+    }
+
+    /// Ends a tick. The next packet is `next`.
+    pub(crate) fn end_sleep_pass(&mut self, next: Sequence) {
+        self.sleep.iter_mut().for_each(|sleep| sleep.end_pass(next));
+    }
+}

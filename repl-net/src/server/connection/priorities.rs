@@ -1,0 +1,170 @@
+//! Sends first what has the greatest product of priority and age, if not everything fits into a tick (S189).
+//!
+//! *Invariant:* whatever is not sent in a tick is older in the next one.
+
+use super::Connection;
+use super::backlog::{Backlog, select};
+use super::context::PassContext;
+use crate::transport::slot_set::slots_of;
+
+/// At least this many objects are selected at a time.
+const LEAST_SELECTED: usize = 32;
+/// Fewer objects than this are sent in the exact order of their ranks.
+const FEW: usize = 8;
+
+impl Connection {
+    /// Returns what waits for this connection, and how the user has set it up.
+    pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
+        self.backlog.get_or_insert_default()
+    }
+
+    /// Frees memory of the backlog that was not needed recently.
+    pub(super) fn end_backlog_round(&mut self) {
+        if let Some(backlog) = self.backlog.as_mut().filter(|backlog| backlog.waiting == 0) {
+            backlog.ages = None;
+            if backlog.is_default() {
+                self.backlog = None;
+            }
+        }
+    }
+
+    /// Begins to send the state of a tick in which not everything may fit.
+    pub(super) fn begin_backlog(&mut self, context: &mut PassContext<'_>) {
+        if self.is_short() {
+            self.catch_up_all_due(context);
+        }
+        let world = &mut *context.world;
+        if self.is_short() {
+            // Changes that could be shared wait like all others, so that the greatest priorities go first.
+            let in_step: Vec<(usize, u64)> = self.objects.in_step_words(&world.changes.slots).collect();
+            for (word, mask) in in_step {
+                slots_of(word, mask).for_each(|slot| self.postpone(slot, world));
+            }
+        }
+        let waiting = self.objects.waiting_sets();
+        let backlog = self.backlog.get_or_insert_default();
+        if waiting.iter().all(|set| set.is_empty()) {
+            backlog.ages = None;
+        } else {
+            backlog.ages.get_or_insert_default().begin(world.frame, waiting);
+        }
+    }
+
+    /// Ends the sending of the state of a tick in which not everything may have fitted.
+    pub(super) fn end_backlog(&mut self, is_limited: bool) {
+        let is_short = is_limited && self.outbox.has_refused();
+        let Some(backlog) = &mut self.backlog else { return };
+        backlog.is_short = is_short;
+        let waiting = self.objects.waiting_sets();
+        backlog.waiting = match is_short {
+            true => {
+                waiting.iter().flat_map(|set| set.masks()).map(|(_, mask)| mask.count_ones() as usize).sum()
+            }
+            false => 0,
+        };
+    }
+
+    /// Returns whether the changes of this tick that other connections share are sent to this connection
+    /// alone, because its limits have held something back.
+    pub(super) fn is_short(&self) -> bool {
+        self.backlog.as_ref().is_some_and(|backlog| backlog.is_short)
+    }
+
+    /// Sends what must be sent to this connection alone, until the limits are reached. The objects with the
+    /// greatest product of priority and age are sent first (S189).
+    ///
+    /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the next
+    /// ones in the order of their ranks. If fewer fit than expected, the next tick is exact from the
+    /// beginning. So no object starves because of its slot.
+    pub(super) fn send_by_priority(&mut self, context: &mut PassContext<'_>) {
+        let mut order = std::mem::take(&mut context.scratch.order);
+        let (id, waiting) = (self.id, self.objects.waiting_sets()[0]);
+        let backlog = self.backlog.get_or_insert_default();
+        backlog.rank(id, waiting, context.world, &mut order);
+        let is_exact = std::mem::take(&mut backlog.was_overestimated);
+        let mut left = order.as_mut_slice();
+        while !left.is_empty() && !self.outbox.is_exhausted() {
+            let bytes = self.outbox.budget_bytes();
+            let expected = self.backlog_mut().expected_count(bytes);
+            let selected = expected.saturating_mul(2).max(LEAST_SELECTED).min(left.len());
+            let sure = if is_exact || expected < FEW { 0 } else { expected.min(selected) };
+            select(left, sure, selected);
+            let mut done = 0;
+            while done < selected && !self.outbox.is_exhausted() {
+                self.send_ranked(left[done] as u32, context);
+                done += 1;
+            }
+            self.backlog_mut().was_overestimated |= done < sure;
+            left = &mut left[selected..];
+        }
+        let changes: Vec<(usize, u64)> =
+            context.world.changes.slots.masks_in(self.objects.waiting_sets()[0]).collect();
+        for (word, mask) in changes {
+            slots_of(word, mask).for_each(|slot| self.postpone(slot, context.world));
+        }
+        context.scratch.order = order;
+    }
+
+    fn send_ranked(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let before = (self.outbox.entries(), self.outbox.written_bits());
+        self.objects.leave_spawns(slot);
+        self.objects.take_turn(slot);
+        self.send_object(slot, context);
+        if self.outbox.entries() != before.0 {
+            let bits = (self.outbox.written_bits() - before.1) as f32;
+            let backlog = self.backlog_mut();
+            backlog.ages.iter_mut().for_each(|ages| ages.sent(slot));
+            backlog.object_bits += (bits - backlog.object_bits) / 16.0;
+        }
+    }
+
+    /// Sends pending spawns, until the limits are reached. Those with the greatest product of priority and
+    /// age are sent first.
+    pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
+        let mut order = std::mem::take(&mut context.scratch.order);
+        let waiting = self.objects.waiting_sets()[1];
+        self.backlog.get_or_insert_default().rank(self.id, waiting, context.world, &mut order);
+        let mut left = order.as_mut_slice();
+        while !left.is_empty() && !self.outbox.is_exhausted() {
+            // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
+            let bytes = self.outbox.budget_bytes();
+            let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
+            select(left, count, count);
+            slots.clear();
+            slots.extend(left[..count].iter().map(|&rank| rank as u32));
+            self.send_openings(slots, context);
+            left = &mut left[count..];
+        }
+        context.scratch.order = order;
+    }
+
+    /// Returns how many objects waited at the end of the last tick because of the limits.
+    pub(crate) fn waiting_objects(&self) -> usize {
+        self.backlog.as_ref().map_or(0, |backlog| backlog.waiting)
+    }
+
+    /// Makes changes of earlier ticks pending which are due in this tick, because the connection has long
+    /// periods for the cells of their objects.
+    fn catch_up_all_due(&mut self, context: &mut PassContext<'_>) {
+        let tables = context.broadcast.tables();
+        let mut pieces = std::mem::take(&mut context.scratch.pieces);
+        tables.pieces(self.view().cells(), &mut pieces);
+        for piece in pieces.drain(..).filter(|piece| piece.is_late) {
+            for (slot, change) in tables.table(piece.table).entries(piece.entries) {
+                self.catch_up_due(slot, &change.list);
+            }
+        }
+        context.scratch.pieces = pieces;
+        self.catch_up_due_alone(tables, context.world);
+    }
+
+    /// Postpones all changes of this tick, because the connection is paused or has no turn in this tick.
+    pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
+        self.catch_up_all_due(context);
+        let world = &mut *context.world;
+        let changed: Vec<(usize, u64)> = self.objects.known_in(&world.changes.slots).collect();
+        for (word, mask) in changed {
+            slots_of(word, mask).for_each(|slot| self.postpone(slot, world));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Lets objects fall asleep for a client, and wakes them (S207, W15).
+//!
+//! *Invariant:* the client is told that an object sleeps only after it has acknowledged everything of the
+//! object. Any later update of the object wakes it on the client too.
+
+use super::Connection;
+use super::context::PassContext;
+use crate::server::world::World;
+use crate::transport::slot_set::slots_of;
+
+impl Connection {
+    /// Returns whether an object sleeps for this client.
+    pub(crate) fn is_asleep(&self, slot: u32) -> bool {
+        self.objects.is_asleep(slot)
+    }
+
+    /// Wakes an object. If the object may sleep, it falls asleep again when nothing of it is on its way.
+    pub(crate) fn rouse(&mut self, slot: u32) {
+        if self.is_live && self.uses(slot) {
+            self.objects.rouse(slot, self.outbox.next());
+        }
+    }
+
+    /// Sets whether an object with partial dormancy may sleep for this client.
+    pub(crate) fn set_may_sleep(&mut self, world: &World, slot: u32, may_sleep: bool) {
+        if self.objects.set_may_sleep(slot, may_sleep) && world.dormancies.is_used() {
+            self.rouse(slot);
+        }
+    }
+
+    /// Records that the objects of `mask` are opened. Those that may sleep fall asleep when the client has
+    /// acknowledged them.
+    pub(super) fn stir_opened(&mut self, world: &World, word: usize, mask: u64) {
+        if world.dormancies.is_used() {
+            let sleepers = mask & world.dormancies.sleepers_in(word, self.objects.chosen());
+            slots_of(word, sleepers).for_each(|slot| self.objects.stay_awake(slot));
+        }
+    }
+
+    /// Wakes the objects that changed in this tick.
+    pub(super) fn rouse_changed(&mut self, world: &World) {
+        if world.dormancies.is_used() {
+            self.objects.rouse_changed(&world.changes.slots, &world.dormancies);
+        }
+    }
+
+    /// Tells the client which objects sleep from now on.
+    pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
+        let floor = self.outbox.in_flight.floor();
+        while let Some(slot) = self.objects.next_quiet(floor) {
+            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.objects.chosen());
+            if !self.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
+                continue;
+            }
+            if !self.objects.is_quiet(slot) {
+                self.objects.stay_awake(slot);
+                continue;
+            }
+            self.objects.fall_asleep(slot, self.outbox.next());
+            if !self.send_proxy(slot, context) {
+                self.objects.must_send(slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Dormancy: objects that sleep while they do not change (S206, S207).
+//!
+//! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
+//! object, so no wake-up can be forgotten (W15).
+
+use crate::transport::slot_set::SlotSet;
+
+/// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
+/// [`Client::is_asleep`](crate::Client::is_asleep) tells it that it has everything of the object and that
+/// nothing is on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dormancy {
+    /// The object never sleeps. This is the default.
+    #[default]
+    Awake,
+    /// The object sleeps for each client that has acknowledged everything of the object.
+    All,
+    /// The object sleeps only for the connections for which
+    /// [`set_dormant_for`](crate::Server::set_dormant_for) allows it.
+    Partial,
+    /// No client receives the object before it first changes. What is written before the next tick belongs
+    /// to its first values, and does not count as a change. After its first change, this is the same as
+    /// [`All`](Self::All).
+    Initial,
+}
+
+/// The dormancies of objects.
+#[derive(Debug, Default)]
+pub(crate) struct Dormancies {
+    all: SlotSet,
+    partial: SlotSet,
+    /// Objects that no client receives before they change.
+    initial: SlotSet,
+    /// Objects of `initial` that were not compared since they were put there.
+    unarmed: SlotSet,
+}
+
+impl Dormancies {
+    pub(crate) fn get(&self, slot: u32) -> Dormancy {
+        if self.initial.contains(slot) {
+            Dormancy::Initial
+        } else if self.all.contains(slot) {
+            Dormancy::All
+        } else if self.partial.contains(slot) {
+            Dormancy::Partial
+        } else {
+            Dormancy::Awake
+        }
+    }
+
+    pub(crate) fn set(&mut self, slot: u32, dormancy: Dormancy) {
+        let is_initial = dormancy == Dormancy::Initial;
+        self.all.set(slot, is_initial || dormancy == Dormancy::All);
+        self.partial.set(slot, dormancy == Dormancy::Partial);
+        self.initial.set(slot, is_initial);
+        self.unarmed.set(slot, is_initial);
+    }
+
+    /// Drops the dormancy of an object that was removed.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.set(slot, Dormancy::Awake);
+    }
+
+    /// Returns whether no client receives an object before it changes.
+    pub(crate) fn is_initial(&self, slot: u32) -> bool {
+        self.initial.contains(slot)
+    }
+
+    /// Returns the objects that no client receives before they change.
+    pub(crate) fn initial(&self) -> impl Iterator<Item = u32> {
+        self.initial.iter()
+    }
+
+    /// Returns the objects of a word of 64 slots that may sleep for a connection. `chosen` are the partially
+    /// dormant objects that may sleep for it.
+    pub(crate) fn sleepers_in(&self, word: usize, chosen: &SlotSet) -> u64 {
+        self.all.word(word) | self.partial.word(word) & chosen.word(word)
+    }
+
+    /// Returns whether any object may sleep.
+    pub(crate) fn is_used(&self) -> bool {
+        !self.all.is_empty() || !self.partial.is_empty()
+    }
+
+    /// Wakes the objects that no client has received, and that are about to be compared because they were
+    /// written to. Returns them.
+    pub(crate) fn take_woken(&mut self, dirty: &SlotSet) -> Vec<u32> {
+        let Self { initial, unarmed, .. } = self;
+        let words = dirty.masks_in(initial).map(|(word, mask)| (word, mask & !unarmed.word(word)));
+        let mut woken = SlotSet::default();
+        words.for_each(|(word, mask)| woken.insert_mask(word, mask));
+        woken.masks().for_each(|(word, mask)| initial.remove_mask(word, mask));
+        unarmed.clear();
+        woken.iter().collect()
+    }
+}

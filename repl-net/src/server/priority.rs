@@ -1,0 +1,132 @@
+//! Priorities: which of the objects that wait for a connection are sent first (S189).
+//!
+//! *Invariant:* a priority is always positive and finite, so every object that waits rises, and none waits
+//! for ever (S193).
+
+use std::collections::BTreeMap;
+
+use super::cells::area::Position;
+use crate::session::connection_id::ConnectionId;
+
+/// All priorities are at least this great.
+pub(crate) const LEAST: f32 = 1e-6;
+/// All priorities are at most this great.
+pub(crate) const MOST: f32 = 1e6;
+
+/// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes priorities.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Viewer<'a> {
+    /// The connection for which the priority is computed.
+    pub connection: ConnectionId,
+    /// Whether the connection owns the object.
+    pub is_owner: bool,
+    /// The [viewpoints](crate::Server::set_viewpoints) of the connection.
+    pub viewpoints: &'a [Position],
+    /// The directions in which the connection looks from each of its viewpoints, as
+    /// [`Server::set_view_directions`](crate::Server::set_view_directions) has set them. There may be fewer directions than viewpoints.
+    pub directions: &'a [Position],
+}
+
+impl Viewer<'_> {
+    /// Returns Unreal's factor for an object at `position`, with its numbers (S189): 4 if the connection owns
+    /// the object; otherwise 0.2 behind a viewpoint and farther away than 2,000, 0.4 behind and farther than
+    /// 500, 2 ahead within 45° and nearer than 8,000, 0.4 farther away than 3,162, else 1. Among several
+    /// viewpoints the greatest factor counts. Without a direction, nothing is ahead or behind. The numbers
+    /// are meant for centimetres: if your unit is a metre, pass `scale` 100, otherwise 1.
+    #[must_use]
+    pub fn unreal_priority(&self, position: Position, scale: f32) -> f32 {
+        if self.is_owner {
+            return 4.0;
+        }
+        let factor = |(at, viewpoint): (usize, &Position)| {
+            let to: Position = std::array::from_fn(|axis| (position[axis] - viewpoint[axis]) * scale);
+            let squared: f32 = to.iter().map(|part| part * part).sum();
+            let dot = self.directions.get(at).map(|direction| {
+                let length = direction.iter().map(|part| part * part).sum::<f32>().sqrt();
+                let along: f32 = direction.iter().zip(&to).map(|(one, other)| one * other).sum();
+                if length > 0.0 { along / length } else { 0.0 }
+            });
+            let is_behind = dot.is_some_and(|dot| dot < 0.0);
+            match dot {
+                _ if is_behind && squared > 2_000.0 * 2_000.0 => 0.2,
+                _ if is_behind && squared > 500.0 * 500.0 => 0.4,
+                Some(dot) if !is_behind && squared < 8_000.0 * 8_000.0 && dot * dot > 0.5 * squared => 2.0,
+                _ if squared > 3_162.0 * 3_162.0 => 0.4,
+                _ => 1.0,
+            }
+        };
+        self.viewpoints.iter().enumerate().map(factor).reduce(f32::max).unwrap_or(1.0)
+    }
+}
+
+/// A function that computes the priority of an object for a connection.
+pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync>;
+
+/// The priorities of classes and objects.
+#[derive(Debug, Default)]
+pub(crate) struct Priorities {
+    /// The priority of each class, and whether a function multiplies it.
+    classes: Vec<(f32, bool)>,
+    /// The objects with priorities of their own, which replace those of their classes.
+    pub(crate) objects: BTreeMap<u32, f32>,
+}
+
+impl Priorities {
+    /// Returns whether any class or object has another priority than 1.
+    pub(crate) fn is_used(&self) -> bool {
+        !self.classes.is_empty() || !self.objects.is_empty()
+    }
+
+    /// Returns the priority of a class, and whether a function multiplies it.
+    pub(crate) fn class(&mut self, class: u16) -> &mut (f32, bool) {
+        let at = usize::from(class);
+        if self.classes.len() <= at {
+            self.classes.resize(at + 1, (1.0, false));
+        }
+        &mut self.classes[at]
+    }
+
+    /// Drops the priority of an object that was removed.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.objects.remove(&slot);
+    }
+
+    /// Returns the priority of an object. `compute` calls the function of its class.
+    pub(crate) fn of(&self, slot: u32, class: u16, compute: impl FnOnce() -> f32) -> f32 {
+        let (class, is_computed) = self.classes.get(usize::from(class)).copied().unwrap_or((1.0, false));
+        let priority = self.objects.get(&slot).copied().unwrap_or(class);
+        if !is_computed {
+            return priority;
+        }
+        let product = priority * compute();
+        if product.is_nan() { LEAST } else { product.clamp(LEAST, MOST) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s189_the_factors_are_those_of_unreal() {
+        let viewer = |is_owner| Viewer {
+            connection: ConnectionId(0),
+            is_owner,
+            viewpoints: &[[10.0, 0.0, 0.0]],
+            directions: &[[2.0, 0.0, 0.0]],
+        };
+        assert_eq!(viewer(true).unreal_priority([0.0; 3], 1.0), 4.0);
+        let ahead_of = |x: f32, y: f32| viewer(false).unreal_priority([10.0 + x, y, 0.0], 1.0);
+        assert_eq!(
+            [ahead_of(-2_001.0, 0.0), ahead_of(-1_999.0, 0.0), ahead_of(-499.0, 0.0)],
+            [0.2, 0.4, 1.0]
+        );
+        assert_eq!([ahead_of(100.0, 99.0), ahead_of(100.0, 101.0), ahead_of(7_999.0, 0.0)], [2.0, 1.0, 2.0]);
+        assert_eq!([ahead_of(8_001.0, 0.0), ahead_of(0.0, 3_161.0), ahead_of(0.0, 3_163.0)], [0.4, 1.0, 0.4]);
+        let metres = viewer(false).unreal_priority([10.0 - 20.01, 0.0, 0.0], 100.0);
+        assert_eq!(metres, 0.2);
+        let two = Viewer { viewpoints: &[[0.0; 3], [9_000.0, 0.0, 0.0]], directions: &[], ..viewer(false) };
+        assert_eq!(two.unreal_priority([8_900.0, 0.0, 0.0], 1.0), 1.0, "the best of several viewpoints");
+    }
+}
