@@ -56,7 +56,7 @@ impl World {
     fn change(&mut self) {
         let guest = self.rng.below(GUESTS as u64) as usize;
         let id = self.room.guests[guest].id;
-        let kind = self.rng.below(12);
+        let kind = self.rng.below(15);
         if kind == 0 {
             return self.spawn();
         }
@@ -107,6 +107,19 @@ impl World {
                 self.room.server.set_relevancy(reference, kind.relevancy(|at| references[at].erase()));
                 self.model.set_relevancy(object, kind);
             }
+            12 => {
+                let dormancy = if self.rng.chance(0.7) { Dormancy::All } else { Dormancy::Awake };
+                self.room.server.set_dormancy(reference, dormancy);
+            }
+            13 => {
+                let budget = [2_000, 20_000, usize::MAX][self.rng.below(3) as usize];
+                self.room.server.set_budget(id, budget);
+                self.room.server.set_object_priority(reference, Some(1.0 + self.rng.below(9) as f32));
+            }
+            14 => match self.rng.chance(0.3) {
+                true => self.room.server.pause(id),
+                false => self.room.server.resume(id),
+            },
             _ => {
                 let [x, y] = self.point();
                 let entry = self.model.objects.get_mut(&object).expect("it exists");
@@ -172,6 +185,10 @@ impl World {
     /// Waits until everything has arrived, and compares all clients with the model.
     fn settle(&mut self) {
         self.loss = 0.0;
+        for guest in &self.room.guests {
+            self.room.server.resume(guest.id);
+            self.room.server.set_budget(guest.id, usize::MAX);
+        }
         (0..120).for_each(|_| self.tick());
         for guest in 0..GUESTS {
             for (object, &reference) in self.references.iter().enumerate() {
@@ -181,6 +198,12 @@ impl World {
                 if let Some(replica) = replica {
                     let live = &self.room.server[reference];
                     assert_eq!((replica.position, replica.health), (live.position, live.health));
+                    let is_asleep = self.room.server.dormancy(reference) == Some(Dormancy::All);
+                    assert_eq!(
+                        self.room.guests[guest].client.is_asleep(reference),
+                        is_asleep,
+                        "object {object}"
+                    );
                 }
             }
         }

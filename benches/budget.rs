@@ -1,0 +1,149 @@
+//! The cost of choosing what goes first: 10,000 changed objects wait for one connection, and one packet fits
+//! into each tick.
+//!
+//! The hand-written candidate does the same work on an array: it computes the age of each object that waits,
+//! selects the oldest, and encodes these.
+//!
+//! *Invariant:* all objects wait in each tick. As many objects change as are sent.
+
+#[path = "support/ratios.rs"]
+mod ratios;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::Criterion;
+use repl::CongestionControl;
+use repl::prelude::*;
+
+use ratios::Side;
+
+const OBJECTS: usize = 10_000;
+/// About as many objects as fit into a packet.
+const SENT: usize = 180;
+const TICK: Duration = Duration::from_millis(16);
+/// One packet in each tick.
+const BYTES_PER_SECOND: usize = 75_000;
+
+#[derive(Replicated, Default, Clone, Copy)]
+struct Creature {
+    #[replicated]
+    health: u32,
+}
+
+/// A server with one connection, which cannot be sent everything.
+struct Repl {
+    server: Server,
+    client: Client,
+    connection: ConnectionId,
+    creatures: Vec<ObjectRef<Creature>>,
+    next: usize,
+    now: Duration,
+}
+
+impl Repl {
+    fn new(has_priorities: bool) -> Self {
+        let config = ServerConfig { congestion_control: CongestionControl::Off, ..ServerConfig::default() };
+        let mut server = Server::new(config);
+        let mut client = Client::new(ClientConfig::default(), 1);
+        client.register::<Creature>();
+        let creatures = (0..OBJECTS).map(|_| server.spawn(Creature::default())).collect();
+        if has_priorities {
+            server.set_priority_by(|creature: &Creature, _| 1.0 + (creature.health % 4) as f32);
+        }
+        let connection = server.connect(Duration::ZERO);
+        let mut repl = Self { server, client, connection, creatures, next: 0, now: Duration::ZERO };
+        while repl.client.objects::<Creature>().count() < OBJECTS {
+            repl.tick(0);
+        }
+        (0..20).for_each(|_| _ = repl.tick(0));
+        repl.server.set_budget(connection, BYTES_PER_SECOND);
+        repl.tick(OBJECTS);
+        (0..20).for_each(|_| _ = repl.tick(SENT));
+        let stats = repl.server.stats(connection).expect("it is connected");
+        assert!(stats.waiting_objects > OBJECTS / 2, "{} objects wait", stats.waiting_objects);
+        repl
+    }
+
+    /// Changes some objects and returns how long the tick took.
+    fn tick(&mut self, changes: usize) -> Duration {
+        for _ in 0..changes {
+            self.server[self.creatures[self.next]].health += 1;
+            self.next = (self.next + 1) % OBJECTS;
+        }
+        self.now += TICK;
+        let start = Instant::now();
+        self.server.tick(self.now);
+        let elapsed = start.elapsed();
+        while let Some(packet) = self.server.poll_transmit(self.connection) {
+            self.client.receive(self.now, packet).expect("a packet of the server");
+        }
+        self.client.tick(self.now);
+        while let Some(packet) = self.client.poll_transmit() {
+            self.server.receive(self.connection, self.now, packet);
+        }
+        elapsed
+    }
+}
+
+/// Since when each object waits, in an array.
+struct Hand {
+    since: Vec<u32>,
+    values: Vec<u32>,
+    order: Vec<u64>,
+    frame: u32,
+    bytes: Vec<u8>,
+}
+
+impl Hand {
+    fn new() -> Self {
+        let (since, values) = ((0..OBJECTS as u32).collect(), vec![7; OBJECTS]);
+        Self { since, values, order: Vec::new(), frame: OBJECTS as u32, bytes: Vec::new() }
+    }
+
+    fn tick(&mut self) -> Duration {
+        let start = Instant::now();
+        self.frame += 1;
+        self.order.clear();
+        let ages = self.since.iter().map(|since| (self.frame - since) as f32);
+        self.order.extend((0_u64..).zip(ages).map(|(slot, age)| u64::from(!age.to_bits()) << 32 | slot));
+        self.order.select_nth_unstable(SENT);
+        let first = &mut self.order[..SENT];
+        first.sort_unstable_by_key(|&rank| rank as u32);
+        self.bytes.clear();
+        for &rank in &*first {
+            let slot = rank as u32 as usize;
+            self.since[slot] = self.frame;
+            self.bytes.extend((slot as u16).to_le_bytes());
+            self.bytes.extend(self.values[slot].to_le_bytes());
+        }
+        black_box(&self.bytes);
+        start.elapsed()
+    }
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let (mut plain, mut weighted, mut hand) = (Repl::new(false), Repl::new(true), Hand::new());
+    let sum =
+        |count: u64, tick: &mut dyn FnMut() -> Duration| -> Duration { (0..count).map(|_| tick()).sum() };
+    let mut group = criterion.benchmark_group("budget/waiting");
+    group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    group.bench_function("tick", |bencher| bencher.iter_custom(|count| sum(count, &mut || plain.tick(SENT))));
+    group.bench_function("tick_with_priorities", |bencher| {
+        bencher.iter_custom(|count| sum(count, &mut || weighted.tick(SENT)))
+    });
+    group.bench_function("hand", |bencher| bencher.iter_custom(|count| sum(count, &mut || hand.tick())));
+    group.finish();
+    criterion.final_summary();
+    if ratios::are_wanted() {
+        ratios::report(
+            "budget/waiting",
+            &mut [
+                Side::new("tick", None, &mut |count| sum(count, &mut || plain.tick(SENT))),
+                Side::new("with_priorities", None, &mut |count| sum(count, &mut || weighted.tick(SENT))),
+                Side::new("hand", None, &mut |count| sum(count, &mut || hand.tick())),
+            ],
+        );
+    }
+}
