@@ -273,7 +273,7 @@ fn update_time_after(slot: u32, interval: u64, last: u64) -> u64 {
     }
     // Multiples of the golden ratio spread any number of consecutive slots evenly.
     let fraction = u64::from(slot).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let phase = (u128::from(fraction) * u128::from(interval) >> 64) as u64;
+    let phase = ((u128::from(fraction) * u128::from(interval)) >> 64) as u64;
     let since = (last % interval + interval - phase) % interval;
     last.saturating_add(interval - since)
 }

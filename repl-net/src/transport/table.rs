@@ -180,9 +180,9 @@ impl Stretch {
     /// Returns about how many bytes of memory the entries of the stretch take. The memory of a table is
     /// shared, so the rest of the table counts elsewhere. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
-        let entry_bytes = size_of::<TableChange>().saturating_add(2 * size_of::<u32>());
+        const ENTRY_BYTES: usize = size_of::<(TableChange, u32, u32)>();
         let bytes = self.table.bits(self.entries.clone()).len() / 8;
-        (self.entries.len()).saturating_mul(entry_bytes).saturating_add(bytes)
+        self.entries.len().saturating_mul(ENTRY_BYTES).saturating_add(bytes)
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         let all = |range: Range<u32>| range.map(|at| entry(at as usize)).collect::<Vec<_>>();
         for start in 0..=5 {
             for end in start..=5 {
-                assert_eq!(read(&table, &[start..end]), all(start..end));
+                assert_eq!(read(&table, std::slice::from_ref(&(start..end))), all(start..end));
                 assert_eq!(read(&table, &[start..end, 0..1]), [all(start..end), all(0..1)].concat());
             }
         }

@@ -56,7 +56,7 @@ impl CellKey {
             Self::Group(Group(number)) => number.into(),
             Self::At(_, [x, y, z]) => {
                 // Cells that are very far from each other may have the same rank.
-                let part = |at: i32, shift: u32| u64::from(at as u32 ^ 1 << 20) % (1 << 21) << shift;
+                let part = |at: i32, shift: u32| (u64::from(at as u32 ^ (1 << 20)) % (1 << 21)) << shift;
                 part(x, 42) | part(y, 21) | part(z, 0)
             }
         }

@@ -35,6 +35,10 @@ pub(crate) struct View {
     pub(super) sight: Option<Box<Sight>>,
     /// For each slot, the handles of those properties with custom conditions that are switched differently
     /// for this connection than in their declaration. In a box, because few connections have any.
+    #[allow(
+        clippy::box_collection,
+        reason = "most connections have no switches, and their memory is limited"
+    )]
     switched: Option<Box<BTreeMap<u32, HandleSet>>>,
 }
 
