@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
 use repl::tools::ViewFlags;
-use repl::{ArchetypeId, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
+use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, Role, Server};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
@@ -169,8 +169,6 @@ pub(crate) struct World {
     wild: Rng,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
-    /// The generator for dormancies and priorities.
-    pacing: Rng,
 }
 
 impl World {
@@ -197,7 +195,6 @@ impl World {
             dirty: Vec::new(),
             wild: Rng::new(plan.seed).fork(11),
             growing: Vec::new(),
-            pacing: Rng::new(plan.seed).fork(13),
         };
         for _ in 0..plan.objects {
             world.spawn(plan, 0);
@@ -444,19 +441,6 @@ impl World {
         }
     }
 
-    /// Changes the dormancy and the priority of an object. Neither may change what clients have in the end.
-    fn pace(&mut self) {
-        let Some(&uid) = self.pacing.pick(&self.alive) else { return };
-        let object = ObjectRef::<()>::new(self.things[uid as usize].guid);
-        let dormancy = [Dormancy::All, Dormancy::All, Dormancy::Partial, Dormancy::Awake];
-        self.server.set_dormancy(object, *self.pacing.pick(&dormancy).expect("there are four"));
-        let connections: Vec<ConnectionId> = self.server.connections().collect();
-        if let Some(&connection) = self.pacing.pick(&connections) {
-            self.server.set_dormant_for(connection, object, self.pacing.chance(0.7));
-        }
-        self.server.set_object_priority(object, Some(1.0 + self.pacing.below(9) as f32));
-    }
-
     /// Makes the random changes of one tick.
     pub(crate) fn mutate(&mut self, plan: &Plan, tick: u64) {
         let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
@@ -480,9 +464,6 @@ impl World {
             self.flip_vault();
         }
         self.grow();
-        if self.pacing.chance(0.1) {
-            self.pace();
-        }
         if self.wild.chance(plan.extremes.masses) {
             self.crowd(plan, tick);
         }
