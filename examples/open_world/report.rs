@@ -94,6 +94,9 @@ impl Outcome {
             "{} seconds of connections over the budget; the oldest change waited for {} ticks; {} starved",
             self.over_budget, self.oldest_wait, self.starved
         );
+        for (reason, times) in &watch.reasons {
+            println!("a change waited, and the reason was {times} times: {reason}");
+        }
         println!("canaries found in packets: {} where they may be, {} leaks", watch.rightly_sent, self.leaks);
         let differences =
             (0..session.guests.len()).filter_map(|number| Some((number, session.difference(number)?)));
@@ -136,8 +139,10 @@ pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let all = traffic.iter().map(|(bytes, _)| bytes).sum::<u64>().max(1);
     let shares = traffic.iter().take(4).map(|(bytes, class)| format!(", {class} {} %", bytes * 100 / all));
     let shares: String = shares.collect();
+    let reason = watch.reasons.iter().max_by_key(|(_, times)| **times);
+    let reason = reason.map(|(reason, _)| format!(" ({reason})")).unwrap_or_default();
     format!(
-        "{:>5.1} s  tick {:.0} µs, {} clients, {:.0} bytes/s and {:.0} objects each{shares}, oldest wait {} ticks",
+        "{:>5.1} s  tick {:.0} µs, {} clients, {:.0} bytes/s and {:.0} objects each{shares}, oldest wait {} ticks{reason}",
         f64::from(tick) / f64::from(TICKS_PER_SECOND),
         watch.percentile_us(1, 50),
         session.guests.len(),

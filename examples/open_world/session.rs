@@ -42,7 +42,7 @@ impl Session {
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig {
             max_objects: args.objects as usize + SPARE_SLOTS,
-            max_bytes_per_tick: (args.budget / TICKS_PER_SECOND) as usize,
+            max_bytes_per_second: args.budget as usize,
             ..ServerConfig::default()
         });
         model::register_at_server(&mut server);

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* waits end on the client, so they contain the way over the network.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -14,6 +14,9 @@ use crate::world::{TICKS_PER_SECOND, World};
 
 /// In every so many ticks, clients are compared with the server.
 const LOOK_TICKS: u32 = 5;
+
+/// A wait of so many ticks is longer than usual: the server is asked for the reason.
+const LONG_TICKS: u32 = 6;
 
 /// After so many ticks without a change that it should have, a client counts as starved.
 const STARVED_TICKS: u32 = 120;
@@ -39,6 +42,8 @@ pub(crate) struct Watch {
     pub(crate) over_budget: u64,
     /// The pairs of a connection and an object of which the client lacked a change for too long.
     starved: HashSet<(usize, ObjectRef<()>)>,
+    /// How often the server gave which reason for a change that a client lacked for longer than usual.
+    pub(crate) reasons: BTreeMap<String, u64>,
     /// The longest time that a synchronized client lacked a change, in ticks.
     pub(crate) oldest_wait: u32,
     pub(crate) leaks: u64,
@@ -126,6 +131,11 @@ impl Watch {
             // What goes out of sight keeps its last values until the client has removed it.
             if wait > self.oldest_wait && server.is_relevant(guest.connection, object) {
                 self.oldest_wait = wait;
+            }
+            if wait >= LONG_TICKS
+                && let Some(reason) = server.why_not_sent(guest.connection, object)
+            {
+                *self.reasons.entry(format!("{reason:?}")).or_default() += 1;
             }
             if wait >= STARVED_TICKS && server.is_relevant(guest.connection, object) {
                 self.starved.insert((number, object));
