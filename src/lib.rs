@@ -458,12 +458,12 @@ pub use repl_fastarray::{
 };
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Area, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client, ClientCall,
-    ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl, ConnectionId,
-    ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, Interpolate,
-    Interpolated, Login, MessageOptions, MulticastCall, NotSent, Position, ReceiveError, ReceivedCall,
-    Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, SpawnError,
-    Transmit, UpdateRate, Viewer,
+    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
+    ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,
+    ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
+    Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Position, ReceiveError,
+    ReceivedCall, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
+    ServerEvent, SpawnError, Transmit, UpdateRate, Viewer,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their

@@ -73,8 +73,8 @@ pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Receive
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use server::{
-    Area, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server, Transmit,
-    UpdateRate, Viewer,
+    Area, Audience, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server,
+    Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -125,6 +125,36 @@ fn the_forge_makes_packets_that_are_taken() {
 }
 
 #[test]
+fn s210_an_object_that_was_torn_off_does_not_open_again() {
+    let close = |reason: u64, writer: &mut BitWriter| {
+        segment(2, writer);
+        writer.write_exp_golomb(5, 0);
+        writer.write_bits(reason, 2);
+        end(writer);
+    };
+    let reopen = |generation: u64, writer: &mut BitWriter| {
+        segment(1, writer);
+        writer.write_exp_golomb(5, 0);
+        origin(generation, PEBBLE, 0, writer);
+        only(1, 1, true, writer);
+        run(1, writer);
+        writer.write_bits(9, 8);
+        end(writer);
+    };
+    for (reason, generation, is_refused) in [(2, 0, true), (2, 1, false), (1, 0, false), (0, 0, false)] {
+        let mut client = client();
+        let closing = state(1, SESSION, |writer| close(reason, writer));
+        client.receive(Duration::ZERO, &closing).unwrap();
+        let torn_off = client.objects::<Pebble>().filter(|(object, _)| client.is_torn_off(*object)).count();
+        assert_eq!(torn_off, usize::from(reason == 2));
+        let expected = shown(&client);
+        let result = client.receive(Duration::ZERO, &state(2, SESSION, |writer| reopen(generation, writer)));
+        assert_eq!(result.is_err(), is_refused, "reason {reason}, generation {generation}: {result:?}");
+        assert!(!is_refused || shown(&client) == expected);
+    }
+}
+
+#[test]
 fn slots_that_are_empty_or_beyond_the_limit_are_refused() {
     refuse("update of slot 4, which is empty", |writer| {
         update(4, 1, writer);

@@ -2,7 +2,7 @@
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Group, Position};
+use repl::{Audience, Group, Position};
 
 use crate::model::{Kind, Model, Object, Viewer};
 use crate::support::Room;
@@ -46,6 +46,9 @@ impl World {
         let object = Object {
             relevancy: Kind::Located,
             owner: None,
+            owner_object: None,
+            audience: Audience::Everyone,
+            is_subobject: false,
             hidden_from: Default::default(),
             positions: [[x, y]; 3],
         };
@@ -56,7 +59,7 @@ impl World {
     fn change(&mut self) {
         let guest = self.rng.below(GUESTS as u64) as usize;
         let id = self.room.guests[guest].id;
-        let kind = self.rng.below(15);
+        let kind = self.rng.below(18);
         if kind == 0 {
             return self.spawn();
         }
@@ -79,7 +82,9 @@ impl World {
         }
         let Some(object) = self.any_object() else { return };
         let reference = self.references[object];
+        let is_subobject = self.model.objects[&object].is_subobject;
         match kind {
+            4 | 6 | 17 if is_subobject => {}
             3 => {
                 self.room.server.despawn(reference);
                 self.model.remove(object);
@@ -87,7 +92,8 @@ impl World {
             4 => {
                 let owner = self.rng.chance(0.7).then_some(guest);
                 self.room.server.set_owner(reference, owner.map(|_| id));
-                self.model.objects.get_mut(&object).expect("it exists").owner = owner;
+                let entry = self.model.objects.get_mut(&object).expect("it exists");
+                (entry.owner, entry.owner_object) = (owner, None);
             }
             5 => {
                 let hidden = &mut self.model.objects.get_mut(&object).expect("it exists").hidden_from;
@@ -96,10 +102,11 @@ impl World {
             }
             6 => {
                 let other = self.any_object().expect("there is one");
-                let kind = match self.rng.below(6) {
+                let kind = match self.rng.below(7) {
                     0 => Kind::Always,
                     1 => Kind::OwnerOnly,
                     2 => Kind::Group(self.rng.below(3) as u32),
+                    4 => Kind::Nobody,
                     3 if !self.model.is_attached(other, object) => Kind::AttachedTo(other),
                     _ => Kind::Located,
                 };
@@ -120,6 +127,37 @@ impl World {
                 true => self.room.server.pause(id),
                 false => self.room.server.resume(id),
             },
+            15 => {
+                let group = Group(self.rng.below(3) as u32);
+                let audiences =
+                    [Audience::Everyone, Audience::Owner, Audience::NotOwner, Audience::Group(group)];
+                let audience = *self.rng.pick(&audiences).expect("audiences");
+                self.room.server.set_audience(reference, audience);
+                self.model.objects.get_mut(&object).expect("it exists").audience = audience;
+            }
+            16 => {
+                let [x, y] = self.point();
+                let child = self.room.server.spawn_subobject(reference, creature(x, y));
+                self.references.push(child.expect("the parent exists"));
+                let entry = Object {
+                    relevancy: Kind::AttachedTo(object),
+                    owner: None,
+                    owner_object: Some(object),
+                    audience: Audience::Everyone,
+                    is_subobject: true,
+                    hidden_from: Default::default(),
+                    positions: [[x, y]; 3],
+                };
+                self.model.objects.insert(self.references.len() - 1, entry);
+            }
+            17 => {
+                let other = self.any_object().expect("there is one");
+                if !self.model.is_owned_by(other, object) {
+                    self.room.server.set_owner_object(reference, self.references[other]);
+                    let entry = self.model.objects.get_mut(&object).expect("it exists");
+                    (entry.owner, entry.owner_object) = (None, Some(other));
+                }
+            }
             _ => {
                 let [x, y] = self.point();
                 let entry = self.model.objects.get_mut(&object).expect("it exists");

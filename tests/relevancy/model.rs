@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repl::{Group, Relevancy};
+use repl::{Audience, Group, Relevancy};
 
 use crate::{RADIUS, SIDE};
 
@@ -16,6 +16,11 @@ const KEEP_RADIUS: f32 = RADIUS * 1.25;
 pub(crate) struct Object {
     pub(crate) relevancy: Kind,
     pub(crate) owner: Option<usize>,
+    /// The object that owns this one.
+    pub(crate) owner_object: Option<usize>,
+    pub(crate) audience: Audience,
+    /// Whether the object is a subobject of the object to which it is attached.
+    pub(crate) is_subobject: bool,
     pub(crate) hidden_from: BTreeSet<usize>,
     /// Three positions: the one that counts in this tick, the one that this tick compared, and the current
     /// one.
@@ -30,6 +35,7 @@ pub(crate) enum Kind {
     Group(u32),
     Located,
     AttachedTo(usize),
+    Nobody,
 }
 
 impl Kind {
@@ -40,6 +46,7 @@ impl Kind {
             Self::Group(group) => Relevancy::Group(Group(group)),
             Self::Located => Relevancy::Located,
             Self::AttachedTo(parent) => Relevancy::AttachedTo(reference(parent)),
+            Self::Nobody => Relevancy::Nobody,
         }
     }
 }
@@ -78,13 +85,36 @@ impl Model {
 
     fn is_hidden(&self, viewer: usize, object: usize) -> bool {
         let entry = &self.objects[&object];
-        entry.hidden_from.contains(&viewer)
+        entry.relevancy == Kind::Nobody
+            || entry.hidden_from.contains(&viewer)
+            || !self.is_in_audience(viewer, object)
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_hidden(viewer, parent))
+    }
+
+    fn is_in_audience(&self, viewer: usize, object: usize) -> bool {
+        match self.objects[&object].audience {
+            Audience::Owner => self.owner(object) == Some(viewer),
+            Audience::NotOwner => self.owner(object) != Some(viewer),
+            Audience::Group(Group(group)) => self.viewers[viewer].groups.contains(&group),
+            _ => true,
+        }
+    }
+
+    /// Returns the viewer that owns an object, directly or through other objects.
+    fn owner(&self, object: usize) -> Option<usize> {
+        let entry = &self.objects[&object];
+        entry.owner_object.map_or(entry.owner, |owner| self.owner(owner))
+    }
+
+    /// Whether `owner` owns an object, directly or through other objects, or is the object.
+    pub(crate) fn is_owned_by(&self, object: usize, owner: usize) -> bool {
+        object == owner
+            || self.objects[&object].owner_object.is_some_and(|object| self.is_owned_by(object, owner))
     }
 
     fn is_owned(&self, viewer: usize, object: usize) -> bool {
         let entry = &self.objects[&object];
-        entry.owner == Some(viewer)
+        self.owner(object) == Some(viewer)
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
     }
 
@@ -93,7 +123,7 @@ impl Model {
         let entry = &self.objects[&object];
         match entry.relevancy {
             Kind::Always => true,
-            Kind::OwnerOnly => false,
+            Kind::OwnerOnly | Kind::Nobody => false,
             Kind::Group(group) => self.viewers[viewer].groups.contains(&group),
             Kind::Located => {
                 let centre = entry.positions[0].map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
@@ -133,11 +163,19 @@ impl Model {
         }
     }
 
+    /// Removes an object and its subobjects.
     pub(crate) fn remove(&mut self, object: usize) {
+        let is_below = |other: &Object| other.is_subobject && other.relevancy == Kind::AttachedTo(object);
+        let below: Vec<usize> =
+            self.objects.iter().filter(|(_, other)| is_below(other)).map(|(&number, _)| number).collect();
+        below.into_iter().for_each(|number| self.remove(number));
         self.objects.remove(&object);
         for other in self.objects.values_mut() {
             if other.relevancy == Kind::AttachedTo(object) {
                 other.relevancy = Kind::OwnerOnly;
+            }
+            if other.owner_object == Some(object) {
+                (other.owner_object, other.owner) = (None, None);
             }
         }
     }

@@ -4,11 +4,67 @@ use repl::prelude::*;
 use repl::{Area, CloseReason, Group, Relevancy};
 
 use crate::support::{Room, leaks};
-use crate::{Banner, Bird, Creature, SIDE, creature, in_plane, register, room};
+use crate::{Banner, Bird, Creature, RADIUS, SIDE, creature, in_plane, register, room};
 
 /// Whether the client of a guest has an object.
 fn has<T: Replicated>(room: &Room, guest: usize, object: ObjectRef<T>) -> bool {
     room.guests[guest].client.contains(object)
+}
+
+#[test]
+fn s188_nobody_sees_what_is_switched_off_and_no_byte_of_it_is_sent() {
+    const SECRET: u32 = 0xdead_b1e5;
+    let mut room = room(2);
+    let owner = room.guests[0].id;
+    let [banner, flag] = [1, 2].map(|colour| room.server.spawn(Banner { colour }));
+    room.server.set_owner(banner, Some(owner));
+    room.server.set_owner(flag, Some(owner));
+    room.server.set_relevancy(flag, Relevancy::AttachedTo(banner.erase()));
+    room.settle();
+    assert!((0..2).all(|guest| has(&room, guest, banner) && has(&room, guest, flag)));
+    room.server.set_relevancy(banner, Relevancy::Nobody);
+    room.settle();
+    assert!((0..2).all(|guest| !has(&room, guest, banner) && !has(&room, guest, flag)));
+    let late = room.enter();
+    for _ in 0..50 {
+        room.server[banner].colour = room.server[banner].colour.wrapping_add(1) | SECRET;
+        room.server[flag].colour = SECRET;
+        for (guest, packets) in room.tick().into_iter().enumerate() {
+            assert!(!packets.iter().any(|packet| leaks(packet, &SECRET.to_le_bytes())));
+            room.deliver(guest, &packets);
+        }
+        room.acknowledge();
+    }
+    assert!(!room.server.is_relevant(late, banner) && !room.server.is_relevant(owner, banner));
+    room.server[banner].colour = SECRET;
+    room.server.set_relevancy(banner, Relevancy::Always);
+    room.settle();
+    for guest in 0..3 {
+        let client = &room.guests[guest].client;
+        let colours = (client.get(banner).map(|b| b.colour), client.get(flag).map(|b| b.colour));
+        assert_eq!(colours, (Some(SECRET), Some(SECRET)), "the same guids are valid again");
+    }
+}
+
+#[test]
+fn s210_what_is_far_away_is_torn_off_with_its_last_state() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.locate(Area::within(RADIUS).flat().slower_beyond(20.0, 50), in_plane);
+    room.server.register::<Bird>().register::<Banner>();
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let far = room.server.spawn(creature(80.0, 0.0));
+    room.settle();
+    for health in 50..53 {
+        room.server[far].health = health;
+        room.step();
+    }
+    room.server[far].health = 60;
+    room.server.tear_off(far);
+    (0..10).for_each(|_| _ = room.step());
+    let client = &room.guests[0].client;
+    assert!(client.is_torn_off(far));
+    assert_eq!(client[far].health, 60);
 }
 
 #[test]

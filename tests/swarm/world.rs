@@ -108,7 +108,10 @@ pub(crate) struct Thing {
     pub(crate) alive: bool,
     pub(crate) veteran: bool,
     pub(crate) ledger: Ledger,
+    /// The connection that owns the object, directly or through other objects.
     pub(crate) owner: Option<ConnectionId>,
+    /// The object that owns the object.
+    owned_by: Option<u32>,
     pub(crate) role: Role,
     physics: bool,
     switches: Switches,
@@ -167,6 +170,8 @@ pub(crate) struct World {
     dirty: Vec<u32>,
     /// The generator for extremes.
     wild: Rng,
+    /// The generator for chains of owners.
+    chains: Rng,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
 }
@@ -194,6 +199,7 @@ impl World {
             versions: 0,
             dirty: Vec::new(),
             wild: Rng::new(plan.seed).fork(11),
+            chains: Rng::new(plan.seed).fork(13),
             growing: Vec::new(),
         };
         for _ in 0..plan.objects {
@@ -263,6 +269,7 @@ impl World {
             veteran,
             ledger,
             owner: None,
+            owned_by: None,
             role: Role::default(),
             physics: false,
             switches: Switches::default(),
@@ -285,10 +292,39 @@ impl World {
         }
     }
 
+    /// Sets the owner of an object. Instead of a connection, the owner is sometimes another object.
     fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>) {
-        let thing = &mut self.things[uid as usize];
-        thing.owner = owner;
-        self.server.set_owner(ObjectRef::<()>::new(thing.guid), owner);
+        let above = if self.chains.chance(0.25) { self.chains.pick(&self.alive).copied() } else { None };
+        let above = above.filter(|&above| !self.is_owned_by(above, uid));
+        let [object, owner_object] = [Some(uid), above].map(|uid| {
+            uid.map_or(ObjectRef::NULL, |uid| ObjectRef::<()>::new(self.things[uid as usize].guid))
+        });
+        self.things[uid as usize].owned_by = above;
+        match above {
+            Some(above) => {
+                self.server.set_owner_object(object, owner_object);
+                self.give(uid, self.things[above as usize].owner);
+            }
+            None => {
+                self.server.set_owner(object, owner);
+                self.give(uid, owner);
+            }
+        }
+    }
+
+    /// Returns whether an object is another one, or is owned by it, directly or through other objects.
+    fn is_owned_by(&self, uid: u32, owner: u32) -> bool {
+        uid == owner || self.things[uid as usize].owned_by.is_some_and(|above| self.is_owned_by(above, owner))
+    }
+
+    /// Records the owner of an object, and of all objects that it owns.
+    fn give(&mut self, uid: u32, owner: Option<ConnectionId>) {
+        self.things[uid as usize].owner = owner;
+        for other in self.alive.clone() {
+            if self.things[other as usize].owned_by == Some(uid) {
+                self.give(other, owner);
+            }
+        }
     }
 
     fn despawn(&mut self, uid: u32) {
@@ -296,6 +332,12 @@ impl World {
         thing.alive = false;
         self.server.despawn(ObjectRef::<()>::new(thing.guid));
         self.alive.retain(|&known| known != uid);
+        for orphan in self.alive.clone() {
+            if self.things[orphan as usize].owned_by == Some(uid) {
+                self.things[orphan as usize].owned_by = None;
+                self.give(orphan, None);
+            }
+        }
         for view in self.views.values_mut() {
             view.lose(uid);
         }

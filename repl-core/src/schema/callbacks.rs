@@ -9,9 +9,9 @@ use crate::ids::handles::HandleSet;
 /// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A
 /// value that arrives later from the server replaces a change that a callback made.
 ///
-/// For each packet the client calls and applies in this order: `pre_net_receive`, the values,
-/// `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for a new object
-/// `post_net_init`.
+/// For each packet the client calls and applies in this order: `pre_net_receive`, the values, for a new
+/// object `opened`, the callbacks of items, `post_net_receive`, notifies in ascending order of handles,
+/// `post_rep_notifies`, and for a new object `post_net_init`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl Callbacks`",
     label = "the trait with the callbacks is not implemented",
@@ -21,6 +21,14 @@ use crate::ids::handles::HandleSet;
 pub trait Callbacks: SaysCallbacks {
     /// The client calls this function before it applies the first value of a packet.
     fn pre_net_receive(&mut self) {}
+    /// The client calls this function once for each copy of an object, when it has created the copy with the
+    /// values of its opening. No notify of the copy and no callback of its items has run before.
+    ///
+    /// This is the place to read [`InitialOnly`](crate::Condition::InitialOnly) properties, which only
+    /// openings contain. All values of the opening are there, and references in them that can be resolved are
+    /// resolved. Items of collections that are too large for an opening come later. An object that comes back
+    /// into sight is a new copy: its function is called again.
+    fn opened(&mut self) {}
     /// The client calls this function after it has applied all values of a packet, before any notify.
     fn post_net_receive(&mut self) {}
     /// The client calls this function after all notifies, even if no notify was called.
@@ -48,6 +56,8 @@ pub trait ObjectCallbackPolicy<T> {
 
     /// Called when the client would call [`Callbacks::pre_net_receive`].
     fn receiving(_: &mut T) {}
+    /// Called when the client would call [`Callbacks::opened`].
+    fn opened(_: &mut T) {}
     /// Called when the client would call [`Callbacks::post_net_receive`].
     fn received(_: &mut T) {}
     /// Called when the client would call [`Callbacks::post_rep_notifies`].
@@ -66,6 +76,9 @@ impl<T: Callbacks> ObjectCallbackPolicy<T> for OwnCallbacks {
 
     fn receiving(object: &mut T) {
         object.pre_net_receive();
+    }
+    fn opened(object: &mut T) {
+        object.opened();
     }
     fn received(object: &mut T) {
         object.post_net_receive();

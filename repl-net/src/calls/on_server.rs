@@ -168,7 +168,7 @@ impl Server {
         if !self.is_live(caller) {
             return false;
         }
-        if !exists || self.owner(object) != Some(caller) {
+        if !exists || self.owner(object) != Some(caller) || self.is_torn_off(object) {
             self.count_ignored_call(caller);
             return false;
         }

@@ -129,6 +129,7 @@ fn walk_sorted(
                 let reason = match reader.read_bits(2)? {
                     0 => CloseReason::Destroyed,
                     1 => CloseReason::Relevancy,
+                    2 => CloseReason::TearOff,
                     _ => return Err(ReadError::UnknownVariant.into()),
                 };
                 visitor.close(slot, reason)?;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::{HandleSet, Layout, ObjectRef};
+use repl_core::{Guid, HandleSet, Layout, ObjectRef};
 use repl_fastarray::ChangedProperties;
 
 /// The properties of one object that arrived since the user last asked for changes.
@@ -51,6 +51,8 @@ pub(crate) struct ArrivedProperties {
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
     arrived: BTreeMap<u32, ArrivedProperties>,
+    /// The same for objects that were torn off, which are in no slot any more.
+    torn_off: BTreeMap<Guid, ArrivedProperties>,
 }
 
 impl ChangeFeed {
@@ -72,8 +74,26 @@ impl ChangeFeed {
         self.arrived.remove(&slot);
     }
 
-    /// Removes all entries from the feed and returns them.
-    pub(crate) fn take(&mut self) -> BTreeMap<u32, ArrivedProperties> {
-        std::mem::take(&mut self.arrived)
+    /// Keeps the entry of an object that was torn off and leaves its slot.
+    pub(crate) fn tear_off(&mut self, slot: u32, guid: Guid) {
+        if let Some(arrived) = self.arrived.remove(&slot) {
+            self.torn_off.insert(guid, arrived);
+        }
+    }
+
+    /// Adds all properties of an object that was torn off, because the user asks for the first time.
+    pub(crate) fn note_torn_off(&mut self, guid: Guid, handles: HandleSet) {
+        self.torn_off.insert(guid, ArrivedProperties { is_new: true, handles });
+    }
+
+    /// Drops the entry of an object that was torn off and is removed now.
+    pub(crate) fn forget_torn_off(&mut self, guid: Guid) {
+        self.torn_off.remove(&guid);
+    }
+
+    /// Removes all entries from the feed and returns them: the entries of objects in slots, and those of
+    /// objects that were torn off.
+    pub(crate) fn take(&mut self) -> (BTreeMap<u32, ArrivedProperties>, BTreeMap<Guid, ArrivedProperties>) {
+        (std::mem::take(&mut self.arrived), std::mem::take(&mut self.torn_off))
     }
 }

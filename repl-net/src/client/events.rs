@@ -42,24 +42,38 @@ impl ClientEvents {
         self.queue.pop_front()
     }
 
+    /// Drops the events about an object that the user has removed.
+    pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
+        self.queue.retain(|event| match event {
+            ClientEvent::Spawned(object)
+            | ClientEvent::RoleChanged(object)
+            | ClientEvent::TornOff(object) => *object != removed,
+            _ => true,
+        });
+    }
+
     /// Removes and returns the removed objects for which no event will report the removal. An object is
     /// returned once for each of its removals.
     pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.unreported)
     }
 
-    /// Drops the events about objects that were spawned and despawned before the user polled. Keeps only the
-    /// last event about a change of the role of each object.
+    /// Drops the events about objects that were spawned and despawned before the user polled. Of an object
+    /// that was despawned, keeps no other event. Keeps only the last event about a change of the role of each
+    /// object.
     fn thin_out(&mut self) {
         let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut changed: HashMap<ObjectRef<()>, usize> = HashMap::new();
+        let mut torn_off: HashMap<ObjectRef<()>, usize> = HashMap::new();
         for at in 0..events.len() {
             match events.get(at).cloned().flatten() {
                 Some(ClientEvent::Spawned(object)) => _ = spawned.insert(object, at),
                 Some(ClientEvent::RoleChanged(object)) => drop_at(&mut events, changed.insert(object, at)),
+                Some(ClientEvent::TornOff(object)) => _ = torn_off.insert(object, at),
                 Some(ClientEvent::Despawned(object, _)) => {
                     drop_at(&mut events, changed.remove(&object));
+                    drop_at(&mut events, torn_off.remove(&object));
                     if let Some(start) = spawned.remove(&object) {
                         drop_at(&mut events, Some(start));
                         drop_at(&mut events, Some(at));

@@ -18,6 +18,8 @@ mod replica;
 mod replicas;
 mod sessions;
 mod slot_table;
+mod tear_off;
+mod torn_off;
 mod view;
 
 use std::ops::{Index, IndexMut};
@@ -462,11 +464,12 @@ impl Client {
     /// collect their references and call [`get_mut`](Self::get_mut) for each reference.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
-            column
+            let live = column
                 .slots
                 .iter()
                 .zip(&column.live)
-                .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
+                .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
+            live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })
     }
 

@@ -6,7 +6,7 @@
 //! server sent.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use repl_core::__private::ObjectCallbackPolicy;
 use repl_core::{
@@ -29,6 +29,7 @@ pub(crate) enum Subject {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,
+    Opened,
     PostNetReceive,
     Notify(PropertyIndex),
     PostRepNotifies,
@@ -92,6 +93,12 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
+    /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot of
+    /// the object that was moved to its row.
+    fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32>;
+    /// Removes an object that was torn off. Until it is [released](Self::release), the user can still read it
+    /// as departed.
+    fn remove_torn_off(&mut self, guid: Guid);
     /// Ends an update of an object's collections: calls the callbacks of the collections, and then removes
     /// the items that the update removes (S178).
     fn finish_update(&mut self, row: u32);
@@ -113,6 +120,8 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
     pub(crate) departed: HashMap<Guid, T>,
+    /// Objects that the server has torn off. They belong to the user.
+    pub(crate) torn_off: BTreeMap<Guid, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
     /// For each handle from 1 on, the index in `notifies` plus one, or zero if the property of the handle has
@@ -144,6 +153,7 @@ impl<T: Replicated> TypedReplica<T> {
             bases: HashMap::new(),
             slots: Vec::new(),
             departed: HashMap::new(),
+            torn_off: BTreeMap::new(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
         }
@@ -176,6 +186,20 @@ impl<T: Replicated> TypedReplica<T> {
         if self.class.lends_entries() {
             self.borrow_for_user(row);
         }
+    }
+
+    /// Takes the object out of a row. Returns the object, and the slot of the object that was moved to the row.
+    fn take_row(&mut self, row: u32) -> Option<(T, Option<u32>)> {
+        let row = row as usize;
+        if row >= self.live.len() {
+            return None;
+        }
+        let object = self.live.swap_remove(row);
+        self.bases.remove(&self.slots.swap_remove(row));
+        if !self.notifies.is_empty() {
+            self.old.swap_remove(row);
+        }
+        Some((object, self.slots.get(row).copied()))
     }
 
     /// Returns the object in `row` with exactly the values that the server sent.
@@ -343,16 +367,21 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32> {
-        let row = row as usize;
-        if row >= self.live.len() {
-            return None;
+        let (object, moved) = self.take_row(row)?;
+        self.departed.insert(guid, object);
+        moved
+    }
+
+    fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32> {
+        let (object, moved) = self.take_row(row)?;
+        self.torn_off.insert(guid, object);
+        moved
+    }
+
+    fn remove_torn_off(&mut self, guid: Guid) {
+        if let Some(object) = self.torn_off.remove(&guid) {
+            self.departed.insert(guid, object);
         }
-        self.departed.insert(guid, self.live.swap_remove(row));
-        self.bases.remove(&self.slots.swap_remove(row));
-        if !self.notifies.is_empty() {
-            self.old.swap_remove(row);
-        }
-        self.slots.get(row).copied()
     }
 
     fn release(&mut self, guid: Guid) {
@@ -379,6 +408,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
             Callback::PreNetReceive => T::CallbackPolicy::receiving(live),
+            Callback::Opened => T::CallbackPolicy::opened(live),
             Callback::PostNetReceive => T::CallbackPolicy::received(live),
             Callback::Notify(property) => {
                 if let Some(old) = self.old.get(row as usize) {

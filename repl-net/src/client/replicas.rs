@@ -4,6 +4,7 @@
 
 mod applier;
 mod reception;
+mod torn_off;
 mod validator;
 mod view;
 
@@ -112,7 +113,8 @@ impl Replicas {
 
     fn class_and_row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
         let guid = self.slots.epoch().to_wire(object.guid()?)?;
-        self.slots.contains(guid).then(|| self.slots.class_and_row(guid.slot())).flatten()
+        let is_in_slot = self.slots.generation(guid.slot()) == Some(guid.generation());
+        is_in_slot.then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
     /// Returns access to the information which objects exist.
@@ -121,16 +123,16 @@ impl Replicas {
     }
 
     pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        self.class_and_row_of(object).is_some()
+        self.class_and_row_of(object).is_some() || self.is_torn_off(object)
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let (class, row) = self.class_and_row_of(object)?;
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off(object) };
         self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
     }
 
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let (class, row) = self.class_and_row_of(object)?;
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off_mut(object) };
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
@@ -165,6 +167,10 @@ impl Replicas {
         self.reassembly = Reassembly::default();
         // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
         let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
+        if is_other_server && !has_epochs {
+            // The other server may use the same guids for its own objects.
+            self.remove_torn_off_beyond(0, events);
+        }
         self.slots.begin_session(is_other_server && has_epochs);
     }
 

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 use repl_core::{Epoch, Guid, Objects};
 
 use super::outcome::Outcome;
+use super::torn_off::TornOff;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
@@ -30,6 +31,8 @@ pub(super) struct SlotTable {
     /// The objects that the current packet creates and removes. While a packet is applied, references resolve
     /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
+    /// The objects that were torn off, which are in no slot any more, by the guids that the user knows.
+    pub(super) torn_off: TornOff,
     /// The epoch of the references that the user has.
     pub(super) epoch: Epoch,
     /// The greatest generation of an object that the user has known, in any epoch.
@@ -46,6 +49,7 @@ impl SlotTable {
             proxies: vec![Proxy::default(); slots],
             asleep: SlotSet::default(),
             outcome: Outcome::new(slots),
+            torn_off: TornOff::default(),
             epoch: Epoch::default(),
             newest_generation: 0,
         }
@@ -126,8 +130,9 @@ impl Objects for SlotTable {
 
     fn contains(&self, guid: Guid) -> bool {
         match self.generation(guid.slot()) {
-            Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),
-            None => self.outcome.opens(guid),
+            Some(generation) if generation == guid.generation() => !self.outcome.closes(guid.slot()),
+            Some(_) => self.torn_off.contains(self.known(guid)),
+            None => self.outcome.opens(guid) || self.torn_off.contains(self.known(guid)),
         }
     }
 }

@@ -122,7 +122,7 @@ impl<T: Replicated> External<'_, T> {
         live: &T,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let position = self.server.world.shadows::<T>().and_then(|shadows| shadows.position_of(live));
-        let reference = self.server.add(archetype, position, HandedOver::push)?;
+        let reference = self.server.add(archetype, position, None, HandedOver::push)?;
         let must_renumber = self.server.world.hand_over(reference, live);
         debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)

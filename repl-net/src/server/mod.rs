@@ -13,6 +13,7 @@ mod connection;
 mod dormancy;
 mod events;
 mod external;
+mod forest;
 mod handed_over;
 mod later;
 mod messages;
@@ -20,6 +21,7 @@ mod not_sent;
 mod object;
 mod objects;
 mod openings;
+mod ownership;
 mod pacing;
 mod part_size;
 mod peer;
@@ -31,6 +33,8 @@ mod schedule;
 mod served;
 mod sessions;
 mod sleep;
+mod subobjects;
+mod tear_off;
 mod transmit;
 mod turns;
 mod views;
@@ -60,7 +64,7 @@ use turns::Turns;
 use world::{World, WorldLimits};
 
 pub use cells::area::{Area, Position};
-pub use cells::{Group, Relevancy};
+pub use cells::{Audience, Group, Relevancy};
 pub use dormancy::Dormancy;
 pub use external::External;
 pub use not_sent::NotSent;
@@ -273,16 +277,17 @@ impl Server {
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
-        self.add(archetype, position, |rows: &mut OwnRows<T>| rows.0.push(object))
+        self.add(archetype, position, None, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
-    /// object's row to the source of its class.
+    /// Adds an object, as a subobject of the object in the slot `parent` if there is one. The connections that
+    /// have it in sight then see it. The argument `add` adds the object's row to the source of its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
         position: Option<Position>,
+        parent: Option<u32>,
         add: impl FnOnce(&mut S),
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
@@ -293,26 +298,44 @@ impl Server {
         );
         let reference = self.world.spawn(number, position, self.is_frozen(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
+            if let Some(parent) = parent {
+                self.world.add_subobject(slot, parent);
+            }
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {
                     debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
                     peer.connection.reconsider(&mut self.world, slot);
                 }
             }
+            if let Some(parent) = parent {
+                self.give(slot, self.world.objects[parent as usize].owner);
+            }
         }
         Ok(reference)
     }
 
-    /// Removes an object from the server and its clients. Does nothing if the object does not exist.
+    /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
+    /// nothing if the object does not exist.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
+        for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
+            self.despawn_one(slot);
+        }
+    }
+
+    fn despawn_one(&mut self, slot: u32) {
         let mut holders = 0;
         for peer in self.connections.values_mut() {
             holders += u32::from(peer.connection.destroy(&mut self.world, slot));
         }
         self.world.despawn(slot, holders);
+        self.world.subobjects.remove(slot);
+        self.world.audiences.remove(&slot);
         let orphans = self.world.cells.remove(slot);
         self.reconsider(&orphans);
+        for orphan in self.world.owners.remove(slot) {
+            self.give(orphan, None);
+        }
     }
 
     /// Returns whether the object exists on the server.

@@ -21,9 +21,11 @@ pub(crate) struct Object {
     pub(crate) class: u16,
     pub(crate) archetype: u32,
     pub(crate) row: u32,
+    /// The connection that owns the object, directly or through other objects.
     pub(crate) owner: Option<ConnectionId>,
     pub(crate) role: Role,
     pub(crate) physics: bool,
+    pub(crate) tear_off: TearOff,
     pub(crate) history: History,
     /// The number of connections that have not yet sent all changelists in the history of this object.
     pub(crate) laggards: u32,
@@ -32,6 +34,16 @@ pub(crate) struct Object {
     /// State that most objects do not have. The rare state is stored separately, so that the state for a
     /// comparison fits into two cache lines.
     particulars: Option<Box<Particulars>>,
+}
+
+/// Whether an object was torn off (S210).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TearOff {
+    No,
+    /// The object was torn off. The next tick compares its last state.
+    Begun,
+    /// The last state was compared. The object is never compared again, so its shadow keeps this state.
+    Frozen,
 }
 
 /// State that only some objects have.
@@ -64,6 +76,7 @@ impl Object {
             owner: None,
             role: Role::default(),
             physics: false,
+            tear_off: TearOff::No,
             history: History::default(),
             laggards: 0,
             holders: 0,

@@ -9,7 +9,7 @@ use repl_core::{ObjectRef, Replicated};
 
 use super::Server;
 use super::cells::area::{Area, Position};
-use super::cells::{Group, Relevancy};
+use super::cells::{Audience, Group, Relevancy};
 use super::peer::Peer;
 use super::rows::OwnRows;
 use crate::session::connection_id::ConnectionId;
@@ -59,18 +59,27 @@ impl Server {
         self
     }
 
-    /// Sets which connections see an object. Does nothing if the object does not exist.
+    /// Sets which connections see an object. Does nothing if the object does not exist, or is [torn
+    /// off](Self::tear_off).
     ///
     /// If a connection no longer sees the object, nothing more of the object is sent to it, and its client
     /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections
     /// × attached objects).
     ///
     /// # Panics
-    /// Panics if the object is [`Located`](Relevancy::Located) and its class has no [area](Self::locate), or
-    /// if it is attached to itself, directly or through other objects.
+    /// Panics if the object is [`Located`](Relevancy::Located) and its class has no [area](Self::locate), if
+    /// it is attached to itself, directly or through other objects, or if it is a
+    /// [subobject](Self::spawn_subobject).
     #[track_caller]
     pub fn set_relevancy<T: ?Sized>(&mut self, object: ObjectRef<T>, relevancy: Relevancy) {
         let Some(slot) = self.world.slot_of(object) else { return };
+        if self.is_torn_off(object) {
+            return;
+        }
+        assert!(
+            self.world.subobjects.parent(slot).is_none(),
+            "a subobject is seen with its parent: use `set_audience` to show it to fewer connections"
+        );
         let class = self.world.objects[slot as usize].class;
         if relevancy == Relevancy::Located {
             let name = self.world.column(class).program().layout().name();
@@ -94,6 +103,20 @@ impl Server {
             _ => relevancy,
         };
         let affected = self.world.cells.set_relevancy(slot, relevancy);
+        self.reconsider(&affected);
+    }
+
+    /// Sets which of the connections that see the object by its [relevancy](Self::set_relevancy) see it in
+    /// fact. The audience holds for what is [attached](Relevancy::AttachedTo) to the object, too. Does
+    /// nothing if the object does not exist. Costs O(connections × attached objects), and each change of a
+    /// connection's groups costs O(objects with an audience).
+    pub fn set_audience<T: ?Sized>(&mut self, object: ObjectRef<T>, audience: Audience) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        match audience {
+            Audience::Everyone => _ = self.world.audiences.remove(&slot),
+            _ => _ = self.world.audiences.insert(slot, audience),
+        }
+        let affected = self.world.cells.with_attached(slot);
         self.reconsider(&affected);
     }
 

@@ -1,5 +1,5 @@
-//! The methods of the server that change how connections see objects: owner, role, physics, run-time
-//! conditions, visibility.
+//! The methods of the server that change how connections see objects: role, physics, run-time conditions,
+//! visibility.
 //!
 //! *Invariant:* a view is changed only by `change_view` or by a method of the connection, so no connection is
 //! sent values that its client may no longer see.
@@ -36,7 +36,7 @@ impl Server {
 
     /// Calls `change` with the state of an object, and then updates what every connection may see of the
     /// object.
-    fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
+    pub(super) fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
             (
@@ -51,30 +51,6 @@ impl Server {
             peer.connection.review(&mut self.world, slot, &mask);
             peer.connection.review_proxy(&self.world, slot, proxy);
         }
-    }
-
-    /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
-    /// tick on, the new owner receives the properties that only the owner of an object may see.
-    ///
-    /// The client of the old owner keeps the last values that it received of properties that only the owner
-    /// may see, but receives no later values. If the client of the old owner must not show the old values,
-    /// inform it with a property that all clients see, and let the notify of that property clear the values.
-    /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
-    ///
-    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
-    /// the owners of objects: set another owner when the client comes back with a new connection.
-    pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
-        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
-        if let Some(slot) = self.world.slot_of(object) {
-            let affected = self.world.cells.with_attached(slot);
-            self.reconsider(&affected);
-        }
-    }
-
-    /// Returns the connection that owns an object, or `None` if no connection owns it.
-    #[must_use]
-    pub fn owner<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ConnectionId> {
-        self.world.objects[self.world.slot_of(object)? as usize].owner
     }
 
     /// Sets the role that clients have for the object (S205).

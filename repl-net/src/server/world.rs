@@ -4,7 +4,7 @@
 //! of the comparisons is in `changes` until the next tick.
 
 use std::any::{Any, TypeId};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ use repl_core::{
     BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Refusal, Replicated, Scratch,
 };
 
-use super::cells::Cells;
 use super::cells::area::Position;
+use super::cells::{Audience, Cells, Group};
 use super::changes::{Change, Changes};
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::dormancy::Dormancies;
+use super::forest::Forest;
 use super::handed_over::ExternalColumn;
 use super::later::LaterChanges;
-use super::object::Object;
+use super::object::{Object, TearOff};
 use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
@@ -55,6 +56,8 @@ pub(crate) struct World {
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
+    /// Objects that were torn off since the last tick.
+    pub(crate) tearing_off: Vec<u32>,
     /// Where each object is, which decides which connections see it.
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
@@ -66,6 +69,12 @@ pub(crate) struct World {
     /// For each class with an area, the slots and rows of the objects that changed, while objects are
     /// compared.
     changed_rows: Vec<Vec<(u32, u32)>>,
+    /// Which objects own which objects.
+    pub(crate) owners: Forest,
+    /// Which objects are subobjects of which objects.
+    pub(crate) subobjects: Forest,
+    /// The objects that not everyone sees who could see them by their relevancy.
+    pub(crate) audiences: BTreeMap<u32, Audience>,
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
@@ -310,6 +319,9 @@ impl World {
         let entry = &self.objects[slot as usize];
         let column = self.columns[entry.class as usize].as_any_mut().downcast_mut::<ExternalColumn<T>>();
         let column = column.ok_or(CompareError::OtherClass)?;
+        if entry.tear_off == TearOff::Frozen {
+            return Ok(false);
+        }
         if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.scratch) {
             self.dirty.insert(slot);
         }
@@ -402,6 +414,13 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
+    /// Returns the objects whose audience is a group, and what is attached to them.
+    pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
+        let wanted = Audience::Group(group);
+        let slots = self.audiences.iter().filter(|(_, audience)| **audience == wanted);
+        slots.flat_map(|(&slot, _)| self.cells.with_attached(slot)).collect()
+    }
+
     /// Removes an object from the server. `holders` connections use the slot of the removed object. The slot
     /// of a removed object becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
@@ -483,6 +502,13 @@ impl World {
         self.opening.clear();
         self.reopening.clear();
         self.locate_changed();
+        for slot in self.tearing_off.drain(..) {
+            let state = &mut self.objects[slot as usize].tear_off;
+            // If the object was removed, the next object in its slot was not torn off.
+            if *state == TearOff::Begun {
+                *state = TearOff::Frozen;
+            }
+        }
     }
 
     /// Records the positions of the objects that changed.
@@ -520,6 +546,9 @@ impl World {
 
     fn compare_object(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
+        if entry.tear_off == TearOff::Frozen {
+            return;
+        }
         let column = &mut *self.columns[entry.class as usize];
         if column.conditions().has_marks_of_its_own() {
             let touched = column.touched(entry.row);

@@ -10,14 +10,19 @@ use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
 use super::login::Concealed;
 
-/// The reason why an object was removed from a client (S211).
+/// The reason why a client no longer receives an object (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CloseReason {
     /// The object was destroyed. References to the object never become valid again.
     Destroyed = 0,
     /// The object is no longer relevant for this client. References to the object become valid again when the
     /// object becomes relevant again.
     Relevancy = 1,
+    /// The server has [torn the object off](crate::Server::tear_off). The client keeps the object, so
+    /// [`Despawned`](ClientEvent::Despawned) never has this reason: [`TornOff`](ClientEvent::TornOff) reports
+    /// it.
+    TearOff = 2,
 }
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
@@ -134,6 +139,10 @@ pub enum ClientEvent {
     /// object changed. See [`Client::is_owner`](crate::Client::is_owner) and
     /// [`Client::role`](crate::Client::role). A new object causes no event of this kind.
     RoleChanged(ObjectRef<()>),
+    /// The server has torn the object off: this client keeps it, has the role
+    /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it (S210). See
+    /// [`Client::is_torn_off`](crate::Client::is_torn_off).
+    TornOff(ObjectRef<()>),
     /// An object was removed. Until the next event is polled, [`Client::departed`](crate::Client::departed)
     /// returns its last state.
     Despawned(ObjectRef<()>, CloseReason),

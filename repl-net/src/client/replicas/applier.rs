@@ -139,7 +139,11 @@ impl Visitor for Applier<'_> {
     fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
         self.replicas.slots.stamp(slot, self.stamp);
         self.replicas.slots.asleep.remove(slot);
-        if let Some(guid) = self.replicas.close(slot) {
+        if reason == CloseReason::TearOff {
+            if let Some(guid) = self.replicas.tear_off(slot) {
+                self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
+            }
+        } else if let Some(guid) = self.replicas.close(slot) {
             self.replicas.created_or_removed.push(guid);
             let known = ObjectRef::new(self.replicas.slots.known(guid));
             self.events.push(ClientEvent::Despawned(known, reason));

@@ -78,6 +78,7 @@ impl Replicas {
         }
         self.slots.outcome.clear();
         validated?;
+        self.remove_torn_off_beyond(self.slots.len(), events);
         self.reread_references();
         self.run_callbacks();
         Ok(())
@@ -173,7 +174,7 @@ impl Replicas {
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
     /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
     /// before.
-    fn reread_references(&mut self) {
+    pub(super) fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {
             return;
@@ -221,10 +222,13 @@ impl Replicas {
     }
 
     /// Calls the callbacks of the user for all changed objects, in the order of S54.
-    fn run_callbacks(&mut self) {
+    pub(super) fn run_callbacks(&mut self) {
         for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.class_and_row(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
+            if touched.is_new {
+                column.call(row, Callback::Opened);
+            }
             column.finish_update(row);
             column.call(row, Callback::PostNetReceive);
             touched.notified.sort_unstable_by_key(|notified| notified.property);

@@ -151,8 +151,11 @@ impl Visitor for Validator<'_> {
             return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
         }
         let guid = Guid::new(head.slot, head.generation);
-        if self.replicas.slots.epoch().from_wire(guid).is_none() {
+        let Some(known) = self.replicas.slots.epoch().from_wire(guid) else {
             return Err(BodyError::malformed("a generation that is too great"));
+        };
+        if self.replicas.slots.torn_off.contains(known) {
+            return Err(BodyError::malformed("an object that was torn off opens again"));
         }
         let subject = match self.replicas.slots.generation(head.slot) {
             None => {
@@ -175,9 +178,11 @@ impl Visitor for Validator<'_> {
         column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)
     }
 
-    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), BodyError> {
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
         self.check(slot)?;
-        self.outcome.close(slot);
+        if reason != CloseReason::TearOff {
+            self.outcome.close(slot);
+        }
         Ok(())
     }
 

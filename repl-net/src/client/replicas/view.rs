@@ -10,7 +10,8 @@ use repl_core::{Guid, HandleSet, ObjectRef, Replicated};
 
 use super::Replicas;
 use crate::client::change_feed::{Change, ChangeFeed};
-use crate::transport::role::Proxy;
+use crate::client::replica::TypedReplica;
+use crate::transport::role::{Proxy, Role};
 
 impl Replicas {
     /// Returns a reference to the object in a slot.
@@ -20,6 +21,9 @@ impl Replicas {
 
     /// Returns whether this client owns an object that exists, and the client's role for it.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
+        if self.is_torn_off(object) {
+            return Some(Proxy::new(Role::Authority, false));
+        }
         self.class_and_row_of(object)?;
         self.slots.proxies.get(object.guid()?.slot() as usize).copied()
     }
@@ -33,7 +37,8 @@ impl Replicas {
     /// Returns the class of an object that exists, or that was removed and can still be read.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
         let here = self.class_and_row_of(object).map(|(class, _)| class);
-        here.or_else(|| self.departed.class(object.guid()?))
+        let torn_off = || self.slots.torn_off.class(object.guid()?);
+        here.or_else(torn_off).or_else(|| self.departed.class(object.guid()?))
     }
 
     pub(crate) fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
@@ -67,12 +72,17 @@ impl Replicas {
             if let Some(column) = self.columns.get(class as usize) {
                 let all = HandleSet::up_to(column.program().handles());
                 column.slots().iter().for_each(|&slot| feed.note(slot, true, &all));
+                let typed = column.as_any().downcast_ref::<TypedReplica<T>>();
+                let torn_off = typed.into_iter().flat_map(|column| column.torn_off.keys());
+                torn_off.for_each(|&guid| feed.note_torn_off(guid, all.clone()));
             }
             feed
         });
-        let arrived = feed.take();
+        let (arrived, torn_off) = feed.take();
         let change = |(slot, arrived)| Some(Change::new(self.reference(slot)?, T::LAYOUT, arrived));
-        arrived.into_iter().filter_map(change).collect()
+        let of_torn_off = |(guid, arrived)| Change::new(ObjectRef::new(guid), T::LAYOUT, arrived);
+        let changes = arrived.into_iter().filter_map(change);
+        changes.chain(torn_off.into_iter().map(of_torn_off)).collect()
     }
 
     /// Copies the properties in `change` from the client's object to `to`, or all properties if the object is

@@ -22,8 +22,9 @@ use positions::Positions;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u32);
 
-/// Which connections see an object. In every case, the connection that owns an object sees it, and a
-/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
+/// Which connections see an object. The connection that owns an object sees it, except if the relevancy is
+/// [`Nobody`](Self::Nobody). A connection does not see an object that is
+/// [hidden](crate::Server::set_visible) from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {
@@ -40,6 +41,35 @@ pub enum Relevancy {
     /// The connections that see another object see this object too, for example a thing that a player
     /// carries. If the other object is removed, the relevancy becomes [`OwnerOnly`](Self::OwnerOnly).
     AttachedTo(ObjectRef<()>),
+    /// No connection sees the object, not even its owner: its replication is switched off. What is
+    /// [attached](Self::AttachedTo) to it is not seen either.
+    Nobody,
+}
+
+/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
+/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Audience {
+    /// All of them. This is the default.
+    #[default]
+    Everyone,
+    /// Only the connection that owns the object.
+    Owner,
+    /// All except the connection that owns the object.
+    NotOwner,
+    /// Those that have [joined](crate::Server::join_group) the group.
+    Group(Group),
+}
+
+impl Relevancy {
+    /// Returns the slot of the object to which an object with this relevancy is attached.
+    pub(crate) fn parent(self) -> Option<u32> {
+        match self {
+            Self::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
+            _ => None,
+        }
+    }
 }
 
 /// Identifies a cell.
@@ -192,16 +222,22 @@ impl Cells {
 
     /// Removes an object. Returns the objects that were attached to it, directly or through other objects.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
+        let affected = self.release_attached(slot);
+        self.detach(slot);
+        // A move of the object that is still recorded then leads to no cell.
+        self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
+        self.move_to(slot, Home::Nobody);
+        affected
+    }
+
+    /// Detaches the objects that are attached to an object. Returns them, and what is attached to them.
+    pub(crate) fn release_attached(&mut self, slot: u32) -> Vec<u32> {
         let orphans = self.attached.remove(&slot).unwrap_or_default();
         let mut affected = Vec::new();
         for orphan in orphans {
             self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
             affected.extend(self.settle(orphan));
         }
-        self.detach(slot);
-        // A move of the object that is still recorded then leads to no cell.
-        self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
-        self.move_to(slot, Home::Nobody);
         affected
     }
 
@@ -215,10 +251,7 @@ impl Cells {
 
     /// Returns the slot of the object to which an object is attached.
     pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
-        match self.relevancy(slot) {
-            Relevancy::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
-            _ => None,
-        }
+        self.relevancy(slot).parent()
     }
 
     /// Returns the objects that all connections see.
@@ -338,7 +371,7 @@ impl Cells {
         let place = self.places[slot as usize];
         let home = match place.relevancy {
             Relevancy::Always => Home::Everyone,
-            Relevancy::OwnerOnly => Home::Nobody,
+            Relevancy::OwnerOnly | Relevancy::Nobody => Home::Nobody,
             Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
             Relevancy::Located => {
                 Home::Cell(self.number_of(CellKey::At(place.class, self.positions.cell(slot))))

@@ -19,6 +19,8 @@ mod resolve;
 mod shares;
 mod sleeping;
 mod spawns;
+mod subobjects;
+mod tear_off;
 
 use std::time::Duration;
 
@@ -137,7 +139,8 @@ impl Connection {
         }
         let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
-            let (spawns, others) = self.objects.begin(word, mask, seen.word(word));
+            let (spawns, others) =
+                self.objects.begin(word, mask, seen.word(word), world.subobjects.below_in(word));
             world.compare_mask_for_open(word, spawns);
             self.stir_opened(world, word, spawns);
             slots_of(word, others).for_each(|slot| self.show(world, slot));
@@ -189,6 +192,9 @@ impl Connection {
             sight.leave(group)
         }
         self.update_sight(world);
+        for slot in world.seen_by_group(group) {
+            self.reconsider(world, slot);
+        }
     }
 
     /// Returns whether the connection is in a group.
@@ -226,7 +232,7 @@ impl Connection {
     /// Begins to send an object in `slot` to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32) {
         self.objects.set_view(slot, self.view().is_shared_now(world, slot));
-        if self.objects.show(slot, self.outbox.next()) {
+        if self.objects.show(slot, self.outbox.next(), world.subobjects.parent(slot).is_some()) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }

@@ -50,6 +50,7 @@ impl Connection {
             self.postpone_all(context);
         } else {
             self.route(context);
+            self.finish_tear_offs(context);
         }
         let packets_before = self.outbox.queue.packets_sent;
         self.release_calls(context.world);
@@ -353,6 +354,7 @@ impl Connection {
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
             _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),
             Phase::Closing(reason) => self.send_close(slot, reason, context.now),
+            Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if tracked.is_some_and(|tracked| tracked.open_bits <= SMALL_OPEN_BITS) => {
                 self.send_open(slot, context)

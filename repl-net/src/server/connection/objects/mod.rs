@@ -18,6 +18,7 @@ mod pending_spawns;
 mod sending;
 mod sleep;
 mod sleeping;
+mod tear_offs;
 #[cfg(test)]
 mod tests;
 mod tracked;
@@ -103,8 +104,12 @@ impl ObjectStates {
         &self.view
     }
 
-    /// Returns whether the client may have an object now, as [`View::sees`] decides.
+    /// Returns whether the client may have an object now, as [`View::sees`] decides. If an object is torn
+    /// off, the clients that saw it then still see it until they have its last state.
     pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
+        if self.view.is_tearing_off(slot) {
+            return !self.view.hidden.contains(slot);
+        }
         self.view.sees(world, slot, |slot| self.is_expected(slot))
     }
 
@@ -275,21 +280,21 @@ impl ObjectStates {
     }
 
     /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
-    /// only the objects in `seen`. Returns the objects that are sent as pending spawns, and the objects that
-    /// must be [shown](Self::show) one by one.
-    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64) -> (u64, u64) {
+    /// only the objects in `seen`. The objects in `subobjects` wait for their parents. Returns the objects that
+    /// are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, subobjects: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);
-        let spawns = shown & self.view.default_openings_in(word);
+        let spawns = shown & self.view.default_openings_in(word) & !subobjects;
         self.known.insert_mask(word, spawns);
         self.out_of_step.insert_mask(word, spawns);
         self.pending_spawns.add_mask(word, spawns);
         (spawns, shown & !spawns)
     }
 
-    /// Begins to send an object to the client, in the packet `since` or a later packet. Returns `false` if
-    /// the client has the object already, or must still remove it.
-    pub(super) fn show(&mut self, slot: u32, since: Sequence) -> bool {
+    /// Begins to send an object to the client, in the packet `since` or a later packet. A subobject waits for
+    /// its parent. Returns `false` if the client has the object already, or must still remove it.
+    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_subobject: bool) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
         {
@@ -301,7 +306,7 @@ impl ObjectStates {
         }
         self.known.insert(slot);
         self.out_of_step.insert(slot);
-        if !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
+        if is_subobject || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
             self.to_send.insert(slot);
             self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
         }
@@ -325,12 +330,14 @@ impl ObjectStates {
     /// Records that the client does not see an object now, and begins to close it (to remove it from the
     /// client).
     pub(super) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.end_tear_off(slot);
         self.close(slot, CloseReason::Relevancy, since)
     }
 
     /// Handles the removal of an object from the server, and begins to close it (to remove it from the
     /// client).
     pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.end_tear_off(slot);
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
@@ -348,8 +355,8 @@ impl ObjectStates {
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {
             // The reason `Destroyed` takes precedence, because references to the object never become valid
-            // again (R18).
-            if reason == CloseReason::Destroyed {
+            // again (R18). But a client that was told to keep an object may have done so already.
+            if reason == CloseReason::Destroyed && *known != CloseReason::TearOff {
                 *known = reason;
             }
             return None;
@@ -387,6 +394,7 @@ impl ObjectStates {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
         known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
+        self.view.take_tear_offs();
         known
     }
 

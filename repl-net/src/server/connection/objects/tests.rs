@@ -81,7 +81,7 @@ impl Pair {
                 |slots: &mut dyn Iterator<Item = u32>| slots.fold(0, |mask, slot| mask | 1 << (slot % 64));
             let alive = mask(&mut slots.clone().filter(|slot| pair.model[slot].is_alive));
             let hidden = mask(&mut slots.clone().filter(|slot| pair.model[slot].is_hidden));
-            let (spawns, others) = pair.states.begin(word as usize, alive, !hidden);
+            let (spawns, others) = pair.states.begin(word as usize, alive, !hidden, 0);
             for slot in slots {
                 let plain = pair.plain(slot);
                 if plain.is_alive && !plain.is_hidden {
@@ -92,7 +92,7 @@ impl Pair {
                         (is_spawn, !is_spawn)
                     );
                     if !is_spawn {
-                        assert!(pair.states.show(slot, Sequence::new(1)));
+                        assert!(pair.states.show(slot, Sequence::new(1), false));
                     }
                 }
             }
@@ -131,7 +131,7 @@ impl Pair {
         self.plain(slot).is_hidden = false;
         self.plain(slot).show(next);
         self.states.unhide(slot);
-        self.states.show(slot, Sequence::new(next));
+        self.states.show(slot, Sequence::new(next), false);
     }
 
     fn spawn(&mut self, slot: u32) {

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
-use crate::server::cells::Home;
 use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
+use crate::server::cells::{Audience, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
 use crate::transport::role::Proxy;
+use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
 
 /// How one client sees the objects.
@@ -33,19 +34,30 @@ pub(crate) struct View {
     pub(super) hidden: SlotSet,
     /// The cells that the client has in sight. `None` if the client has had neither viewpoints nor groups.
     pub(super) sight: Option<Box<Sight>>,
-    /// For each slot, the handles of those properties with custom conditions that are switched differently
-    /// for this connection than in their declaration. In a box, because few connections have any.
-    #[allow(
-        clippy::box_collection,
-        reason = "most connections have no switches, and their memory is limited"
-    )]
-    switched: Option<Box<BTreeMap<u32, HandleSet>>>,
+    /// State that most clients do not have.
+    rare: Option<Box<Rare>>,
 }
+
+/// The state of a view that most clients do not have. It is in a box, so that a connection that needs none of
+/// it takes less memory.
+#[derive(Debug, Default)]
+struct Rare {
+    /// For each slot, the handles of those properties with custom conditions that are switched differently
+    /// for this connection than in their declaration.
+    switched: BTreeMap<u32, HandleSet>,
+    /// The objects that are torn off, until the client has their last state. For each, the number of the next
+    /// packet at the time when everything of the object had been sent, or `None` while something must still be
+    /// sent.
+    tear_offs: TearOffs,
+}
+
+/// The objects that are being torn off.
+pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
-        Self { id, is_replay, own, owned, hidden, sight: None, switched: None }
+        Self { id, is_replay, own, owned, hidden, sight: None, rare: None }
     }
 
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
@@ -59,11 +71,15 @@ impl View {
         }
         let (mut is_owner, mut carrier) = (false, slot);
         loop {
-            if self.hidden.contains(carrier) {
+            let relevancy = world.cells.relevancy(carrier);
+            if self.hidden.contains(carrier) || relevancy == Relevancy::Nobody {
+                return false;
+            }
+            if !self.is_in_audience(world, carrier) {
                 return false;
             }
             is_owner |= world.objects[carrier as usize].owner == Some(self.id);
-            let Some(next) = world.cells.parent(carrier) else { break };
+            let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
         let ring = match world.cells.home(slot) {
@@ -90,13 +106,28 @@ impl View {
         self.owned.iter().flat_map(|slot| world.cells.with_attached(slot)).collect()
     }
 
+    /// Returns whether this client is in the audience of an object.
+    fn is_in_audience(&self, world: &World, slot: u32) -> bool {
+        if world.audiences.is_empty() {
+            return true;
+        }
+        let is_owner = world.objects[slot as usize].owner == Some(self.id);
+        match world.audiences.get(&slot) {
+            None | Some(Audience::Everyone) => true,
+            Some(Audience::Owner) => is_owner,
+            Some(Audience::NotOwner) => !is_owner,
+            Some(Audience::Group(group)) => self.sight.as_ref().is_some_and(|sight| sight.is_in(*group)),
+        }
+    }
+
     /// Returns the objects that the client sees when its session begins.
     pub(crate) fn seen(&self, world: &World) -> SlotSet {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
         let in_sight = self.sight.iter().flat_map(|sight| sight.cells());
         let mut others: Vec<u32> = in_sight.flat_map(|(cell, _)| cells.members(cell)).copied().collect();
-        for slot in self.owned.iter().chain(self.hidden.iter()) {
+        let narrowed = world.audiences.keys().copied();
+        for slot in self.owned.iter().chain(self.hidden.iter()).chain(narrowed) {
             others.extend(cells.with_attached(slot));
         }
         others.extend(world.dormancies.initial());
@@ -111,7 +142,7 @@ impl View {
 
     /// Returns the handles of an object that are switched differently for this connection than declared.
     fn switched_of(&self, slot: u32) -> Option<&HandleSet> {
-        self.switched.as_ref()?.get(&slot)
+        self.rare.as_ref()?.switched.get(&slot)
     }
 
     /// Returns what this client must know about the owner and the role of an object.
@@ -193,15 +224,16 @@ impl View {
     ) {
         let handles = conditions.handles_of(property);
         let is_as_declared = active != handles.intersects(conditions.starts_off());
-        let all = self.switched.get_or_insert_default();
-        let switched = all.entry(slot).or_default();
+        let rare = self.rare.get_or_insert_default();
+        let switched = rare.switched.entry(slot).or_default();
         if is_as_declared {
             switched.difference(&handles)
         } else {
             switched.union(&handles)
         }
         if switched.is_empty() {
-            all.remove(&slot);
+            rare.switched.remove(&slot);
+            self.free_rare();
         }
     }
 
@@ -211,8 +243,43 @@ impl View {
         self.hidden.remove(slot);
         self.own.remove(slot);
         self.owned.remove(slot);
-        if let Some(switched) = &mut self.switched {
-            switched.remove(&slot);
+        if let Some(rare) = &mut self.rare {
+            rare.switched.remove(&slot);
+            self.free_rare();
+        }
+    }
+
+    /// Frees the memory of rare state if there is none.
+    fn free_rare(&mut self) {
+        if self.rare.as_ref().is_some_and(|rare| rare.switched.is_empty() && rare.tear_offs.is_empty()) {
+            self.rare = None;
+        }
+    }
+
+    /// Returns whether an object is torn off, and the client does not have all of its last state yet.
+    pub(super) fn is_tearing_off(&self, slot: u32) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.tear_offs.contains_key(&slot))
+    }
+
+    pub(super) fn begin_tear_off(&mut self, slot: u32) {
+        self.rare.get_or_insert_default().tear_offs.insert(slot, None);
+    }
+
+    pub(super) fn end_tear_off(&mut self, slot: u32) {
+        if let Some(rare) = &mut self.rare {
+            rare.tear_offs.remove(&slot);
+            self.free_rare();
+        }
+    }
+
+    /// Takes the objects that are torn off. The caller must [put them back](Self::put_tear_offs).
+    pub(super) fn take_tear_offs(&mut self) -> TearOffs {
+        self.rare.as_mut().map_or_else(TearOffs::new, |rare| std::mem::take(&mut rare.tear_offs))
+    }
+
+    pub(super) fn put_tear_offs(&mut self, tear_offs: TearOffs) {
+        if let Some(rare) = &mut self.rare {
+            rare.tear_offs = tear_offs;
         }
     }
 }

@@ -1,0 +1,51 @@
+//! Objects that are torn off, while the client does not have all of their last state (S210).
+//!
+//! *Invariant:* an object in the list is known to the connection, and it is not being closed for good.
+
+use std::collections::BTreeSet;
+
+use super::{Closed, ObjectStates};
+use crate::server::world::World;
+use crate::session::events::CloseReason;
+use crate::transport::sequence::Sequence;
+
+impl ObjectStates {
+    /// Begins to tear off an object that the client sees.
+    pub(crate) fn begin_tear_off(&mut self, slot: u32) {
+        debug_assert!(self.is_expected(slot), "what a client sees is sent to it");
+        self.view.begin_tear_off(slot);
+    }
+
+    /// Returns the objects that are torn off and whose last state has arrived. The caller states that all
+    /// packets before `floor` were acknowledged or counted as lost, and that `next` is the next packet to
+    /// send. Costs O(objects that are being torn off).
+    pub(crate) fn arrived_tear_offs(&mut self, world: &World, floor: Sequence, next: Sequence) -> Vec<u32> {
+        let mut arrived = Vec::new();
+        let mut tear_offs = self.view.take_tear_offs();
+        if tear_offs.is_empty() {
+            return Vec::new();
+        }
+        // An object waits for its subobjects.
+        let waiting: BTreeSet<u32> =
+            tear_offs.keys().filter_map(|&slot| world.subobjects.parent(slot)).collect();
+        for (&slot, end) in &mut tear_offs {
+            let has_all_in_flight = self.has_arrived(slot)
+                && self.get(slot).is_none_or(|tracked| tracked.is_up_to_date())
+                && !self.to_send.contains(slot)
+                && !waiting.contains(&slot);
+            if !has_all_in_flight || !world.is_frozen(slot) || world.changes.slots.contains(slot) {
+                *end = None;
+            } else if *end.get_or_insert(next) <= floor {
+                arrived.push(slot);
+            }
+        }
+        self.view.put_tear_offs(tear_offs);
+        arrived
+    }
+
+    /// Begins to close an object whose last state has arrived, so that the client keeps it.
+    pub(crate) fn finish_tear_off(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.end_tear_off(slot);
+        self.close(slot, CloseReason::TearOff, since)
+    }
+}

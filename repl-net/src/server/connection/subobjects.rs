@@ -1,0 +1,13 @@
+//! The order in which a client receives an object and its subobjects (R22).
+//!
+//! *Invariant:* a subobject is not opened before the client has acknowledged its parent.
+
+use super::Connection;
+use crate::server::world::World;
+
+impl Connection {
+    /// Returns whether an object may not be opened yet, because the client may lack its parent.
+    pub(super) fn waits_for_parent(&self, slot: u32, world: &World) -> bool {
+        world.subobjects.parent(slot).is_some_and(|parent| !self.objects.has_arrived(parent))
+    }
+}

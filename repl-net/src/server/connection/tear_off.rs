@@ -1,0 +1,25 @@
+//! Tears objects off from a client: it is told when it has the last state of the object (S210).
+//!
+//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state has arrived.
+
+use super::Connection;
+use super::context::PassContext;
+use crate::server::world::World;
+
+impl Connection {
+    /// Begins to tear an object off, if the client sees it.
+    pub(crate) fn begin_tear_off(&mut self, world: &World, slot: u32) {
+        if self.is_live && self.sees(world, slot) {
+            self.objects.begin_tear_off(slot);
+        }
+    }
+
+    /// Begins to close the objects whose last state has arrived at the client.
+    pub(super) fn finish_tear_offs(&mut self, context: &mut PassContext<'_>) {
+        let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.next());
+        for slot in self.objects.arrived_tear_offs(context.world, floor, next) {
+            let closed = self.objects.finish_tear_off(slot, next);
+            self.begin_close(context.world, slot, closed);
+        }
+    }
+}

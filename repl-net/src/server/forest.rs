@@ -1,0 +1,86 @@
+//! Objects below other objects: which objects own which (S204), and which are subobjects of which (S202).
+//!
+//! *Invariant:* no object is below itself, directly or through other objects.
+
+use std::collections::BTreeMap;
+
+/// Which objects are below which objects, by their slots.
+#[derive(Debug, Default)]
+pub(crate) struct Forest {
+    parents: BTreeMap<u32, u32>,
+    children: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Forest {
+    /// Returns the object directly above an object.
+    pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
+        if self.parents.is_empty() { None } else { self.parents.get(&slot).copied() }
+    }
+
+    /// Returns which objects in a word of 64 slots are below another object, as a bit mask.
+    pub(crate) fn below_in(&self, word: usize) -> u64 {
+        let first = word as u32 * 64;
+        self.parents.range(first..=first | 63).fold(0, |mask, (slot, _)| mask | 1 << (slot % 64))
+    }
+
+    /// Returns the objects directly below an object.
+    pub(crate) fn children(&self, slot: u32) -> &[u32] {
+        self.children.get(&slot).map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts an object below another one, or below none. The other one must not be below the object.
+    pub(crate) fn set(&mut self, slot: u32, parent: Option<u32>) {
+        let before = match parent {
+            Some(parent) => self.parents.insert(slot, parent),
+            None => self.parents.remove(&slot),
+        };
+        if let Some(before) = before
+            && let Some(children) = self.children.get_mut(&before)
+        {
+            children.retain(|other| *other != slot);
+            if children.is_empty() {
+                self.children.remove(&before);
+            }
+        }
+        if let Some(parent) = parent {
+            self.children.entry(parent).or_default().push(slot);
+        }
+    }
+
+    /// Returns an object and all objects below it. Each object comes before those below it.
+    pub(crate) fn with_descendants(&self, slot: u32) -> Vec<u32> {
+        let (mut all, mut next) = (vec![slot], 0);
+        while let Some(&slot) = all.get(next) {
+            all.extend(self.children(slot));
+            next += 1;
+        }
+        all
+    }
+
+    /// Removes an object. Returns the objects that were directly below it, and now are below none.
+    pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
+        self.set(slot, None);
+        let orphans = self.children.remove(&slot).unwrap_or_default();
+        orphans.iter().for_each(|orphan| _ = self.parents.remove(orphan));
+        orphans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_objects_that_are_above_and_below_none() {
+        let mut forest = Forest::default();
+        for (slot, parent) in [(2, 1), (3, 2), (4, 2), (3, 1), (5, 3)] {
+            forest.set(slot, Some(parent));
+        }
+        assert_eq!(forest.with_descendants(1), [1, 2, 3, 4, 5]);
+        assert_eq!((forest.remove(2), forest.parent(4)), (vec![4], None));
+        assert_eq!(forest.with_descendants(1), [1, 3, 5]);
+        forest.set(5, None);
+        assert_eq!((forest.remove(3), forest.remove(1)), (vec![], vec![]));
+        assert!(forest.parents.is_empty() && forest.children.is_empty());
+    }
+}

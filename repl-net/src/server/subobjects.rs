@@ -1,0 +1,61 @@
+//! The methods of the server for subobjects: objects that live and die with another object (S202).
+//!
+//! *Invariant:* a subobject is never opened before its parent has arrived (R22).
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Server;
+use super::cells::Relevancy;
+use super::rows::OwnRows;
+use super::world::World;
+use crate::session::archetype::ArchetypeId;
+
+impl Server {
+    /// Adds an object as a subobject of another object, for example a turret of a tank (S202). Returns `None`
+    /// if the parent does not exist or is [torn off](Self::tear_off); then the object is dropped.
+    ///
+    /// A subobject is an object like any other, of any class, with three things set. It is
+    /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.
+    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client receives
+    /// it after it has acknowledged the parent, and despawning the parent despawns it. Tearing the parent off
+    /// tears it off. So its own values, conditions, changes and losses are independent of its parent, and a
+    /// tick costs only what has changed. To show it to fewer connections than its parent, use
+    /// [`set_audience`](Self::set_audience). It can have subobjects of its own.
+    ///
+    /// The client does not know which objects are subobjects. If it must, let the parent or the subobject
+    /// refer to the other one.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`spawn`](Self::spawn).
+    #[track_caller]
+    pub fn spawn_subobject<T: Replicated, P: ?Sized>(
+        &mut self,
+        parent: ObjectRef<P>,
+        object: T,
+    ) -> Option<ObjectRef<T>> {
+        let parent = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent))?;
+        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
+        let archetype = ArchetypeId::default();
+        match self.add(archetype, position, Some(parent), |rows: &mut OwnRows<T>| rows.0.push(object)) {
+            Ok(reference) => Some(reference),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Returns the object whose [subobject](Self::spawn_subobject) an object is.
+    #[must_use]
+    pub fn parent<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ObjectRef<()>> {
+        let parent = self.world.subobjects.parent(self.world.slot_of(object)?)?;
+        Some(ObjectRef::new(self.world.objects[parent as usize].guid(parent)))
+    }
+}
+
+impl World {
+    /// Makes an object a subobject: it is seen with its parent, and it is owned by its parent.
+    pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
+        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.objects[parent as usize].guid(parent)));
+        self.cells.set_relevancy(slot, relevancy);
+        self.owners.set(slot, Some(parent));
+        self.subobjects.set(slot, Some(parent));
+    }
+}

@@ -1,0 +1,68 @@
+//! The methods of the server that tear objects off: clients keep the last state, and take authority (S210).
+//!
+//! *Invariant:* after the tick that compares the last state, the shadow of the object never changes.
+
+use repl_core::ObjectRef;
+
+use super::Server;
+use super::cells::Relevancy;
+use super::object::TearOff;
+use super::world::World;
+
+impl Server {
+    /// Tears an object off: its clients keep it, and simulate it from now on by themselves, for example the
+    /// body of a player who has died (S210).
+    ///
+    /// The clients that see the object now receive its state as the next tick compares it, whatever is lost
+    /// on the way, also if nothing of the object was sent to them before. About a round trip after a client
+    /// has this state, it is told: its user polls [`TornOff`](crate::ClientEvent::TornOff), and has the role
+    /// [`Authority`](crate::Role::Authority). [`Client::is_torn_off`](crate::Client::is_torn_off) describes
+    /// the object on the client. Later changes of the object are not sent, and clients that do not see it now
+    /// never get it. If it is [hidden](Self::set_visible) from a client, or the session ends, before the
+    /// client is told, the client removes it.
+    ///
+    /// On the server the object lives on, with relevancy [`Nobody`](Relevancy::Nobody) for good, until you
+    /// despawn it. Calls of clients on it are ignored. What was [attached](Relevancy::AttachedTo) to it is
+    /// shown to its owner only, as if the object were removed. Despawn it when its clients have been told: a
+    /// client that was not told yet removes the object when it is despawned.
+    ///
+    /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client is told of theirs before it is
+    /// told of its own. Does nothing if the object does not exist, or is torn off already.
+    pub fn tear_off<T: ?Sized>(&mut self, object: ObjectRef<T>) {
+        let Some(slot) = self.world.slot_of(object).filter(|_| !self.is_torn_off(object)) else { return };
+        for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
+            self.tear_off_one(slot);
+        }
+    }
+
+    fn tear_off_one(&mut self, slot: u32) {
+        for peer in self.connections.values_mut() {
+            peer.connection.begin_tear_off(&self.world, slot);
+        }
+        let mut affected = self.world.cells.release_attached(slot);
+        affected.extend(self.world.cells.set_relevancy(slot, Relevancy::Nobody));
+        self.world.tear_off(slot);
+        self.reconsider(&affected);
+    }
+
+    /// Returns whether an object exists that was [torn off](Self::tear_off).
+    #[must_use]
+    pub fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        let slot = self.world.slot_of(object);
+        slot.is_some_and(|slot| self.world.objects[slot as usize].tear_off != TearOff::No)
+    }
+}
+
+impl World {
+    /// Records that an object is torn off, with the state that the next tick compares.
+    pub(crate) fn tear_off(&mut self, slot: u32) {
+        self.objects[slot as usize].tear_off = TearOff::Begun;
+        self.force_update(slot);
+        self.tearing_off.push(slot);
+    }
+
+    /// Returns whether an object was torn off, and its last state was compared.
+    pub(crate) fn is_frozen(&self, slot: u32) -> bool {
+        self.objects[slot as usize].tear_off == TearOff::Frozen
+    }
+}

@@ -1,0 +1,246 @@
+//! S202, S203, S133, R22: subobjects, which live and die with another object.
+
+use repl::{Audience, CloseReason, Group, Relevancy};
+
+use super::*;
+use crate::support::{Packets, leaks};
+
+/// Returns a room with clients that have a tank with two turrets.
+fn tank(guests: usize) -> (Room, ObjectRef<Pawn>, [ObjectRef<Pawn>; 2]) {
+    let furnish = |server: &mut Server| {
+        let tank = server.spawn(pawn(1));
+        let turrets = [2, 3].map(|health| server.spawn_subobject(tank, pawn(health)).expect("a tank"));
+        (tank, turrets)
+    };
+    let (room, (tank, turrets)) = Room::furnished(ServerConfig::default(), pawns, guests, furnish);
+    (room, tank, turrets)
+}
+
+fn has(room: &Room, guest: usize, pawn: ObjectRef<Pawn>) -> bool {
+    room.guests[guest].client.contains(pawn)
+}
+
+#[test]
+fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
+    let (mut room, tank, turrets) = tank(2);
+    let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
+    assert!(turrets.iter().all(|&turret| has(&room, 0, turret) && has(&room, 1, turret)));
+    assert!(turrets.iter().all(|&turret| room.server.parent(turret) == Some(tank.erase())));
+    room.server.set_owner(tank, Some(one));
+    room.server.set_visible(other, tank, false);
+    room.settle();
+    for turret in turrets {
+        assert!(room.client().is_owner(turret) && !has(&room, 1, turret));
+        assert_eq!(room.client()[turret].secret, room.server[turret].secret);
+    }
+    let scope = room.server.spawn_subobject(turrets[0], pawn(4)).expect("a turret");
+    room.server.set_visible(other, tank, true);
+    room.settle();
+    assert!(has(&room, 0, scope) && has(&room, 1, scope) && room.client().is_owner(scope));
+    // Subobjects come and go at run time.
+    room.server.despawn(turrets[0]);
+    room.settle();
+    assert!(!room.server.contains(scope) && !has(&room, 0, turrets[0]) && !has(&room, 0, scope));
+    assert!(has(&room, 0, tank) && has(&room, 0, turrets[1]));
+    room.server.despawn(tank);
+    room.settle();
+    assert!(!room.server.contains(turrets[1]) && !has(&room, 0, turrets[1]) && !has(&room, 1, turrets[1]));
+    assert_eq!(room.server.spawn_subobject(tank, pawn(5)), None, "the parent is gone");
+    let next = room.server.spawn(pawn(6));
+    assert_eq!(room.server.parent(next), None);
+}
+
+#[test]
+fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_late() {
+    for seed in 0..40 {
+        let mut rng = repl::sim::Rng::new(seed);
+        let (mut room, _, _) = tank(1);
+        let id = room.guests[0].id;
+        let mut families: Vec<Vec<ObjectRef<Pawn>>> = Vec::new();
+        let mut late = Packets::new();
+        for tick in 0..200 {
+            let is_end = tick >= 120;
+            if !is_end && rng.chance(0.2) {
+                // The slots of the last object and its subobjects are used in any order.
+                let parent = room.server.spawn(pawn(tick));
+                let mut family = vec![parent];
+                for _ in 0..rng.range(1..4) {
+                    let above = *rng.pick(&family).expect("a parent");
+                    family.push(room.server.spawn_subobject(above, pawn(tick)).expect("it exists"));
+                }
+                families.push(family);
+            }
+            if !is_end && rng.chance(0.1) && !families.is_empty() {
+                let family = families.swap_remove(rng.below(families.len() as u64) as usize);
+                room.server.despawn(family[0]);
+            }
+            if let Some(family) = rng.pick(&families).filter(|_| !is_end) {
+                room.server.set_visible(id, family[0], rng.chance(0.7));
+                let changed = *rng.pick(family).expect("one");
+                room.server[changed].health += 1;
+            }
+            let loss = if is_end { 0.0 } else { 0.3 };
+            late.extend(room.tick_one().into_iter().filter(|_| !rng.chance(loss)));
+            let mut at = 0;
+            while at < late.len() {
+                if !is_end && rng.chance(0.4) {
+                    at += 1;
+                    continue;
+                }
+                let before: Vec<Vec<bool>> = families
+                    .iter()
+                    .map(|family| family.iter().map(|&pawn| has(&room, 0, pawn)).collect())
+                    .collect();
+                let packet = late.remove(at);
+                room.deliver(0, &[packet]);
+                for (family, before) in families.iter().zip(before) {
+                    for (child, &pawn) in family.iter().enumerate().skip(1) {
+                        let Some(above) = room.server.parent(pawn) else { continue };
+                        let came = has(&room, 0, pawn) && !before[child];
+                        assert!(!came || room.client().contains(above), "seed {seed}: a subobject alone");
+                    }
+                }
+            }
+            let replies: Packets = room.replies(0).into_iter().filter(|_| !rng.chance(loss)).collect();
+            room.hear(0, &replies);
+        }
+        room.settle();
+        for family in &families {
+            for &pawn in family {
+                assert_eq!(has(&room, 0, pawn), room.server.is_relevant(id, pawn), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn s202_s211_a_lost_end_of_an_object_removes_its_subobjects_too() {
+    let (mut room, tank, turrets) = tank(1);
+    events(&mut room, 0);
+    room.server.despawn(tank);
+    room.lose_until_noticed(0);
+    room.settle();
+    let mut removed = events(&mut room, 0);
+    removed.sort_by_key(|event| format!("{event:?}"));
+    let destroyed = |pawn: ObjectRef<Pawn>| ClientEvent::Despawned(pawn.erase(), CloseReason::Destroyed);
+    let mut expected = [tank, turrets[0], turrets[1]].map(destroyed);
+    expected.sort_by_key(|event| format!("{event:?}"));
+    assert_eq!(removed, expected);
+}
+
+#[test]
+fn s202_an_audience_narrows_who_sees_a_subobject() {
+    let (mut room, tank, [gunsight, hatch]) = tank(3);
+    let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
+    let crew = Group(7);
+    room.server.set_owner(tank, Some(ids[0]));
+    let radio = room.server.spawn_subobject(tank, pawn(9)).expect("a tank");
+    room.server.set_audience(gunsight, Audience::Owner);
+    room.server.set_audience(hatch, Audience::NotOwner);
+    room.server.set_audience(radio, Audience::Group(crew));
+    room.server.join_group(ids[1], crew);
+    room.settle();
+    let seen =
+        |room: &Room| [0, 1, 2].map(|guest| [gunsight, hatch, radio].map(|pawn| has(room, guest, pawn)));
+    assert_eq!(seen(&room), [[true, false, false], [false, true, true], [false, true, false]]);
+    room.server.set_owner(tank, Some(ids[1]));
+    room.server.leave_group(ids[1], crew);
+    room.server.join_group(ids[2], crew);
+    room.settle();
+    assert_eq!(seen(&room), [[false, true, false], [true, false, false], [false, true, true]]);
+    // Who joins later is in the audience, or is not.
+    let late = room.enter();
+    room.server.join_group(late, crew);
+    room.settle();
+    assert_eq!([gunsight, hatch, radio].map(|pawn| has(&room, 3, pawn)), [false, true, true]);
+    // An audience shows nothing of an object that is not in sight.
+    room.server.set_visible(late, tank, false);
+    room.settle();
+    assert_eq!([gunsight, hatch, radio].map(|pawn| has(&room, 3, pawn)), [false; 3]);
+    room.server.set_audience(gunsight, Audience::Everyone);
+    room.settle();
+    assert!((0..3).all(|guest| has(&room, guest, gunsight)));
+}
+
+#[test]
+fn s202_no_byte_of_a_subobject_goes_to_who_is_not_in_its_audience() {
+    const SECRET: u32 = 0xdead_b1e5;
+    let (mut room, tank, [gunsight, _]) = tank(2);
+    let ids = [0, 1].map(|guest| room.guests[guest].id);
+    room.server.set_audience(gunsight, Audience::Owner);
+    room.server.set_owner(tank, Some(ids[0]));
+    room.settle();
+    room.server[gunsight].health = 1;
+    room.tick();
+    room.server[gunsight].health = SECRET;
+    room.server.set_owner(tank, Some(ids[1]));
+    let mut arrived = false;
+    for _ in 0..60 {
+        let packets = room.tick();
+        assert!(!packets[0].iter().any(|packet| leaks(packet, &SECRET.to_le_bytes())));
+        arrived |= packets[1].iter().any(|packet| leaks(packet, &SECRET.to_le_bytes()));
+        (0..2).for_each(|guest| room.deliver(guest, &packets[guest]));
+        room.acknowledge();
+    }
+    assert!(arrived && health(&room, 1, gunsight) == Some(SECRET));
+}
+
+#[test]
+fn s133_each_connection_gets_what_changed_in_subobjects_alone() {
+    // The first connection has everything, the second has lost a change of the subobject only, the third has
+    // just joined.
+    let (mut room, tank, [turret, other]) = tank(2);
+    room.server[turret].health = 50;
+    let packets = room.tick();
+    room.deliver(0, &packets[0]);
+    room.acknowledge();
+    // Changes of the object arrive at everyone, and do not hide the loss.
+    for round in 0..3 {
+        room.server[tank].health = 60 + round;
+        let packets = room.tick();
+        (0..2).for_each(|guest| room.deliver(guest, &packets[guest]));
+        room.acknowledge();
+    }
+    room.enter();
+    let updates = room.updates::<Pawn>(0, "health");
+    room.settle();
+    for guest in 0..3 {
+        assert_eq!(
+            [tank, turret, other].map(|pawn| health(&room, guest, pawn)),
+            [Some(62), Some(50), Some(3)]
+        );
+    }
+    assert_eq!(room.updates::<Pawn>(0, "health"), updates, "who has everything gets nothing again");
+}
+
+#[test]
+fn s210_subobjects_are_torn_off_with_their_object_and_told_first() {
+    let (mut room, tank, turrets) = tank(1);
+    events(&mut room, 0);
+    for pawn in [tank, turrets[0], turrets[1]] {
+        room.server[pawn].health += 10;
+    }
+    let new = room.server.spawn_subobject(tank, pawn(30)).expect("a tank");
+    room.server.tear_off(tank);
+    room.lose_until_noticed(0);
+    room.settle();
+    let all = [tank, turrets[0], turrets[1], new];
+    assert_eq!(all.map(|pawn| health(&room, 0, pawn)), [Some(11), Some(12), Some(13), Some(30)]);
+    assert!(all.iter().all(|&pawn| room.client().is_torn_off(pawn)));
+    assert_eq!(events(&mut room, 0).last(), Some(&ClientEvent::TornOff(tank.erase())));
+    assert_eq!(room.server.spawn_subobject(tank, pawn(5)), None);
+}
+
+#[test]
+#[should_panic(expected = "a subobject is seen with its parent: use `set_audience`")]
+fn s202_the_relevancy_of_a_subobject_is_its_parents() {
+    let (mut room, _, [turret, _]) = tank(0);
+    room.server.set_relevancy(turret, Relevancy::Always);
+}
+
+#[test]
+#[should_panic(expected = "the parent of a subobject owns it: set the owner of the parent")]
+fn s202_the_owner_of_a_subobject_is_its_parents() {
+    let (mut room, _, [turret, _]) = tank(0);
+    room.server.set_owner(turret, None);
+}
