@@ -254,6 +254,8 @@ impl Congestion {
     pub(crate) fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
         if self.in_flight == 0 {
             (self.delivered_at, self.last_flight_at) = (now, now);
+            // After an idle time, the link is used at once, and not drained first.
+            self.was_idle |= !self.was_short && self.has_recent_ack();
         }
         self.in_flight += bytes as u64;
         self.next = sequence.next();
