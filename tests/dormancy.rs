@@ -17,7 +17,7 @@ struct Chest {
     #[replicated]
     items: FastArray<u32>,
     #[replicated]
-    beside: ObjectRef<Chest>,
+    beside: ObjectRef<Self>,
     knocked: u32,
 }
 
@@ -84,12 +84,15 @@ fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_cl
     );
 }
 
+/// Writes to the first of two chests in some way.
+type Way = fn(&mut Server, [ObjectRef<Chest>; 2]);
+
 #[test]
 fn w15_s209_every_way_to_write_wakes_an_object_and_it_falls_asleep_again() {
     let (mut room, chests) = room(1, 2);
     chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
     room.settle();
-    let ways: [fn(&mut Server, [ObjectRef<Chest>; 2]); 6] = [
+    let ways: [Way; 6] = [
         |server, [chest, _]| server[chest].coins += 1,
         |server, [chest, _]| server.get_mut(chest).expect("it exists").coins += 1,
         |server, [chest, _]| {
