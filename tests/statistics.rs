@@ -71,6 +71,7 @@ impl Passed {
             round_trip: TICK,
             memory_bytes: server.memory_bytes,
             ignored_calls: 0,
+            waiting_objects: 0,
         };
         assert_eq!(server, expected);
         let expected = ClientStats {
