@@ -41,7 +41,9 @@ impl LateAcks {
     pub(crate) fn add(&mut self, sequence: Sequence, contents: &Contents) {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
-        let mut opened: BTreeMap<usize, u64> = contents.opened.iter().copied().collect();
+        let mut opened: BTreeMap<usize, u64> = BTreeMap::new();
+        // Runs of openings in the same word of 64 slots have an entry each.
+        contents.opened.iter().for_each(|(word, mask)| *opened.entry(*word).or_default() |= mask);
         let mut sent = Vec::new();
         for item in &contents.sent {
             match item.content {
@@ -122,14 +124,19 @@ mod tests {
                 sent(65, Content::Open(Changelist::new())),
                 sent(6, Content::Fragment { blob: 7, index: 8 }),
             ],
-            opened: vec![(0, 0b1), (1, 0b1)],
+            opened: vec![(0, 0b1), (1, 0b1), (0, 0b1000)],
             closed: vec![(2, 0b101)],
             ..Contents::default()
         };
         let mut late = LateAcks::default();
         late.add(Sequence::new(5), &contents);
-        let expected =
-            ["proxy 4", "part 8 of blob 7 of 6", "opened 0b1 in 0", "opened 0b11 in 1", "closed 0b101 in 2"];
+        let expected = [
+            "proxy 4",
+            "part 8 of blob 7 of 6",
+            "opened 0b1001 in 0",
+            "opened 0b11 in 1",
+            "closed 0b101 in 2",
+        ];
         assert_eq!(taken(&mut late, 5, 5), expected.map(|text| (5, text.to_owned())));
         assert_eq!(taken(&mut late, 0, 10), []);
     }
