@@ -8,7 +8,7 @@ use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, ServerConfig};
 
 use crate::extremes::Extremes;
-use crate::talk::Talk;
+use crate::talk::{LARGEST_BYTES, Talk};
 
 /// The plan of a run.
 #[derive(Clone, Debug)]
@@ -189,9 +189,22 @@ impl Plan {
     /// A deaf client receives only old packets that arrive again. So the first round trip that the client
     /// measures can seem as long as the run until then. While there are few newer acks, it notices a loss
     /// only after such a time, and two losses in a row only after twice this time.
+    ///
+    /// A large message has arrived when the last of its parts has. At 90 % loss, one of twenty parts often
+    /// needs more than fifty tries, each of which takes a round trip.
     pub(crate) fn patience_with_messages(&self, measured: Duration) -> Duration {
-        self.patience(measured)
-            + if self.is_misled() { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO }
+        let misled = if self.is_misled() { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO };
+        self.patience(measured).max(self.time_of_large_messages()) + misled
+    }
+
+    /// Returns the time in which all parts of a large message arrive, except for one message in a thousand.
+    fn time_of_large_messages(&self) -> Duration {
+        if !self.talk.as_ref().is_some_and(|talk| talk.is_large) {
+            return Duration::ZERO;
+        }
+        let parts = LARGEST_BYTES as f64 / self.mtu_bytes as f64;
+        let tries = (parts * 1_000.0).ln() / -self.loss().ln();
+        self.round_trip().mul_f64(tries)
     }
 
     pub(crate) fn server(&self) -> ServerConfig {

@@ -37,10 +37,13 @@ pub(crate) fn register_on_server(server: &mut Server) {
     server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
 }
 
+/// The number of bytes of the largest messages.
+pub(crate) const LARGEST_BYTES: usize = 20_000;
+
 /// Returns the content of a message: a few bytes, more than a packet, or many packets.
 fn content(number: u32, large: bool) -> Vec<u8> {
     let bytes = match number.wrapping_mul(0x9e37_79b9) >> 24 {
-        0..3 if large => 20_000,
+        0..3 if large => LARGEST_BYTES,
         3..13 if large => 3_000,
         rest => rest as usize % 40,
     };
@@ -107,7 +110,7 @@ pub(crate) struct Talk {
     /// The chance that a side sends a message in a tick: a chat, a score, an input, an effect.
     chances: [f64; 4],
     /// Whether some messages are larger than a packet.
-    is_large: bool,
+    pub(crate) is_large: bool,
 }
 
 impl Talk {
