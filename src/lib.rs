@@ -278,7 +278,8 @@
 //!   packet detects damage, not forgery.
 //! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
 //!   computes values between two ticks.
-//! - Objects have no priorities: if a link cannot carry everything, they take turns.
+//! - A budget is spent in whole packets: a client whose budget for a tick is less than a packet has ticks in
+//!   which nothing is sent, whatever the priorities.
 //! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.

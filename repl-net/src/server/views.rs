@@ -112,7 +112,8 @@ impl Server {
     /// After the property is switched off, no packet with the property is made for this connection. A
     /// property that is switched off for one connection is still compared. When a property is switched on
     /// again for a connection, the connection receives the current value if it lacks it. The switch of an
-    /// object for one connection is dropped when the object is removed or the connection ends.
+    /// object for one connection is dropped when the object is despawned or the connection ends, and not
+    /// when the object goes out of sight.
     ///
     /// A connection whose switch differs from the declaration has its own view of the object, so the encoded
     /// changes of the object cannot be shared with other connections. To avoid views of single connections,

@@ -15,7 +15,8 @@ pub enum CongestionControl {
     /// The server limits its own send rate. The server sends at the rate at which packets arrive according to
     /// the acks, as the algorithm BBR does. A connection begins with ten packets in flight, and doubles that
     /// number in each round trip while the link carries it. Changes that do not fit in a tick wait for a
-    /// later tick. Random losses do not slow the server down. Where more than three of four packets are lost,
+    /// later tick. Random losses of up to about a tenth do not slow the server down, and a
+    /// fifth in both directions costs up to half of the rate. Where more than three of four packets are lost,
     /// 40 packets may be in flight, unless the server finds that as much arrives at a lower rate. To a link
     /// that does not answer, the server sends two packets from time to time, until the link answers (R26).
     #[default]

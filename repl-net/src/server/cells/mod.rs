@@ -39,7 +39,8 @@ pub enum Relevancy {
     /// [`Area`], and only their objects can have it.
     Located,
     /// The connections that see another object see this object too, for example a thing that a player
-    /// carries. If the other object is removed, the relevancy becomes [`OwnerOnly`](Self::OwnerOnly).
+    /// carries. If the other object does not exist or is despawned, the relevancy becomes
+    /// [`OwnerOnly`](Self::OwnerOnly). Pass the reference with [`erase`](ObjectRef::erase).
     AttachedTo(ObjectRef<()>),
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.
