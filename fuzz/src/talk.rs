@@ -81,7 +81,6 @@ impl Hero {
         call.note();
     }
 
-    #[expect(clippy::ptr_arg, reason = "validators get references to the parameters as they are")]
     fn may_rename(&self, _: ConnectionId, name: &String, _: &Vec<Mood>) -> bool {
         Self::is_name(name)
     }
