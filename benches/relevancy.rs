@@ -2,9 +2,9 @@
 //!
 //! The library decides in the tick, between its other work, who sees what. So this cost is measured as the
 //! difference of two ticks: one of a class with an area, and one of the same class without. No client is
-//! connected and nothing is shared, so nothing is encoded. The two grids written by hand do the same work on arrays of positions: one
-//! computes the distance of each player to each creature in the cells around it, in each tick; the other
-//! changes what players see only when a creature or a player moves to another cell.
+//! connected and nothing is shared, so nothing is encoded. The two grids written by hand do the same work on
+//! arrays of positions: one computes the distance of each player to each creature in the cells around it, in
+//! each tick; the other changes what players see only when a creature or a player moves to another cell.
 //!
 //! `crossings` measures the same for creatures that all move to another cell in each tick, less the time for
 //! creatures that all move within their cells. `join` is the time until a connected client has a viewpoint,

@@ -93,8 +93,8 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
-    /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot of
-    /// the object that was moved to its row.
+    /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot
+    /// of the object that was moved to its row.
     fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Removes an object that was torn off. Until it is [released](Self::release), the user can still read it
     /// as departed.
@@ -188,7 +188,8 @@ impl<T: Replicated> TypedReplica<T> {
         }
     }
 
-    /// Takes the object out of a row. Returns the object, and the slot of the object that was moved to the row.
+    /// Takes the object out of a row. Returns the object, and the slot of the object that was moved to the
+    /// row.
     fn take_row(&mut self, row: u32) -> Option<(T, Option<u32>)> {
         let row = row as usize;
         if row >= self.live.len() {

@@ -22,8 +22,8 @@ impl Client {
     }
 
     /// Removes an object that the server has torn off. References to it become null, which may call notifies.
-    /// No event reports this, and events about the object that wait to be polled are dropped. Returns `false`, and does nothing, if the object was not torn off or does not
-    /// exist.
+    /// No event reports this, and events about the object that wait to be polled are dropped. Returns
+    /// `false`, and does nothing, if the object was not torn off or does not exist.
     ///
     /// A client keeps at most as many such objects as it has [slots](crate::ClientConfig::max_objects). If
     /// there are more, the oldest is removed, and reported as

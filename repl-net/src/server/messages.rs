@@ -96,8 +96,8 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent to anyone, because it is too large or has no form on the
-    /// wire. Nothing is queued then.
+    /// Returns an error if the message cannot be sent to anyone, because it is too large or has no form on
+    /// the wire. Nothing is queued then.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -280,8 +280,9 @@ impl Server {
         self.add(archetype, position, None, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, as a subobject of the object in the slot `parent` if there is one. The connections that
-    /// have it in sight then see it. The argument `add` adds the object's row to the source of its class.
+    /// Adds an object, as a subobject of the object in the slot `parent` if there is one. The connections
+    /// that have it in sight then see it. The argument `add` adds the object's row to the source of its
+    /// class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,

@@ -2,14 +2,16 @@
 //!
 //! *Invariant:* the reasons are in the order in which they are checked.
 
-/// Why nothing of an object is sent to a connection now. [`Server::why_not_sent`](crate::Server::why_not_sent) returns the first reason
-/// that applies, in this order.
+/// Why nothing of an object is sent to a connection now.
+/// [`Server::why_not_sent`](crate::Server::why_not_sent) returns the first reason that applies, in this
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
     /// The session of the connection has not begun, or has ended.
     NotConnected,
-    /// The object, or one to which it is attached, is [hidden](crate::Server::set_visible) from the connection.
+    /// The object, or one to which it is attached, is [hidden](crate::Server::set_visible) from the
+    /// connection.
     Hidden,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
     /// receives it.
@@ -22,8 +24,8 @@ pub enum NotSent {
     /// The opening of the object, or an update that is larger than a packet, is on its way. Nothing more of
     /// the object is sent before the client has acknowledged it.
     Unacknowledged,
-    /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another limit
-    /// does not let everything through, or because it is not the connection's turn
+    /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another
+    /// limit does not let everything through, or because it is not the connection's turn
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
     /// A change of the object waits for the update time of its [rate](crate::Server::set_update_rate).

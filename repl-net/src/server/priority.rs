@@ -13,7 +13,8 @@ pub(crate) const LEAST: f32 = 1e-6;
 /// All priorities are at most this great.
 pub(crate) const MOST: f32 = 1e6;
 
-/// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes priorities.
+/// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes
+/// priorities.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Viewer<'a> {
@@ -24,7 +25,8 @@ pub struct Viewer<'a> {
     /// The [viewpoints](crate::Server::set_viewpoints) of the connection.
     pub viewpoints: &'a [Position],
     /// The directions in which the connection looks from each of its viewpoints, as
-    /// [`Server::set_view_directions`](crate::Server::set_view_directions) has set them. There may be fewer directions than viewpoints.
+    /// [`Server::set_view_directions`](crate::Server::set_view_directions) has set them. There may be fewer
+    /// directions than viewpoints.
     pub directions: &'a [Position],
 }
 

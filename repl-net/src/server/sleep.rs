@@ -1,7 +1,7 @@
 //! The methods of the server that let objects sleep while they do not change.
 //!
-//! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called before
-//! or after an object is written to (W15).
+//! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called
+//! before or after an object is written to (W15).
 
 use repl_core::ObjectRef;
 

@@ -104,8 +104,8 @@ pub struct ServerConfig {
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits
     /// the work of a tick, for example if the server is one of the players. A connection that has no turn for
-    /// a 40th of its timeout is also sent its keep-alive packets late, so do not let turns be rare. By default
-    /// there is no limit.
+    /// a 40th of its timeout is also sent its keep-alive packets late, so do not let turns be rare. By
+    /// default there is no limit.
     pub connections_per_tick: usize,
     /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
     /// shares matter only while messages and state together are more than the link or the limits carry. What

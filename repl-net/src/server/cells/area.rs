@@ -133,9 +133,9 @@ impl Area {
     }
 
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
-    /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the far
-    /// objects. The first update of an object is not delayed, and neither are the updates to its owner. When
-    /// an object comes nearer, its waiting changes are sent. All connections that are far from an object
+    /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
+    /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
+    /// When an object comes nearer, its waiting changes are sent. All connections that are far from an object
     /// receive the same bytes. Call this once for each band of distances, from the nearest to the farthest,
     /// at most three times.
     ///
@@ -198,8 +198,8 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Calls `visit` with each cell in the rings around a viewpoint and its nearness, in ascending order of the
-    /// cells.
+    /// Calls `visit` with each cell in the rings around a viewpoint and its nearness, in ascending order of
+    /// the cells.
     pub(crate) fn cells_around(&self, viewpoint: Position, mut visit: impl FnMut(CellPosition, Nearness)) {
         let centre = self.cell_of(viewpoint);
         let reach = (self.keep_radius / self.cell).ceil() as i32 + 1;
@@ -231,8 +231,8 @@ impl Area {
         distance * distance
     }
 
-    /// Returns how near a cell is whose centre is at this squared distance from a viewpoint. Returns `None` if
-    /// the cell is in no ring.
+    /// Returns how near a cell is whose centre is at this squared distance from a viewpoint. Returns `None`
+    /// if the cell is in no ring.
     #[inline]
     fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
         let is_within = |radius: f32| squared_distance <= square(radius);

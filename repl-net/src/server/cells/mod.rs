@@ -270,7 +270,8 @@ impl Cells {
         self.numbers.is_empty()
     }
 
-    /// Returns the periods longer than a tick with which connections receive the changes of objects in a cell.
+    /// Returns the periods longer than a tick with which connections receive the changes of objects in a
+    /// cell.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
         self.cells[cell as usize].long_periods.iter().map(|(period, _)| *period)
     }
@@ -324,8 +325,9 @@ impl Cells {
         }
     }
 
-    /// Returns the area of a class, and the positions, into which the caller puts the new positions of objects
-    /// of this class. The objects move to their new cells at the next [`take_moved`](Self::take_moved).
+    /// Returns the area of a class, and the positions, into which the caller puts the new positions of
+    /// objects of this class. The objects move to their new cells at the next
+    /// [`take_moved`](Self::take_moved).
     pub(crate) fn positions_in(&mut self, class: u16) -> Option<(&Area, &mut Positions)> {
         let area = self.areas.get(usize::from(class))?.as_ref()?;
         Some((area, &mut self.positions))

@@ -180,8 +180,8 @@ fn rank(priority: f32, slot: u32) -> u64 {
     u64::from(!priority.to_bits()) << 32 | u64::from(slot)
 }
 
-/// Moves the `count` lowest ranks to the front: the first `sure` in the order of their slots, and the others in
-/// the order of their ranks. Costs O(ranks), because the rest is not sorted.
+/// Moves the `count` lowest ranks to the front: the first `sure` in the order of their slots, and the others
+/// in the order of their ranks. Costs O(ranks), because the rest is not sorted.
 pub(super) fn select(order: &mut [u64], sure: usize, count: usize) {
     if count < order.len() {
         order.select_nth_unstable(count);

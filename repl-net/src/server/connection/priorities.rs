@@ -73,8 +73,8 @@ impl Connection {
     /// Sends what must be sent to this connection alone, until the limits are reached. The objects with the
     /// greatest product of priority and age are sent first (S189).
     ///
-    /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the next
-    /// ones in the order of their ranks. If fewer fit than expected, the next tick is exact from the
+    /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the
+    /// next ones in the order of their ranks. If fewer fit than expected, the next tick is exact from the
     /// beginning. So no object starves because of its slot.
     pub(super) fn send_by_priority(&mut self, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);

@@ -1,6 +1,7 @@
 //! Tears objects off from a client: it is told when it has the last state of the object (S210).
 //!
-//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state has arrived.
+//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state has
+//! arrived.
 
 use super::Connection;
 use super::context::PassContext;

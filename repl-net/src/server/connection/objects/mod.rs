@@ -280,8 +280,8 @@ impl ObjectStates {
     }
 
     /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
-    /// only the objects in `seen`. The objects in `subobjects` wait for their parents. Returns the objects that
-    /// are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    /// only the objects in `seen`. The objects in `subobjects` wait for their parents. Returns the objects
+    /// that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, subobjects: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);
@@ -398,8 +398,8 @@ impl ObjectStates {
         known
     }
 
-    /// Records whether the client takes the shared data of an object. Returns whether data that depends on the
-    /// view may have been sent or must be sent.
+    /// Records whether the client takes the shared data of an object. Returns whether data that depends on
+    /// the view may have been sent or must be sent.
     pub(super) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
         self.view.own.set(slot, !is_shared);
         if !self.known.contains(slot) || is_shared && self.pending_spawns.waiting.contains(slot) {

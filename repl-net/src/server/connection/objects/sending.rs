@@ -52,8 +52,8 @@ impl ObjectStates {
             && self.tracked.get(slot).is_some_and(|tracked| tracked.new_elements.are_changed_by(list))
     }
 
-    /// Records that neither a shared segment nor a table contains the change of an object, so that the change must be sent to
-    /// this client alone.
+    /// Records that neither a shared segment nor a table contains the change of an object, so that the change
+    /// must be sent to this client alone.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
             self.to_send.insert(slot);

@@ -137,8 +137,8 @@ impl TrackedObjects {
         is_overdue
     }
 
-    /// Frees the memory of removed entries if most of the entries were removed. A call that frees memory takes
-    /// O(entries).
+    /// Frees the memory of removed entries if most of the entries were removed. A call that frees memory
+    /// takes O(entries).
     pub(super) fn end_round(&mut self) {
         let Self { entries, free, at, stale, .. } = self;
         if stale.capacity() > 4 * stale.len() {

@@ -46,8 +46,8 @@ struct Rare {
     /// for this connection than in their declaration.
     switched: BTreeMap<u32, HandleSet>,
     /// The objects that are torn off, until the client has their last state. For each, the number of the next
-    /// packet at the time when everything of the object had been sent, or `None` while something must still be
-    /// sent.
+    /// packet at the time when everything of the object had been sent, or `None` while something must still
+    /// be sent.
     tear_offs: TearOffs,
 }
 
@@ -186,8 +186,8 @@ impl View {
         !self.own.contains(slot)
     }
 
-    /// Returns the numbers of the cells in sight, in the order of their keys, and the periods with which their
-    /// changes are received.
+    /// Returns the numbers of the cells in sight, in the order of their keys, and the periods with which
+    /// their changes are received.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
         self.sight.iter().flat_map(|sight| sight.cells())
     }
