@@ -4,8 +4,8 @@
 //!
 //! 1. The condition needs a variant, an entry in [`Condition::ALL`] (a test of this file counts both), a
 //!    result in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
-//!    (`attr/condition`). `TABLE` in `tests/conditions.rs` needs a row with the results of the condition, and
-//!    `tests/conditions_live/main.rs` a field in `Every` and a result in `View::expect`. In
+//!    (`attr/condition`). `TABLE` in `tests/conditions/classes.rs` needs a row with the results of the
+//!    condition, and `tests/conditions/live/mod.rs` a field in `Every` and a result in `View::expect`. In
 //!    `docs/semantics.md`, S34 has the number of conditions. Some tests fail until their lists of all
 //!    conditions have the new one: `tests/derive/pass/s34_every_condition.rs`, the `.stderr` files in
 //!    `tests/derive/fail`, and the snapshots in `tests/api`.
@@ -19,7 +19,7 @@
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
 //!    `Object::flags` of `repl-net` sets the flag. S35 and S36 in `docs/semantics.md` describe the flags, and
-//!    the models in `tests/conditions.rs`, `tests/conditions_live/main.rs` (`View`) and
+//!    the models in `tests/conditions/classes.rs`, `tests/conditions/live/mod.rs` (`View`) and
 //!    `tests/swarm/world.rs` (`is_active`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections

@@ -1,0 +1,19 @@
+//! One class without connections: its tables, its values, how an object is compared with its shadow, and the
+//! lists of changes.
+//!
+//! *Invariant:* no test here makes a server with clients.
+
+#[path = "../pair/mod.rs"]
+mod pair;
+
+mod call_tables;
+mod changelist;
+mod compare;
+mod forged_maps;
+mod history;
+mod item_layouts;
+mod layout;
+mod places;
+mod std_types;
+mod values;
+mod with_within;

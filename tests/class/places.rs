@@ -1,0 +1,75 @@
+//! Comparing maps each changed byte to its property: each change is listed under its own handle, and under no
+//! other handle.
+
+use crate::pair::{Pair, handles};
+use repl::prelude::*;
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Mixed {
+    byte: u8,
+    long: u64,
+    signed: i16,
+    #[replicated(skip)]
+    local: u32,
+    vector: [f32; 3],
+    flag: bool,
+    wide: u128,
+    name: String,
+    letter: char,
+    list: Vec<u16>,
+    #[replicated(atomic)]
+    pair: (u8, u32),
+    #[replicated(range = 0..=9)]
+    digit: u8,
+    last: i8,
+}
+
+#[test]
+fn each_change_is_listed_under_its_own_handle() {
+    type Edit = fn(&mut Mixed);
+    let edits: [(u32, Edit); 15] = [
+        (1, |mixed| mixed.byte = 0x80),
+        (2, |mixed| mixed.long = 1 << 63),
+        (2, |mixed| mixed.long = 1),
+        (3, |mixed| mixed.signed = -1),
+        (4, |mixed| mixed.vector[0] = 1.0),
+        (5, |mixed| mixed.vector[1] = -0.0),
+        (6, |mixed| mixed.vector[2] = f32::NAN),
+        (7, |mixed| mixed.flag = true),
+        (8, |mixed| mixed.wide = 1 << 127),
+        (9, |mixed| mixed.name.push('a')),
+        (10, |mixed| mixed.letter = 'é'),
+        (11, |mixed| mixed.list.push(0)),
+        (12, |mixed| mixed.pair.1 = 7),
+        (13, |mixed| mixed.digit = 9),
+        (14, |mixed| mixed.last = -128),
+    ];
+    let mut all = Pair::<Mixed>::new();
+    for (handle, edit) in edits {
+        let mut pair = Pair::<Mixed>::new();
+        assert_eq!(pair.edit(edit).handles(), &handles([handle]));
+        assert!(pair.compare().is_empty(), "what was listed is in the shadow");
+        edit(&mut all.live);
+    }
+    assert_eq!(all.compare().handles(), &handles(1..=14));
+    assert!(all.edit(|mixed| mixed.local = 2).is_empty(), "what does not travel is not listed");
+}
+
+#[test]
+fn a_property_behind_the_first_16_kib_is_listed_too() {
+    #[derive(Replicated)]
+    #[replicated(all)]
+    struct Large {
+        rows: [u64; 5_000],
+    }
+    impl Default for Large {
+        fn default() -> Self {
+            Self { rows: [0; 5_000] }
+        }
+    }
+    let mut pair = Pair::<Large>::new();
+    for row in [0, 2_047, 2_048, 4_999] {
+        assert_eq!(pair.edit(|large| large.rows[row] = 1).handles(), &handles([row as u32 + 1]));
+    }
+}

@@ -1,0 +1,653 @@
+//! What a client reports about its objects and its connection in addition to values: owner, role, class and
+//! changes.
+//!
+//! *Invariant:* after packets have arrived, the owner and the role on a client are the same as on the server,
+//! whatever was lost before.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{CloseReason, DisconnectReason, Guid};
+
+use crate::support::{Room, TICK};
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+struct Player {
+    #[replicated]
+    health: u16,
+    #[replicated(condition = OwnerOnly)]
+    ammo: u16,
+    #[replicated]
+    score: u16,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+struct Chest {
+    #[replicated]
+    gold: u32,
+    #[replicated]
+    items: FastArray<u32>,
+}
+
+fn register(client: &mut Client) {
+    client.register::<Player>().register::<Chest>();
+}
+
+fn room(guests: usize) -> (Room, ObjectRef<Player>, ObjectRef<Chest>) {
+    let (room, (player, chest)) = Room::furnished(ServerConfig::default(), register, guests, |server| {
+        let player = server.spawn(Player { health: 100, ammo: 7, score: 1 });
+        (player, server.spawn(Chest { gold: 5, items: FastArray::new() }))
+    });
+    (room, player, chest)
+}
+
+fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
+    std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
+}
+
+/// Returns, for each client, whether it owns the object, and the object's role on the client.
+fn views<T>(room: &Room, object: ObjectRef<T>) -> Vec<(bool, Role)> {
+    let view = |client: &Client| (client.is_owner(object), client.role(object).expect("it is there"));
+    room.guests.iter().map(|guest| view(&guest.client)).collect()
+}
+
+#[test]
+fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Player>().register::<Chest>();
+    room.enter();
+    room.enter();
+    let (chest, player) = (room.server.spawn(Chest::default()), room.server.spawn(Player::default()));
+    let owner = room.guests[1].id;
+    room.server.set_owner(chest, Some(owner));
+    room.server.set_owner(player, Some(owner));
+    room.server.set_remote_role(player, Role::AutonomousProxy);
+    room.settle();
+    assert_eq!(views(&room, chest), [(false, Role::SimulatedProxy), (true, Role::SimulatedProxy)]);
+    assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, Role::AutonomousProxy)]);
+    let client = &room.guests[1].client;
+    assert_eq!(client.owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(), [chest]);
+    assert_eq!(room.client().owned_objects::<Chest>().count(), 0);
+    let of_server = |id| room.server.owned_objects::<Chest>(id).map(|(object, _)| object).collect::<Vec<_>>();
+    assert_eq!((of_server(owner), of_server(room.guests[0].id)), (vec![chest], vec![]));
+    assert!(
+        !events(&mut room, 1).contains(&ClientEvent::RoleChanged(chest.erase())),
+        "it came with the object"
+    );
+}
+
+#[test]
+fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_a_bit() {
+    let (mut room, player, chest) = room(3);
+    (0..3).for_each(|guest| drop(events(&mut room, guest)));
+    for new in [1, 2, 0] {
+        for object in [player.erase(), chest.erase()] {
+            let owner = room.guests[new].id;
+            let old = room.server.owner(object);
+            room.server.set_owner(object, Some(owner));
+            let packets = room.tick();
+            for (guest, packets) in packets.iter().enumerate() {
+                let id = room.guests[guest].id;
+                let is_told = Some(id) == old || id == owner;
+                assert!(
+                    is_told
+                        || packets.iter().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES)
+                );
+                room.deliver(guest, packets);
+                let changed = ClientEvent::RoleChanged(object);
+                assert_eq!(events(&mut room, guest).contains(&changed), is_told);
+            }
+            room.settle();
+            let owners: Vec<_> = views(&room, object).iter().map(|(is_owner, _)| *is_owner).collect();
+            assert_eq!(owners, [0, 1, 2].map(|guest| guest == new));
+        }
+    }
+}
+
+#[test]
+fn s205_a_change_of_role_reaches_everyone() {
+    let (mut room, player, chest) = room(2);
+    let owner = room.guests[0].id;
+    room.server.set_owner(player, Some(owner));
+    for role in [Role::AutonomousProxy, Role::Authority, Role::None, Role::SimulatedProxy] {
+        room.server.set_remote_role(player, role);
+        room.server.set_remote_role(chest, role);
+        room.settle();
+        let other = if role == Role::AutonomousProxy { Role::SimulatedProxy } else { role };
+        assert_eq!(views(&room, player), [(true, role), (false, other)]);
+        assert_eq!(views(&room, chest), [(false, other); 2]);
+    }
+    room.enter();
+    room.server.set_remote_role(chest, Role::Authority);
+    room.settle();
+    assert_eq!(views(&room, chest)[2], (false, Role::Authority), "a late joiner");
+}
+
+#[test]
+fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
+    let (mut room, player, chest) = room(2);
+    let ids = [room.guests[0].id, room.guests[1].id];
+    let mut random = 9_u64;
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
+    let mut late: [Vec<Vec<u8>>; 2] = Default::default();
+    let mut acks: [Vec<Vec<u8>>; 2] = Default::default();
+    for round in 0..3_000 {
+        if draw(6) == 0 {
+            let owner = ids.get(draw(3) as usize).copied();
+            room.server.set_owner(player, owner);
+            room.server.set_owner(chest, owner);
+        }
+        if draw(6) == 0 {
+            room.server.set_remote_role(player, roles[draw(4) as usize]);
+            room.server.set_remote_role(chest, roles[draw(4) as usize]);
+        }
+        if draw(4) == 0 {
+            room.server[chest].gold = round;
+        }
+        if draw(9) == 0 {
+            let visible = draw(2) == 0;
+            room.server.set_visible(ids[draw(2) as usize], chest, visible);
+        }
+        for (guest, packets) in room.tick().into_iter().enumerate() {
+            for packet in packets {
+                match draw(4) {
+                    0 => {}
+                    1 => late[guest].push(packet),
+                    _ => room.deliver(guest, &[packet]),
+                }
+            }
+            if draw(5) == 0 {
+                let packets = std::mem::take(&mut late[guest]);
+                room.deliver(guest, &packets);
+            }
+            acks[guest].extend(room.replies(guest));
+            if draw(4) == 0 {
+                let packets = std::mem::take(&mut acks[guest]);
+                room.hear(guest, &packets);
+            }
+        }
+    }
+    ids.iter().for_each(|&id| room.server.set_visible(id, chest, true));
+    (0..200).for_each(|_| _ = room.step());
+    for object in [player.erase(), chest.erase()] {
+        let owner = room.server.owner(object);
+        for (guest, id) in ids.into_iter().enumerate() {
+            assert_eq!(views(&room, object)[guest].0, owner == Some(id), "guest {guest}");
+        }
+    }
+    for role in [Role::AutonomousProxy, Role::SimulatedProxy] {
+        room.server.set_owner(player, Some(ids[1]));
+        room.server.set_remote_role(player, role);
+        (0..50).for_each(|_| _ = room.step());
+        assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, role)]);
+    }
+    assert_eq!(room.client()[chest], room.server[chest]);
+}
+
+#[test]
+fn s204_s205_an_ack_of_an_earlier_owner_or_role_does_not_acknowledge_a_later_one() {
+    type Change = fn(&mut Server, ObjectRef<Player>, Option<ConnectionId>);
+    let changes: [Change; 2] = [Server::set_owner, |server, player, owner| {
+        server.set_remote_role(player, owner.map_or(Role::SimulatedProxy, |_| Role::Authority));
+    }];
+    for change in changes {
+        for is_new in [false, true] {
+            let (mut room, known, _) = room(1);
+            let id = room.guests[0].id;
+            let player = if is_new { room.server.spawn(Player::default()) } else { known };
+            change(&mut room.server, player, Some(id));
+            let first = room.tick_one();
+            room.deliver(0, &first);
+            let acks = room.replies(0);
+            change(&mut room.server, player, None);
+            assert_eq!(room.tick_one().len(), 1, "the later one, which is lost");
+            room.hear(0, &acks);
+            room.settle();
+            assert_eq!(views(&room, player), [(false, Role::SimulatedProxy)], "of a new player: {is_new}");
+        }
+    }
+}
+
+#[derive(Replicated, Clone, Debug, Default)]
+struct Note {
+    #[replicated]
+    text: String,
+}
+
+/// Returns the role on a client that receives the opening of a chest immediately, but sends its acks late.
+/// The role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after the
+/// opening. All other packets that are sent before the acks arrive are lost.
+fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
+    let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
+    let register = |client: &mut Client| _ = client.register::<Note>().register::<Chest>();
+    let (mut room, notes) = Room::furnished(config, register, 1, |server| {
+        server.register::<Chest>();
+        [(); 20].map(|()| server.spawn(Note::default()))
+    });
+    let chest = room.server.spawn(Chest::default());
+    while !room.client().contains(chest) {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    let acks = room.replies(0);
+    for tick in 0..acked {
+        // One note fills most of a packet, and the budget is one packet. So lost data waits until there is
+        // room.
+        notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
+        if tick == changed {
+            room.server.set_remote_role(chest, Role::Authority);
+        }
+        room.tick();
+    }
+    room.hear(0, &acks);
+    room.settle();
+    room.client().role(chest)
+}
+
+#[test]
+fn s205_a_role_set_before_a_lost_opening_is_repeated_is_sent_although_the_first_opening_arrived() {
+    for changed in 0..40 {
+        for acked in (changed + 1)..60 {
+            let role = role_after_late_acks(changed, acked);
+            assert_eq!(
+                role,
+                Some(Role::Authority),
+                "set {changed} and acked {acked} ticks after the opening"
+            );
+        }
+    }
+}
+
+#[test]
+fn s205_a_role_is_sent_after_its_openings_were_lost_and_an_earlier_opening_arrived() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Letter {
+        text: String,
+        #[replicated(condition = Custom)]
+        seal: u8,
+    }
+    let config = ServerConfig { mtu_bytes: 200, ..ServerConfig::default() };
+    let register = |client: &mut Client| _ = client.register::<Letter>();
+    let (mut room, _) =
+        Room::furnished(config, register, 1, |server| server.spawn(Letter { seal: 1, ..Letter::default() }));
+    let id = room.guests[0].id;
+    let letter = room.server.spawn(Letter { seal: 1, ..Letter::default() });
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    let late_ack = room.replies(0);
+    room.server.set_remote_role(letter, Role::Authority);
+    assert_eq!(room.tick_one().len(), 1, "an opening with the role, which is lost");
+    room.server[letter].text = "x".repeat(1_000);
+    assert!(room.tick_one().len() > 1, "an opening in fragments, which are lost");
+    let lost = |room: &Room| room.server.stats(id).map_or(0, |stats| stats.packets_lost);
+    let before = lost(&room);
+    while lost(&room) < before + 2 {
+        room.tick_one();
+    }
+    room.hear(0, &late_ack);
+    // The server stops sending data that the client may no longer see.
+    room.server.set_custom_active_for(id, letter, crate::support::property::<Letter>("seal"), false);
+    room.settle();
+    assert_eq!(room.client().role(letter), Some(Role::Authority));
+    assert_eq!(room.client().get(letter).map(|letter| letter.text.len()), Some(1_000));
+}
+
+#[test]
+fn objects_are_cast_to_their_class_and_to_no_other() {
+    let (mut room, player, chest) = room(1);
+    let spawned: Vec<_> = events(&mut room, 0)
+        .into_iter()
+        .filter_map(|event| if let ClientEvent::Spawned(object) = event { Some(object) } else { None })
+        .collect();
+    let client = room.client();
+    let players: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Player>(object)).collect();
+    let chests: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Chest>(object)).collect();
+    assert_eq!((players, chests), (vec![player], vec![chest]));
+    assert_eq!(client.class_name(player), Some("Player"));
+    assert_eq!(client.class_name(ObjectRef::<()>::NULL), None);
+}
+
+#[test]
+fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
+    let (mut room, player, chest) = room(1);
+    drop(events(&mut room, 0));
+    room.guests[0].client.get_mut(player).expect("there").score = 99;
+    room.server.despawn(player);
+    room.server.despawn(chest);
+    room.settle();
+    let client = &mut room.guests[0].client;
+    assert!(!client.contains(player) && client.get(player).is_none());
+    let mut told = BTreeSet::new();
+    while let Some(event) = client.poll_event() {
+        let ClientEvent::Despawned(object, CloseReason::Destroyed) = event else { panic!("{event:?}") };
+        if let Some(player) = client.cast::<Player>(object) {
+            assert_eq!(client.departed(player), Some(&Player { health: 100, ammo: 0, score: 99 }));
+        }
+        if let Some(chest) = client.cast::<Chest>(object) {
+            assert_eq!(client.departed(chest).map(|chest| chest.gold), Some(5));
+        }
+        assert!(told.insert(client.class_name(object)));
+    }
+    assert_eq!(told, BTreeSet::from([Some("Player"), Some("Chest")]));
+    assert_eq!(client.departed(player), None);
+    assert_eq!(client.cast::<Player>(player.erase()), None);
+}
+
+#[test]
+fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
+    let (mut room, player, _) = room(1);
+    let id = room.guests[0].id;
+    drop(events(&mut room, 0));
+    for health in [50, 60] {
+        room.server[player].health = health;
+        room.settle();
+        room.server.set_visible(id, player, false);
+        room.settle();
+        room.server.set_visible(id, player, true);
+        room.settle();
+    }
+    let client = &mut room.guests[0].client;
+    let mut ends = 0;
+    while let Some(event) = client.poll_event() {
+        if let ClientEvent::Despawned(object, CloseReason::Relevancy) = event {
+            ends += 1;
+            assert!(client.departed(ObjectRef::<Player>::new(object.guid().expect("a guid"))).is_some());
+        }
+    }
+    assert_eq!((ends, client.departed(player)), (2, None));
+}
+
+#[test]
+fn events_that_nobody_polls_are_bounded_on_clients_too() {
+    let (mut room, player, _) = room(1);
+    for health in 0..3_000_u16 {
+        let fleeting = room.server.spawn(Player { health, ..Player::default() });
+        room.step();
+        room.step();
+        room.server.despawn(fleeting);
+        room.step();
+    }
+    room.settle();
+    let waiting = events(&mut room, 0);
+    assert!(waiting.len() <= 1_025, "{} events", waiting.len());
+    assert!(waiting.contains(&ClientEvent::Spawned(player.erase())), "what is there is told");
+}
+
+#[test]
+fn changes_are_returned_once_for_each_object_with_the_properties_since_the_last_call() {
+    let (mut room, player, chest) = room(1);
+    let look = |room: &mut Room| -> Vec<(ObjectRef<Player>, bool, Vec<&'static str>)> {
+        let changes = room.guests[0].client.changes::<Player>();
+        changes.map(|change| (change.object, change.is_new, change.properties().iter().collect())).collect()
+    };
+    assert_eq!(look(&mut room), [(player, true, vec!["health", "ammo", "score"])]);
+    assert_eq!(look(&mut room), []);
+    room.server[player].health = 90;
+    room.server[chest].gold = 6;
+    room.settle();
+    room.server[player].score = 2;
+    room.settle();
+    assert_eq!(look(&mut room), [(player, false, vec!["health", "score"])]);
+    let second = room.server.spawn(Player { health: 3, ..Player::default() });
+    room.settle();
+    assert_eq!(look(&mut room), [(second, true, vec!["health"])]);
+    room.server[second].score = 4;
+    room.settle();
+    room.server.despawn(second);
+    room.settle();
+    assert_eq!(look(&mut room), [], "what is gone is told by events");
+    let chests: Vec<_> = room.guests[0].client.changes::<Chest>().map(|change| change.is_new).collect();
+    assert_eq!(chests, [true], "each class has its own first look");
+}
+
+#[test]
+fn an_object_that_changes_again_before_the_next_look_is_still_new() {
+    let (mut room, player, _) = room(1);
+    room.guests[0].client.changes::<Player>().for_each(drop);
+    let second = room.server.spawn(Player { health: 3, ..Player::default() });
+    room.settle();
+    room.server[second].score = 4;
+    room.server[player].score = 4;
+    room.settle();
+    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
+    let found: Vec<_> = changes.iter().map(|change| (change.object, change.is_new)).collect();
+    assert_eq!(found, [(player, false), (second, true)]);
+    assert_eq!(changes[1].properties().iter().collect::<Vec<_>>(), ["health", "score"]);
+}
+
+#[test]
+fn a_client_is_synchronized_when_it_has_everything_that_existed_and_not_before() {
+    let mut room = Room::new(ServerConfig { max_bytes_per_tick: 3_000, ..ServerConfig::default() }, register);
+    let players: Vec<_> =
+        (0..400).map(|health| room.server.spawn(Player { health, ..Player::default() })).collect();
+    let chest = room.server.spawn(Chest { gold: 1, items: (0..5_000).collect::<Vec<u32>>().into() });
+    room.enter();
+    let mut told = 0;
+    for round in 0..2_000_u32 {
+        room.server[players[0]].score = round as u16;
+        // New items are not part of the opening.
+        room.server[chest].items.push(round);
+        if round < 500 {
+            // An item that changes before it has arrived is sent whole again.
+            room.server[chest].items[(round as usize * 37) % 5_000] = round;
+        }
+        let packets = room.tick_one();
+        for (at, packet) in packets.into_iter().enumerate() {
+            if !(round as usize + at).is_multiple_of(4) {
+                room.deliver(0, &[packet]);
+            }
+        }
+        let has_all = players.iter().all(|&player| room.client().contains(player));
+        let items = room
+            .client()
+            .get(chest)
+            .map_or(0, |chest| chest.items.iter().filter(|item| **item < 5_000).count());
+        told += events(&mut room, 0).iter().filter(|event| **event == ClientEvent::Synchronized).count();
+        assert_eq!(room.client().is_synchronized(), told > 0);
+        assert!(told == 0 || has_all && items >= 5_000, "round {round}: {items} items");
+        room.acknowledge();
+    }
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn the_join_is_reported_until_the_client_has_acked_it() {
+    for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
+        // Keep-alive packets would report the join too. With a long timeout they are too rare to matter.
+        let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
+        let mut room = Room::new(config.clone(), register);
+        room.server.register::<Player>().register::<Chest>();
+        let id = room.server.connect(room.now);
+        let mut client = Client::new(ClientConfig { timeout: config.timeout, ..ClientConfig::default() }, 5);
+        register(&mut client);
+        room.guests.push(crate::support::Guest { client, id });
+        (0..objects).for_each(|gold| _ = room.server.spawn(Chest { gold, ..Chest::default() }));
+        while !room.client().is_connected() || room.client().objects::<Chest>().count() < objects as usize {
+            room.acknowledge();
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+        }
+        // From the ack of the last object on, everything is lost for a while.
+        for _ in 0..lost_ticks {
+            room.acknowledge();
+            room.tick_one();
+        }
+        room.wait(TICK);
+        let asked = (0..100).find(|_| {
+            room.step();
+            room.client().is_synchronized()
+        });
+        assert!(asked.is_some(), "{objects} objects, after {lost_ticks} ticks");
+        room.settle();
+        let quiet = room.server.stats(id).map(|stats| stats.bytes_sent);
+        (0..500).for_each(|_| _ = room.step());
+        assert_eq!(room.server.stats(id).map(|stats| stats.bytes_sent), quiet, "it is told no more");
+    }
+}
+
+#[test]
+fn a_client_is_not_synchronized_while_items_that_were_lost_are_sent_again() {
+    // The number of packets that contain the items, and whether the items change after they were lost.
+    for (lost, changes) in (0..4).flat_map(|lost| [(lost, false), (lost, true)]) {
+        let mut room = Room::new(ServerConfig::default(), register);
+        room.server.register::<Player>();
+        let chest = room.server.spawn(Chest { gold: 1, items: (0..1_500).collect::<Vec<u32>>().into() });
+        room.enter();
+        let (mut long, mut lost_in) = (0, None);
+        for tick in 0..200 {
+            room.acknowledge();
+            if changes && lost_in == Some(tick - 1) {
+                room.server[chest].items.mark_all();
+                room.server[chest].items.iter_mut().for_each(|mut item| *item += 1);
+            }
+            for packet in room.tick_one() {
+                let is_long = packet.len() > 200;
+                if is_long && lost_in.is_none() && long == lost {
+                    lost_in = Some(tick);
+                }
+                long += u32::from(is_long);
+                // After the loss, no long packet arrives.
+                if !is_long || lost_in.is_none() {
+                    room.deliver(0, &[packet]);
+                }
+            }
+        }
+        assert!(lost_in.is_some() && room.client()[chest].items.len() < 1_500);
+        assert!(!events(&mut room, 0).contains(&ClientEvent::Synchronized), "packet {lost}, {changes}");
+        room.settle();
+        assert_eq!(events(&mut room, 0), [ClientEvent::Synchronized]);
+        assert_eq!(room.client()[chest].items.len(), 1_500);
+    }
+}
+
+#[test]
+fn a_client_of_an_empty_world_is_synchronized_at_once() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Player>().register::<Chest>();
+    room.enter();
+    (0..4).for_each(|_| _ = room.step());
+    assert!(room.client().is_synchronized());
+}
+
+#[test]
+fn a_client_knows_its_round_trip_and_what_was_lost() {
+    let (mut room, player, _) = room(1);
+    let mut lost = 0;
+    for round in 0..400_u16 {
+        room.server[player].health = round;
+        let packets = room.tick_one();
+        if round % 5 == 0 && round < 390 {
+            lost += packets.len() as u64;
+        } else {
+            room.deliver(0, &packets);
+        }
+        room.acknowledge();
+    }
+    let (stats, id) = (room.client().stats(), room.guests[0].id);
+    assert_eq!(stats.packets_lost, lost);
+    let measured = room.server.stats(id).expect("connected").round_trip;
+    let told = stats.round_trip.expect("it was told");
+    assert!(told.abs_diff(measured) <= TICK && told > Duration::ZERO, "{told:?}, not {measured:?}");
+    assert!(stats.bytes_received > 0 && stats.bytes_sent == room.client().bytes_sent());
+}
+
+#[test]
+fn a_client_s_object_is_changed_by_index_until_the_server_sends_another_value() {
+    let (mut room, player, _) = room(1);
+    room.guests[0].client[player].health = 55;
+    assert_eq!(room.client()[player].health, 55);
+    assert_eq!(room.server[player].health, 100, "nothing of it is sent");
+    room.server[player].health = 70;
+    room.settle();
+    assert_eq!(room.client()[player].health, 70);
+}
+
+#[test]
+fn a_missing_object_has_no_owner_and_no_role() {
+    let (room, player, _) = room(1);
+    let next = player.guid().map(|guid| Guid::new(guid.slot(), guid.generation().saturating_add(1)));
+    let stranger = ObjectRef::<Player>::new(next.expect("a guid"));
+    assert_eq!((room.client().is_owner(stranger), room.client().role(stranger)), (false, None));
+}
+
+#[test]
+fn s204_an_object_that_is_given_to_a_client_before_it_was_sent_is_owned_from_the_start() {
+    let (mut room, ..) = room(2);
+    let owner = room.guests[0].id;
+    let chest = room.server.spawn(Chest::default());
+    room.server.set_owner(chest, Some(owner));
+    room.settle();
+    assert_eq!(views(&room, chest).iter().map(|(is_owner, _)| *is_owner).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn changes_of_a_removed_object_are_not_reported_for_the_next_object_in_its_slot() {
+    let (mut room, player, _) = room(1);
+    assert_eq!(room.guests[0].client.changes::<Player>().count(), 1);
+    room.server[player].health = 3;
+    room.settle();
+    room.server.despawn(player);
+    room.settle();
+    let next = room.server.spawn(Player { score: 5, ..Player::default() });
+    room.settle();
+    assert_eq!(next.guid().map(|guid| guid.slot()), player.guid().map(|guid| guid.slot()));
+    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
+    let told: Vec<Vec<_>> = changes.iter().map(|change| change.properties().iter().collect()).collect();
+    assert_eq!(told, [["score"]]);
+}
+
+#[test]
+fn each_event_of_a_session_is_reported_once_and_in_order() {
+    for (copies, polls) in [(1, true), (1, false), (2, true), (2, false)] {
+        let mut room = Room::new(ServerConfig::default(), register);
+        let player = room.server.spawn(Player::default());
+        let chest = room.server.spawn(Chest::default());
+        let id = room.enter();
+        let (player_there, chest_there) =
+            (ClientEvent::Spawned(player.erase()), ClientEvent::Spawned(chest.erase()));
+        let mut expected =
+            vec![ClientEvent::Connected, player_there, chest_there.clone(), ClientEvent::Synchronized];
+        let mut told = Vec::new();
+        for step in 0..6 {
+            match step {
+                0 => {}
+                1 => room.server.set_owner(player, Some(id)),
+                2 => room.server.set_visible(id, chest, false),
+                3 => room.server.set_visible(id, chest, true),
+                4 => room.server.despawn(player),
+                _ => room.server.disconnect(id),
+            }
+            for _ in 0..20 {
+                let replies = room.replies(0);
+                (0..copies).for_each(|_| room.hear(0, &replies));
+                for packet in room.tick_one() {
+                    // After its end the client refuses everything.
+                    let now = room.now;
+                    (0..copies).for_each(|_| _ = room.guests[0].client.receive(now, &packet));
+                }
+                if polls {
+                    told.extend(events(&mut room, 0));
+                }
+            }
+            expected.extend(match step {
+                0 => None,
+                1 => Some(ClientEvent::RoleChanged(player.erase())),
+                2 => Some(ClientEvent::Despawned(chest.erase(), CloseReason::Relevancy)),
+                3 => Some(chest_there.clone()),
+                4 => Some(ClientEvent::Despawned(player.erase(), CloseReason::Destroyed)),
+                _ => Some(ClientEvent::Disconnected(DisconnectReason::Closed)),
+            });
+        }
+        told.extend(events(&mut room, 0));
+        assert_eq!(told, expected, "{copies} copies of each packet");
+        let told: Vec<_> = std::iter::from_fn(|| room.server.poll_event()).collect();
+        let end = ServerEvent::Disconnected(id, DisconnectReason::Closed);
+        assert_eq!(told, [ServerEvent::Connected(id), end]);
+    }
+}

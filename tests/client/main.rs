@@ -1,0 +1,12 @@
+//! What a client does with the updates that arrive: values, callbacks, references, owners and times.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod all_or_nothing;
+mod client_view;
+mod local_changes;
+mod notifies;
+mod reference_keys;
+mod references;
+mod server_clock;

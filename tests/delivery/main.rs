@@ -1,0 +1,19 @@
+//! From a change on the server to its arrival: packets, acks, losses, limits, refused values, and what the
+//! connections share.
+
+#[path = "../support/ends.rs"]
+mod ends;
+#[path = "../hostile/forge.rs"]
+#[allow(dead_code, reason = "each test file uses a part")]
+mod forge;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod difficult_cases;
+mod end_to_end;
+mod limits;
+mod refusals;
+mod rules;
+mod server_loop;
+mod sharing;
+mod statistics;

@@ -1,0 +1,8 @@
+//! What is sent in addition to objects: messages and remote calls, in both directions.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod calls;
+mod channels;
+mod to_many;

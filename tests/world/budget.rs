@@ -1,0 +1,323 @@
+//! What goes first when not everything fits: budgets, priorities, ages, turns and pauses of connections.
+
+use std::time::Duration;
+
+use crate::support::{Room, TICK, size};
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Area, NotSent};
+
+/// An object that changes often.
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+struct Creature {
+    #[replicated]
+    position: [f32; 2],
+    #[replicated]
+    health: u32,
+    #[replicated(push)]
+    mood: u32,
+}
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Chat {
+    line: u32,
+}
+
+fn register(client: &mut Client) {
+    client.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+}
+
+/// Returns a room with creatures, whose last argument of `place` is their number.
+fn room(config: ServerConfig, guests: usize, creatures: usize) -> (Room, Vec<ObjectRef<Creature>>) {
+    Room::furnished(config, register, guests, |server| {
+        server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+        (0..creatures)
+            .map(|at| server.spawn(Creature { position: [at as f32, 0.0], ..Creature::default() }))
+            .collect()
+    })
+}
+
+/// Writes to all creatures, and passes a tick in which packets are lost with this chance. Returns the bytes to
+/// each guest.
+fn step(
+    room: &mut Room,
+    creatures: &[ObjectRef<Creature>],
+    value: u32,
+    loss: f64,
+    rng: &mut Rng,
+) -> Vec<usize> {
+    creatures.iter().for_each(|&creature| room.server[creature].health = value);
+    let packets = room.tick();
+    let bytes = packets.iter().map(|packets| size(packets)).collect();
+    for (guest, packets) in packets.into_iter().enumerate() {
+        let arriving: Vec<_> = packets.into_iter().filter(|_| !rng.chance(loss)).collect();
+        room.deliver(guest, &arriving);
+        let replies = room.replies(guest);
+        let arriving: Vec<_> = replies.into_iter().filter(|_| !rng.chance(loss)).collect();
+        room.hear(guest, &arriving);
+    }
+    bytes
+}
+
+fn shown(room: &Room, guest: usize, creature: ObjectRef<Creature>) -> u32 {
+    room.guests[guest].client.get(creature).map_or(0, |creature| creature.health)
+}
+
+/// Returns for each creature how many ticks its value was old at most, if this share of the wanted bytes fits.
+fn oldest(share: f64, located: bool, loss: f64, priorities: &[f32]) -> Vec<u32> {
+    const CREATURES: usize = 400;
+    let mut room = Room::new(ServerConfig::default(), register);
+    if located {
+        room.server.locate(Area::within(10_000.0).flat(), |creature: &Creature| {
+            [creature.position[0], creature.position[1], 0.0]
+        });
+    }
+    room.server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+    let creatures: Vec<_> = (0..CREATURES).map(|_| room.server.spawn(Creature::default())).collect();
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.settle();
+    let mut rng = Rng::new(5);
+    let wanted: usize =
+        (1..=20).map(|value| step(&mut room, &creatures, 1_000 + value, 0.0, &mut rng)[0]).sum();
+    let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
+    room.server.set_budget(id, per_second as usize);
+    for (&creature, &priority) in creatures.iter().zip(priorities.iter().cycle()) {
+        room.server.set_object_priority(creature, Some(priority));
+    }
+    let mut oldest = vec![0; CREATURES];
+    for value in 2_000..2_300 {
+        step(&mut room, &creatures, value, loss, &mut rng);
+        for (at, &creature) in creatures.iter().enumerate() {
+            // The budget takes effect in the first ticks.
+            oldest[at] = oldest[at].max(if value < 2_050 { 0 } else { value - shown(&room, 0, creature) });
+        }
+    }
+    // With a small budget, some ticks send nothing although objects wait, so the room would seem at rest.
+    room.server.set_budget(id, usize::MAX);
+    room.settle();
+    assert!(creatures.iter().all(|&creature| shown(&room, 0, creature) == 2_299), "all arrives in the end");
+    oldest
+}
+
+#[test]
+fn s192_s193_nothing_waits_long_if_half_of_the_wanted_bytes_fit() {
+    for located in [false, true] {
+        let most = oldest(0.5, located, 0.0, &[1.0]).into_iter().max().unwrap_or_default();
+        assert!((1..=6).contains(&most), "{most} ticks");
+        let most = oldest(0.5, located, 0.1, &[1.0]).into_iter().max().unwrap_or_default();
+        assert!(most <= 30, "{most} ticks with losses");
+        let most = oldest(0.1, located, 0.0, &[1.0]).into_iter().max().unwrap_or_default();
+        assert!(most <= 30, "{most} ticks with a tenth of the bytes");
+    }
+}
+
+#[test]
+fn s189_s193_priorities_divide_the_waits_and_the_least_still_has_its_turn() {
+    let oldest = oldest(0.2, false, 0.0, &[1.0, 1.0, 1.0, 8.0]);
+    let most = |rest: usize| {
+        oldest.iter().enumerate().filter(|(at, _)| at % 4 / 3 == rest).map(|(_, age)| *age).max()
+    };
+    let (low, high) = (most(0).expect("there are some"), most(1).expect("there are some"));
+    assert!(high * 3 <= low, "the important ones wait {high} ticks, the others {low}");
+    assert!(low <= 8 * 6, "nothing waits longer than by the factor of the priorities");
+}
+
+#[test]
+fn s189_what_a_function_prefers_comes_first_openings_included() {
+    let (mut room, mut creatures) = room(ServerConfig::default(), 1, 1);
+    let id = room.guests[0].id;
+    room.server.set_priority_by(|creature: &Creature, viewer| {
+        let [x, ..] = viewer.viewpoints[0];
+        1.0 / (1.0 + (creature.position[0] - x).abs())
+    });
+    room.server.set_viewpoints(id, &[[700.0, 0.0, 0.0]]);
+    room.server.set_budget(id, 30_000);
+    creatures.extend(
+        (1..1_000).map(|at| room.server.spawn(Creature { position: [at as f32, 0.0], health: 1, mood: 0 })),
+    );
+    let mut rng = Rng::new(1);
+    for _ in 0..5 {
+        step(&mut room, &[], 0, 0.0, &mut rng);
+    }
+    let here: Vec<usize> = (1..1_000).filter(|&at| room.guests[0].client.contains(creatures[at])).collect();
+    let (near, far) = (here.iter().filter(|at| at.abs_diff(700) <= 50).count(), here.len());
+    assert!(far < 600 && near >= 95, "{near} near ones among {far}");
+    room.settle();
+    creatures.iter().for_each(|&creature| room.server[creature].health = 2);
+    for _ in 0..4 {
+        step(&mut room, &[], 0, 0.0, &mut rng);
+    }
+    let fresh: Vec<usize> = (1..1_000).filter(|&at| shown(&room, 0, creatures[at]) == 2).collect();
+    let near = fresh.iter().filter(|at| at.abs_diff(700) <= 50).count();
+    assert!(fresh.len() < 800 && near >= 95, "{near} near ones among {}", fresh.len());
+    room.settle();
+    assert!(creatures.iter().all(|&creature| shown(&room, 0, creature) == 2));
+}
+
+#[test]
+fn s192_w17_what_waits_for_one_connection_costs_the_others_nothing() {
+    let bytes = |is_limited: bool| {
+        let (mut room, creatures) = room(ServerConfig::default(), 2, 200);
+        let mut rng = Rng::new(2);
+        if is_limited {
+            let id = room.guests[0].id;
+            room.server.set_budget(id, 12_000);
+        }
+        let mut all = [0, 0];
+        for value in 1..200 {
+            let touched: Vec<_> = creatures.iter().copied().filter(|_| rng.chance(0.5)).collect();
+            let bytes = step(&mut room, &touched, value, 0.0, &mut Rng::new(0));
+            (0..2).for_each(|guest| all[guest] += bytes[guest]);
+            assert!(touched.iter().all(|&creature| shown(&room, 1, creature) == value));
+        }
+        room.settle();
+        assert!(creatures.iter().all(|&creature| shown(&room, 0, creature) == room.server[creature].health));
+        all
+    };
+    let ([unlimited, one], [limited, other]) = (bytes(false), bytes(true));
+    assert_eq!(one, other, "the unlimited client receives the same");
+    let most = 12_000.0 * TICK.as_secs_f64() * 199.0 + 2_400.0;
+    assert!(
+        limited * 3 < unlimited * 2 && limited as f64 <= most,
+        "{limited} of {unlimited}, at most {most}"
+    );
+}
+
+#[test]
+fn s193_messages_have_their_share_of_a_budget() {
+    let (mut room, creatures) = room(ServerConfig::default(), 1, 400);
+    let (id, mut rng) = (room.guests[0].id, Rng::new(3));
+    room.server.set_budget(id, 30_000);
+    let mut heard = 0;
+    for value in 1..100 {
+        room.server.send(id, &Chat { line: value }).expect("there is room");
+        step(&mut room, &creatures, value, 0.0, &mut rng);
+        while room.guests[0].client.poll_message::<Chat>().is_some() {
+            heard += 1;
+        }
+    }
+    assert!(heard >= 95, "{heard} messages of 99");
+}
+
+#[test]
+fn r10_a_paused_connection_receives_messages_and_after_the_pause_what_it_lacks() {
+    let (mut room, creatures) = room(ServerConfig::default(), 2, 100);
+    let (id, mut rng) = (room.guests[0].id, Rng::new(4));
+    room.server.pause(id);
+    assert!(room.server.is_paused(id));
+    let born = room.server.spawn(Creature { health: 7, ..Creature::default() });
+    let (gone, kept) = (creatures[0], &creatures[1..]);
+    room.server.despawn(gone);
+    let mut memory = Vec::new();
+    for value in 1..=1_000 {
+        room.server.send(id, &Chat { line: value }).expect("there is room");
+        step(&mut room, kept, value, 0.0, &mut rng);
+        assert_eq!(room.guests[0].client.poll_message::<Chat>(), Some(Chat { line: value }));
+        memory.push(room.server.stats(id).expect("it is connected").memory_bytes);
+    }
+    assert!(
+        kept.iter().all(|&creature| shown(&room, 0, creature) == 0 && shown(&room, 1, creature) == 1_000)
+    );
+    assert!(room.guests[0].client.contains(gone) && !room.guests[0].client.contains(born));
+    assert!(memory[999] <= memory[100] * 2, "{} bytes, then {}", memory[100], memory[999]);
+    assert_eq!(room.server.why_not_sent(id, kept[0]), Some(NotSent::Paused));
+    room.server.resume(id);
+    let bytes: usize = (0..8).map(|_| step(&mut room, &[], 0, 0.0, &mut rng)[0]).sum();
+    assert!(bytes < 99 * 16 + 400, "each creature is sent once, not {bytes} bytes");
+    room.settle();
+    assert!(kept.iter().all(|&creature| shown(&room, 0, creature) == 1_000));
+    assert!(!room.guests[0].client.contains(gone) && shown(&room, 0, born) == 7);
+}
+
+#[test]
+fn r10_a_client_may_be_paused_from_the_start_and_for_longer_than_closings_may_take() {
+    let config = ServerConfig { timeout: Duration::from_secs(1), ..ServerConfig::default() };
+    let (mut room, creatures) = room(config, 1, 100);
+    let id = room.guests[0].id;
+    room.server.despawn(creatures[0]);
+    room.tick();
+    room.server.pause(id);
+    let late = room.enter();
+    room.server.pause(late);
+    let mut rng = Rng::new(6);
+    for value in 1..1_000 {
+        step(&mut room, &creatures[1..], value, 0.0, &mut rng);
+    }
+    assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0);
+    room.server.resume(id);
+    room.server.resume(late);
+    room.settle();
+    for guest in 0..2 {
+        assert_eq!(room.closed(guest), None);
+        assert_eq!(room.guests[guest].client.objects::<Creature>().count(), 99);
+        assert!(creatures[1..].iter().all(|&creature| shown(&room, guest, creature) == 999));
+    }
+}
+
+#[test]
+fn s193_connections_take_turns_and_each_receives_what_it_missed() {
+    let config = ServerConfig { connections_per_tick: 2, ..ServerConfig::default() };
+    let (mut room, creatures) = room(config, 7, 50);
+    let mut rng = Rng::new(7);
+    let mut last = [0_u32; 7];
+    for value in 1..=100 {
+        let touched: Vec<_> = creatures.iter().copied().filter(|_| rng.chance(0.2)).collect();
+        let bytes = step(&mut room, &touched, value, 0.0, &mut rng);
+        let served: Vec<usize> = (0..7).filter(|&guest| bytes[guest] > 0).collect();
+        assert!(served.len() <= 2, "{served:?}");
+        for guest in served {
+            last[guest] = value;
+            assert!(
+                creatures
+                    .iter()
+                    .all(|&creature| shown(&room, guest, creature) == room.server[creature].health)
+            );
+        }
+        assert!(value < 10 || last.iter().all(|last| value - last <= 4), "{last:?}");
+    }
+    room.server.disconnect(room.guests[3].id);
+    room.guests.remove(3);
+    room.settle();
+    for (guest, creature) in (0..6).flat_map(|guest| creatures.iter().map(move |&creature| (guest, creature)))
+    {
+        assert_eq!(shown(&room, guest, creature), room.server[creature].health);
+    }
+}
+
+#[test]
+fn s193_the_server_says_why_it_does_not_send() {
+    let (mut room, creatures) = room(ServerConfig::default(), 1, 300);
+    let id = room.guests[0].id;
+    let why = |room: &Room, at: usize| room.server.why_not_sent(id, creatures[at]);
+    assert_eq!(why(&room, 0), Some(NotSent::NothingChanged));
+    room.server.set_visible(id, creatures[0], false);
+    room.server.set_relevancy(creatures[1], Relevancy::OwnerOnly);
+    assert_eq!([why(&room, 0), why(&room, 1)], [Some(NotSent::Hidden), Some(NotSent::Irrelevant)]);
+    room.server.set_object_update_rate(creatures[2], Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server[creatures[2]].health = 1;
+    room.server[creatures[3]].health = 1;
+    assert_eq!(why(&room, 3), Some(NotSent::NextTick));
+    room.step();
+    assert_eq!([why(&room, 2), why(&room, 3)], [Some(NotSent::Rate), Some(NotSent::NothingChanged)]);
+    room.server.set_budget(id, 1_000);
+    creatures.iter().for_each(|&creature| room.server[creature].health = 9);
+    (0..3).for_each(|_| _ = room.step());
+    let waiting = (4..300).filter(|&at| why(&room, at) == Some(NotSent::Budget)).count();
+    let stats = room.server.stats(id).expect("it is connected");
+    assert!(waiting > 20 && stats.waiting_objects == waiting, "{waiting}, {}", stats.waiting_objects);
+    room.server.set_budget(id, usize::MAX);
+    room.settle();
+    assert_eq!(room.server.stats(id).expect("it is connected").waiting_objects, 0);
+    let stranger = room.server.connect(room.now);
+    assert_eq!(room.server.why_not_sent(stranger, creatures[5]), Some(NotSent::NotConnected));
+    room.server.despawn(creatures[5]);
+    assert_eq!(room.server.why_not_sent(id, creatures[5]), None);
+}
+
+#[test]
+#[should_panic(expected = "a priority is from")]
+fn a_priority_that_starves_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Creature>().set_priority::<Creature>(0.0);
+}

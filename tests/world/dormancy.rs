@@ -1,0 +1,328 @@
+//! Objects that sleep while they do not change, and that no change finds asleep.
+
+use crate::support::{Guest, Room, SIGN_OF_LIFE_BYTES, leaks};
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{CloseReason, Dormancy, NotSent};
+
+/// A thing that seldom changes.
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+struct Chest {
+    #[replicated]
+    coins: u32,
+    #[replicated(push)]
+    lid: u32,
+    #[replicated]
+    items: FastArray<u32>,
+    #[replicated]
+    beside: ObjectRef<Self>,
+    knocked: u32,
+}
+
+#[rpcs]
+impl Chest {
+    #[rpc(multicast, unreliable)]
+    fn knock(call: &mut MulticastCall<'_, Self>, times: u32) {
+        call.knocked += times;
+    }
+}
+
+fn register(client: &mut Client) {
+    client.register::<Chest>().register_calls::<Chest>();
+}
+
+fn room(guests: usize, chests: usize) -> (Room, Vec<ObjectRef<Chest>>) {
+    Room::furnished(ServerConfig::default(), register, guests, |server| {
+        server.register::<Chest>().register_calls::<Chest>();
+        (0..chests).map(|_| server.spawn(Chest::default())).collect()
+    })
+}
+
+/// Returns whether both sides of a connection say that an object sleeps.
+fn is_asleep(room: &Room, guest: usize, chest: ObjectRef<Chest>) -> bool {
+    let Guest { client, id, .. } = &room.guests[guest];
+    let is_asleep = client.is_asleep(chest);
+    assert!(!is_asleep || room.server.is_asleep(*id, chest) || room.server.dormancy(chest).is_none());
+    is_asleep
+}
+
+fn coins(room: &Room, guest: usize, chest: ObjectRef<Chest>) -> Option<u32> {
+    room.guests[guest].client.get(chest).map(|chest| chest.coins)
+}
+
+#[test]
+fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_client() {
+    let (mut room, chests) = room(2, 3);
+    room.server.set_dormancy(chests[0], Dormancy::All);
+    room.server.set_dormancy(chests[1], Dormancy::All);
+    assert_eq!(room.server.dormancy(chests[0]), Some(Dormancy::All));
+    room.server[chests[0]].coins = 5;
+    room.server[chests[0]].items.push(1);
+    let packets = room.tick();
+    room.deliver(0, &packets[0]);
+    assert!(!is_asleep(&room, 0, chests[0]), "it was not acknowledged");
+    (0..20).for_each(|_| _ = room.tick());
+    assert!(
+        !room.server.is_asleep(room.guests[0].id, chests[0]),
+        "nothing is acknowledged, so nothing sleeps"
+    );
+    room.settle();
+    for guest in 0..2 {
+        let asleep: Vec<bool> = chests.iter().map(|&chest| is_asleep(&room, guest, chest)).collect();
+        assert_eq!(asleep, [true, true, false]);
+        assert_eq!(coins(&room, guest, chests[0]), Some(5));
+    }
+    let idle: usize = (0..120).map(|_| room.step()).sum();
+    assert!(idle <= 120 * SIGN_OF_LIFE_BYTES, "{idle} bytes: what sleeps costs no byte");
+    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::Awake));
+    room.settle();
+    assert!(
+        (0..2).all(|guest| !is_asleep(&room, guest, chests[0])),
+        "clients are told that it never sleeps now"
+    );
+}
+
+/// Writes to the first of two chests in some way.
+type Way = fn(&mut Server, [ObjectRef<Chest>; 2]);
+
+#[test]
+fn w15_s209_every_way_to_write_wakes_an_object_and_it_falls_asleep_again() {
+    let (mut room, chests) = room(1, 2);
+    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    room.settle();
+    let ways: [Way; 6] = [
+        |server, [chest, _]| server[chest].coins += 1,
+        |server, [chest, _]| server.get_mut(chest).expect("it exists").coins += 1,
+        |server, [chest, _]| {
+            server
+                .objects_mut::<Chest>()
+                .filter(|(object, _)| *object == chest)
+                .for_each(|(_, chest)| chest.coins += 1);
+        },
+        |server, [chest, other]| server.get_pair_mut(chest, other).expect("both exist").0.coins += 1,
+        |server, [chest, _]| _ = server[chest].items.push(7),
+        |server, [chest, _]| {
+            server[chest].lid += 1;
+            server.mark_dirty(chest, Chest::LAYOUT.property("lid"));
+        },
+    ];
+    for (number, write) in ways.into_iter().enumerate() {
+        assert!(is_asleep(&room, 0, chests[0]) && is_asleep(&room, 0, chests[1]), "way {number}");
+        write(&mut room.server, [chests[0], chests[1]]);
+        room.step();
+        assert!(!is_asleep(&room, 0, chests[0]) && is_asleep(&room, 0, chests[1]), "way {number}");
+        let (live, replica) = (&room.server[chests[0]], room.client().get(chests[0]).expect("it is here"));
+        assert_eq!(
+            (live.coins, live.lid, &live.items),
+            (replica.coins, replica.lid, &replica.items),
+            "way {number}"
+        );
+        room.settle();
+    }
+    _ = room.server.get_mut(chests[0]);
+    room.server.objects_mut::<Chest>().for_each(drop);
+    room.step();
+    assert!(is_asleep(&room, 0, chests[0]), "an access that changes nothing wakes nothing");
+    room.server.wake(chests[0]);
+    room.step();
+    assert!(!is_asleep(&room, 0, chests[0]));
+    room.settle();
+    assert!(is_asleep(&room, 0, chests[0]));
+}
+
+#[test]
+fn w15_s209_a_change_of_an_object_outside_the_server_wakes_it() {
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Chest>());
+    room.server.register_external::<Chest>();
+    let mut chest = Chest::default();
+    let object = room.server.external().spawn(&chest);
+    room.server.set_dormancy(object, Dormancy::All);
+    room.enter();
+    room.settle();
+    assert!(is_asleep(&room, 0, object));
+    chest.coins = 4;
+    room.server.external().compare_mut(object, &mut chest).expect("it exists");
+    room.step();
+    assert_eq!((is_asleep(&room, 0, object), coins(&room, 0, object)), (false, Some(4)));
+}
+
+#[test]
+fn s206_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wakes_it_for_all() {
+    let (mut room, chests) = room(2, 1);
+    let chest = chests[0];
+    room.server.set_dormancy(chest, Dormancy::Partial);
+    room.settle();
+    assert!(!is_asleep(&room, 0, chest) && !is_asleep(&room, 1, chest));
+    room.server.set_dormant_for(room.guests[1].id, chest, true);
+    room.settle();
+    assert!(!is_asleep(&room, 0, chest) && is_asleep(&room, 1, chest));
+    room.server[chest].coins = 3;
+    room.step();
+    assert!(!is_asleep(&room, 1, chest) && coins(&room, 1, chest) == Some(3));
+    room.settle();
+    assert!(is_asleep(&room, 1, chest));
+    room.server.set_dormant_for(room.guests[1].id, chest, false);
+    room.settle();
+    assert!(!is_asleep(&room, 1, chest));
+}
+
+#[test]
+fn s206_an_initially_dormant_object_is_sent_to_nobody_before_it_changes() {
+    let (mut room, _) = room(1, 1);
+    let chest = room.server.spawn(Chest { coins: 0xC0DE_1234, ..Chest::default() });
+    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.server[chest].lid = 2;
+    for _ in 0..30 {
+        let packets = room.tick_one();
+        assert!(!packets.iter().any(|packet| leaks(packet, &0xC0DE_1234_u32.to_le_bytes())));
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    room.server.objects_mut::<Chest>().for_each(drop);
+    room.enter();
+    room.settle();
+    let id = room.guests[0].id;
+    assert_eq!(room.server.why_not_sent(id, chest), Some(NotSent::Asleep));
+    assert!((0..2).all(|guest| !room.guests[guest].client.contains(chest)));
+    room.server[chest].items.push(9);
+    room.settle();
+    assert_eq!(room.server.dormancy(chest), Some(Dormancy::All));
+    for guest in 0..2 {
+        let replica = room.guests[guest].client.get(chest).expect("it has changed");
+        assert_eq!((replica.coins, replica.lid, replica.items.len()), (0xC0DE_1234, 2, 1));
+        assert!(is_asleep(&room, guest, chest));
+    }
+    let other = room.server.spawn(Chest::default());
+    room.server.set_dormancy(other, Dormancy::Initial);
+    room.settle();
+    room.server.wake(other);
+    room.settle();
+    assert!(is_asleep(&room, 0, other));
+}
+
+#[test]
+fn s212_an_object_that_is_destroyed_while_it_sleeps_is_removed_everywhere_and_late_joiners_never_see_it() {
+    let (mut room, chests) = room(2, 2);
+    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    room.settle();
+    room.server.despawn(chests[0]);
+    room.enter();
+    room.settle();
+    assert!((0..3).all(|guest| !room.guests[guest].client.contains(chests[0])));
+    assert!((0..3).all(|guest| is_asleep(&room, guest, chests[1])), "who joins late has what sleeps, asleep");
+    let reasons: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event())
+        .filter_map(|event| match event {
+            ClientEvent::Despawned(object, reason) => Some((object, reason)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons, [(chests[0].erase(), CloseReason::Destroyed)]);
+    let next = room.server.spawn(Chest::default());
+    room.settle();
+    assert!(!is_asleep(&room, 0, next), "the next object of the slot is awake");
+}
+
+#[test]
+fn s207_s208_references_to_objects_that_sleep_and_calls_of_them_work() {
+    let (mut room, chests) = room(1, 2);
+    room.server.set_dormancy(chests[0], Dormancy::All);
+    room.settle();
+    room.server[chests[1]].beside = chests[0];
+    room.server.call(chests[0]).knock(2).expect("there is room");
+    room.settle();
+    let client = room.client();
+    let beside = client.get(chests[1]).expect("it is here").beside;
+    assert_eq!(client.get(beside).map(|chest| chest.knocked), Some(2));
+    assert!(is_asleep(&room, 0, chests[0]), "S208: a call neither wakes an object nor delays its sleep");
+}
+
+#[test]
+fn s207_objects_that_only_their_owners_see_and_owned_ones_sleep_too() {
+    let (mut room, chests) = room(2, 2);
+    let id = room.guests[0].id;
+    room.server.set_owner(chests[0], Some(id));
+    room.server.set_relevancy(chests[0], Relevancy::OwnerOnly);
+    room.server.set_owner(chests[1], Some(id));
+    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    room.settle();
+    assert!(
+        is_asleep(&room, 0, chests[0]) && is_asleep(&room, 0, chests[1]) && is_asleep(&room, 1, chests[1])
+    );
+    room.server.set_owner(chests[1], None);
+    room.step();
+    assert!(!room.client().is_owner(chests[1]));
+    room.settle();
+    assert!(is_asleep(&room, 0, chests[1]) && is_asleep(&room, 1, chests[1]));
+    room.server.set_visible(id, chests[1], false);
+    room.settle();
+    room.server.set_visible(id, chests[1], true);
+    room.settle();
+    assert!(is_asleep(&room, 0, chests[1]), "an object that comes back into sight falls asleep again");
+}
+
+#[test]
+fn w15_s207_random_worlds_never_have_a_stale_object_asleep() {
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let (mut room, mut chests) = room(3, 12);
+        let loss = [0.0, 0.1, 0.4][rng.below(3) as usize];
+        for tick in 0..150 {
+            for _ in 0..rng.below(3) {
+                let at = rng.below(chests.len() as u64) as usize;
+                let (chest, guest) = (chests[at], room.guests[rng.below(3) as usize].id);
+                match rng.below(9) {
+                    0 => room.server.set_dormancy(chest, Dormancy::All),
+                    1 => room.server.set_dormancy(chest, Dormancy::Partial),
+                    2 => room.server.set_dormant_for(guest, chest, rng.chance(0.7)),
+                    3 => room.server.set_owner(chest, rng.chance(0.5).then_some(guest)),
+                    4 => room.server.wake(chest),
+                    5 => room.server.set_visible(guest, chest, rng.chance(0.8)),
+                    6 => {
+                        room.server.despawn(chest);
+                        chests[at] = room.server.spawn(Chest { coins: tick, ..Chest::default() });
+                        let dormancy = [Dormancy::All, Dormancy::Initial][rng.below(2) as usize];
+                        room.server.set_dormancy(chests[at], dormancy);
+                    }
+                    7 => _ = room.server[chest].items.push(tick),
+                    _ => room.server[chest].coins += 1,
+                }
+            }
+            let packets = room.tick();
+            for (guest, packets) in packets.into_iter().enumerate() {
+                let arriving: Vec<_> = packets.into_iter().filter(|_| !rng.chance(loss)).collect();
+                room.deliver(guest, &arriving);
+                let replies: Vec<_> = room.replies(guest).into_iter().filter(|_| !rng.chance(loss)).collect();
+                room.hear(guest, &replies);
+            }
+            for (guest, &chest) in (0..3).flat_map(|guest| chests.iter().map(move |chest| (guest, chest))) {
+                if room.server.is_asleep(room.guests[guest].id, chest) {
+                    let replica = room.guests[guest].client.get(chest).expect("what sleeps is there");
+                    let live = &room.server[chest];
+                    let content = |chest: &Chest| {
+                        let mut items = chest.items.to_vec();
+                        items.sort_unstable();
+                        (chest.coins, items)
+                    };
+                    assert_eq!(content(replica), content(live), "seed {seed}");
+                }
+            }
+        }
+        room.settle();
+        for (guest, &chest) in (0..3).flat_map(|guest| chests.iter().map(move |chest| (guest, chest))) {
+            let id = room.guests[guest].id;
+            assert_eq!(
+                room.guests[guest].client.contains(chest),
+                room.server.is_relevant(id, chest),
+                "seed {seed}"
+            );
+            assert_eq!(
+                room.guests[guest].client.is_asleep(chest),
+                room.server.is_asleep(id, chest),
+                "seed {seed}"
+            );
+            let may_sleep = room.server.dormancy(chest) == Some(Dormancy::All);
+            let is_here = room.guests[guest].client.contains(chest);
+            assert!(!may_sleep || !is_here || is_asleep(&room, guest, chest), "seed {seed}: it falls asleep");
+        }
+    }
+}

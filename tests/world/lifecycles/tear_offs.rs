@@ -1,0 +1,337 @@
+//! S210, S211: objects that are torn off.
+
+use repl::{CloseReason, Relevancy};
+
+use super::*;
+use crate::support::TICK;
+
+#[test]
+fn s210_clients_keep_the_last_state_and_take_authority() {
+    let (mut room, corpse) = one_pawn(2);
+    let owner = room.guests[0].id;
+    room.server.set_owner(corpse, Some(owner));
+    room.settle();
+    (0..2).for_each(|guest| _ = events(&mut room, guest));
+    room.server[corpse].health = 7;
+    room.server[corpse].secret = 8;
+    room.server.tear_off(corpse);
+    room.settle();
+    for guest in 0..2 {
+        assert_eq!(health(&room, guest, corpse), Some(7));
+        assert_eq!(events(&mut room, guest), [ClientEvent::TornOff(corpse.erase())]);
+        let client = &room.guests[guest].client;
+        assert!(client.is_torn_off(corpse) && client.contains(corpse) && !client.is_owner(corpse));
+        assert_eq!(client.role(corpse), Some(Role::Authority));
+        assert_eq!(client.class_name(corpse), Some("Pawn"));
+        assert_eq!(client.objects::<Pawn>().map(|(object, _)| object).collect::<Vec<_>>(), [corpse]);
+    }
+    assert_eq!(room.client()[corpse].secret, 8, "the owner has the last state for owners");
+    assert!(room.server.is_torn_off(corpse) && room.server.contains(corpse), "it lives on on the server");
+    assert_eq!(room.server.relevancy(corpse), Some(Relevancy::Nobody));
+}
+
+#[test]
+fn s210_nothing_is_sent_of_what_was_torn_off() {
+    let (mut room, corpse) = one_pawn(1);
+    room.server.tear_off(corpse);
+    // The state at the next tick is the last one.
+    room.server[corpse].health = 5;
+    room.settle();
+    let bytes = |room: &Room| room.server.stats(room.guests[0].id).expect("it is connected").bytes_sent;
+    let before = bytes(&room);
+    for round in 0..50 {
+        room.server[corpse].health = 100 + round;
+        room.server[corpse].pose.push(1);
+        room.server.tear_off(corpse);
+        room.server.set_relevancy(corpse, Relevancy::Always);
+        room.step();
+    }
+    assert!(bytes(&room) - before < 50 * 20, "only keep-alive packets are sent");
+    assert_eq!(health(&room, 0, corpse), Some(5));
+    // The client's copy belongs to the client.
+    room.guests[0].client[corpse].health = 6;
+    room.settle();
+    assert_eq!(health(&room, 0, corpse), Some(6));
+    room.server.despawn(corpse);
+    room.settle();
+    assert_eq!(health(&room, 0, corpse), Some(6), "the end of the object does not concern the client");
+}
+
+#[test]
+fn s210_the_last_state_arrives_before_the_tear_off_whatever_is_lost() {
+    let (mut room, corpse) = one_pawn(1);
+    events(&mut room, 0);
+    room.server[corpse].health = 7;
+    room.server[corpse].pose = vec![1, 2, 3];
+    room.server.tear_off(corpse);
+    room.lose_until_noticed(0);
+    room.server[corpse].health = 8;
+    for _ in 0..200 {
+        room.step();
+        let client = room.client();
+        assert!(!client.is_torn_off(corpse) || client[corpse].pose == [1, 2, 3]);
+    }
+    assert_eq!(health(&room, 0, corpse), Some(7));
+    assert_eq!(events(&mut room, 0), [ClientEvent::TornOff(corpse.erase())]);
+}
+
+#[test]
+fn r17_a_tear_off_is_sent_again_until_it_is_acked() {
+    let (mut room, corpse) = one_pawn(1);
+    room.server.tear_off(corpse);
+    // The client has everything, so the next packet is the tear-off, and it is lost.
+    assert_eq!(room.tick_one().len(), 1);
+    room.lose_until_noticed(0);
+    assert!(!room.client().is_torn_off(corpse));
+    room.settle();
+    assert!(room.client().is_torn_off(corpse));
+}
+
+#[test]
+fn s210_late_joiners_never_get_what_was_torn_off() {
+    let (mut room, corpse) = one_pawn(1);
+    let late = room.enter();
+    room.server.set_owner(corpse, Some(late));
+    room.server.tear_off(corpse);
+    room.settle();
+    assert!(room.client().is_torn_off(corpse));
+    assert!(!room.guests[1].client.contains(corpse), "not even its owner gets it");
+    assert!(!room.server.is_relevant(late, corpse));
+}
+
+#[test]
+fn s210_who_does_not_see_it_never_gets_it() {
+    let (mut room, corpse) = one_pawn(3);
+    let [hidden, hidden_later] = [1, 2].map(|guest| room.guests[guest].id);
+    room.server.set_visible(hidden, corpse, false);
+    room.settle();
+    room.server.tear_off(corpse);
+    room.server.set_visible(hidden_later, corpse, false);
+    room.settle();
+    for (guest, has) in [(0, true), (1, false), (2, false)] {
+        assert_eq!(room.guests[guest].client.contains(corpse), has, "guest {guest}");
+    }
+    [hidden, hidden_later].into_iter().for_each(|id| room.server.set_visible(id, corpse, true));
+    room.settle();
+    assert!(!room.guests[1].client.contains(corpse) && !room.guests[2].client.contains(corpse));
+}
+
+#[test]
+fn s210_what_was_never_sent_is_sent_whole_and_then_torn_off() {
+    for loses in [false, true] {
+        let (mut room, _) = one_pawn(1);
+        events(&mut room, 0);
+        let effect = room.server.spawn(pawn(9));
+        if loses {
+            room.tick();
+        }
+        room.server.tear_off(effect);
+        if loses {
+            room.lose_until_noticed(0);
+        }
+        room.settle();
+        assert_eq!(health(&room, 0, effect), Some(9), "loses {loses}");
+        let expected = [ClientEvent::Spawned(effect.erase()), ClientEvent::TornOff(effect.erase())];
+        assert_eq!(events(&mut room, 0), expected, "loses {loses}");
+    }
+}
+
+#[test]
+fn s210_an_object_that_comes_back_into_sight_is_torn_off_too() {
+    let (mut room, corpse) = one_pawn(1);
+    let id = room.guests[0].id;
+    room.server.set_visible(id, corpse, false);
+    room.step();
+    room.server.set_visible(id, corpse, true);
+    room.server[corpse].health = 3;
+    room.server.tear_off(corpse);
+    room.settle();
+    assert!(room.client().is_torn_off(corpse));
+    assert_eq!(health(&room, 0, corpse), Some(3));
+}
+
+#[test]
+fn s210_packets_from_before_the_tear_off_change_nothing() {
+    let (mut room, corpse) = one_pawn(1);
+    room.server[corpse].health = 2;
+    let late = room.tick_one();
+    room.server[corpse].health = 3;
+    room.server.tear_off(corpse);
+    room.settle();
+    assert!(room.client().is_torn_off(corpse));
+    room.guests[0].client[corpse].health = 50;
+    room.deliver(0, &late);
+    assert_eq!(health(&room, 0, corpse), Some(50));
+}
+
+#[test]
+fn s210_references_to_it_stay_valid_until_the_client_removes_it() {
+    let (mut room, corpse) = one_pawn(1);
+    let killer = room.server.spawn(Pawn { target: corpse, ..Pawn::default() });
+    room.settle();
+    let notified = room.client()[killer].notified;
+    room.server.tear_off(corpse);
+    room.settle();
+    let witness = room.server.spawn(Pawn { target: corpse, ..Pawn::default() });
+    room.settle();
+    assert_eq!((room.client()[killer].target, room.client()[witness].target), (corpse, corpse));
+    assert_eq!(room.client()[killer].notified, notified);
+    // The server uses the slot for another object, and the client keeps both.
+    room.server.despawn(corpse);
+    room.settle();
+    let next = room.server.spawn(pawn(4));
+    room.settle();
+    let slot = |object: ObjectRef<Pawn>| object.guid().expect("an object").slot();
+    assert_eq!(slot(next), slot(corpse));
+    assert_eq!((health(&room, 0, next), health(&room, 0, corpse)), (Some(4), Some(1)));
+    let client = &mut room.guests[0].client;
+    assert!(client.remove_torn_off(corpse));
+    assert_eq!((client[killer].target, client[killer].notified), (ObjectRef::NULL, notified + 1));
+    assert_eq!(client[witness].target, ObjectRef::NULL);
+    assert!(!client.contains(corpse) && client.get(corpse).is_none() && client.contains(next));
+    assert!(!client.remove_torn_off(corpse) && !client.remove_torn_off(next));
+}
+
+#[test]
+fn s210_who_despawns_it_before_a_client_was_told_removes_it_there() {
+    let (mut room, corpse) = one_pawn(1);
+    room.server[corpse].health = 2;
+    room.server.tear_off(corpse);
+    room.step();
+    assert!(!room.client().is_torn_off(corpse), "the server does not know yet that the client has the state");
+    room.server.despawn(corpse);
+    room.settle();
+    assert!(!room.client().contains(corpse));
+    let despawned = ClientEvent::Despawned(corpse.erase(), CloseReason::Destroyed);
+    assert_eq!(events(&mut room, 0).last(), Some(&despawned));
+}
+
+#[test]
+fn s211_a_tear_off_that_may_have_arrived_stays_one_when_the_object_is_destroyed() {
+    for arrives in [false, true] {
+        let (mut room, corpse) = one_pawn(1);
+        room.server.tear_off(corpse);
+        let closing = room.tick_one();
+        assert_eq!(closing.len(), 1);
+        if arrives {
+            room.deliver(0, &closing);
+        }
+        room.server.despawn(corpse);
+        let next = room.server.spawn(pawn(4));
+        room.lose_until_noticed(0);
+        room.settle();
+        assert!(room.client().is_torn_off(corpse), "arrives {arrives}");
+        assert_eq!((health(&room, 0, corpse), health(&room, 0, next)), (Some(1), Some(4)));
+    }
+}
+
+#[test]
+fn s210_what_arrived_last_is_in_the_changes_after_the_tear_off() {
+    let (mut room, corpse) = one_pawn(1);
+    assert_eq!(room.guests[0].client.changes::<Pawn>().count(), 1);
+    room.server[corpse].health = 7;
+    room.server.tear_off(corpse);
+    room.settle();
+    let client = &mut room.guests[0].client;
+    let changes: Vec<_> = client.changes::<Pawn>().collect();
+    assert_eq!((changes.len(), changes[0].object, changes[0].is_new), (1, corpse, false));
+    let mut copy = Pawn::default();
+    assert!(client.copy_changed(&changes[0], &mut copy));
+    assert_eq!(copy.health, 7);
+    assert_eq!(client.changes::<Pawn>().count(), 0);
+}
+
+#[test]
+fn s210_what_is_attached_is_left_to_its_owner() {
+    let (mut room, corpse) = one_pawn(2);
+    let [sword, shield] = [2, 3].map(|health| room.server.spawn(pawn(health)));
+    let owner = room.guests[0].id;
+    room.server.set_owner(shield, Some(owner));
+    for thing in [sword, shield] {
+        room.server.set_relevancy(thing, Relevancy::AttachedTo(corpse.erase()));
+    }
+    room.settle();
+    room.server.tear_off(corpse);
+    room.settle();
+    let has = |guest: usize, thing| room.guests[guest].client.contains(thing);
+    assert_eq!((has(0, sword), has(0, shield)), (false, true));
+    assert_eq!((has(1, sword), has(1, shield)), (false, false));
+    assert!(has(0, corpse) && has(1, corpse));
+}
+
+#[test]
+fn s210_it_survives_the_end_of_the_session() {
+    let (mut room, corpse) = one_pawn(1);
+    room.server.tear_off(corpse);
+    room.settle();
+    room.server.disconnect(room.guests[0].id);
+    room.step();
+    assert!(room.client().is_torn_off(corpse));
+}
+
+#[test]
+fn s210_an_object_outside_the_server_is_torn_off_with_what_was_handed_over_last() {
+    let mut room = Room::new(ServerConfig::default(), pawns);
+    room.server.register_external::<Pawn>();
+    let mut live = pawn(1);
+    let corpse = room.server.external().spawn(&live);
+    room.enter();
+    room.settle();
+    room.server.tear_off(corpse);
+    live.health = 2;
+    room.server.external().compare(corpse, &live).expect("it exists");
+    room.lose_until_noticed(0);
+    live.health = 3;
+    room.server.external().compare(corpse, &live).expect("it exists");
+    room.settle();
+    assert_eq!(health(&room, 0, corpse), Some(2));
+}
+
+/// A server could tear off objects without end. The client keeps as many as it has slots.
+#[test]
+fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
+    const SLOTS: usize = 8;
+    let mut server = Server::new(ServerConfig { max_objects: SLOTS, ..ServerConfig::default() });
+    server.register::<Pawn>();
+    let mut client = Client::new(ClientConfig { max_objects: SLOTS, ..ClientConfig::default() }, 1);
+    client.register::<Pawn>();
+    let (id, mut now) = (server.connect(TICK), TICK);
+    let mut torn_off = Vec::new();
+    for round in 0..SLOTS as u32 * 3 * 12 + 20 {
+        if round >= SLOTS as u32 * 3 * 12 {
+            // The last packets are on their way.
+        } else if round % 12 == 11 {
+            let corpse = server.spawn(pawn(round));
+            server.tear_off(corpse);
+            torn_off.push(corpse);
+        } else if round % 12 == 10
+            && let Some(corpse) = torn_off.last()
+        {
+            server.despawn(*corpse);
+        }
+        now += TICK;
+        server.tick(now);
+        for packet in crate::support::collect(&mut server, id) {
+            client.receive(now, &packet).expect("a packet of the server");
+        }
+        client.tick(now);
+        while let Some(packet) = client.poll_transmit() {
+            let packet = packet.to_vec();
+            server.receive(id, now, &packet);
+        }
+    }
+    let kept: Vec<_> = client.objects::<Pawn>().map(|(object, _)| object).collect();
+    assert_eq!(kept.len(), SLOTS);
+    assert!(kept.iter().all(|object| client.is_torn_off(*object)));
+    assert!(!client.contains(torn_off[0]), "the oldest go first");
+    let mut despawned = 0;
+    while let Some(event) = client.poll_event() {
+        if let ClientEvent::Despawned(object, reason) = event {
+            assert_eq!(reason, CloseReason::Destroyed);
+            let pawn = client.cast::<Pawn>(object).expect("it departed");
+            assert!(client.departed(pawn).is_some());
+            despawned += 1;
+        }
+    }
+    assert!(despawned > SLOTS, "{despawned}");
+}

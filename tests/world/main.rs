@@ -1,0 +1,11 @@
+//! Many objects and clients: who sees which object, when it is compared, and what goes first.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod budget;
+mod dormancy;
+mod external;
+mod lifecycles;
+mod rates;
+mod relevancy;

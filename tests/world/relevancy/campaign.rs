@@ -1,0 +1,270 @@
+//! Random worlds against the naive model, over links that lose packets.
+
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Audience, Group, Position};
+
+use super::{Creature, creature, room};
+use crate::relevancy::model::{Kind, Model, Object, Viewer};
+use crate::support::Room;
+
+const GUESTS: usize = 4;
+/// How far creatures and viewpoints are from zero, at most.
+const EXTENT: f32 = 300.0;
+
+struct World {
+    room: Room,
+    model: Model,
+    rng: Rng,
+    references: Vec<ObjectRef<Creature>>,
+    loss: f64,
+    /// What each client showed after the last tick.
+    shown: Vec<Vec<Option<Creature>>>,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let room = room(GUESTS);
+        let model = Model { viewers: vec![Viewer::default(); GUESTS], ..Model::default() };
+        let loss = [0.0, 0.1, 0.4][rng.below(3) as usize];
+        Self { room, model, rng, references: Vec::new(), loss, shown: vec![Vec::new(); GUESTS] }
+    }
+
+    fn point(&mut self) -> [f32; 2] {
+        [0, 1].map(|_| (self.rng.below(2 * EXTENT as u64) as f32) - EXTENT)
+    }
+
+    fn any_object(&mut self) -> Option<usize> {
+        let all: Vec<usize> = self.model.objects.keys().copied().collect();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len() as u64) as usize])
+    }
+
+    fn spawn(&mut self) {
+        let [x, y] = self.point();
+        self.references.push(self.room.server.spawn(creature(x, y)));
+        let object = Object {
+            relevancy: Kind::Located,
+            owner: None,
+            owner_object: None,
+            audience: Audience::Everyone,
+            is_subobject: false,
+            hidden_from: Default::default(),
+            positions: [[x, y]; 3],
+        };
+        self.model.objects.insert(self.references.len() - 1, object);
+    }
+
+    /// Changes one thing in the world and in the model.
+    fn change(&mut self) {
+        let guest = self.rng.below(GUESTS as u64) as usize;
+        let id = self.room.guests[guest].id;
+        let kind = self.rng.below(18);
+        if kind == 0 {
+            return self.spawn();
+        }
+        if kind == 1 {
+            let count = self.rng.below(3);
+            let viewpoints: Vec<[f32; 2]> = (0..count).map(|_| self.point()).collect();
+            let points: Vec<Position> = viewpoints.iter().map(|[x, y]| [*x, *y, 5.0]).collect();
+            self.room.server.set_viewpoints(id, &points);
+            return self.model.set_viewpoints(guest, &viewpoints);
+        }
+        if kind == 2 {
+            let group = self.rng.below(3) as u32;
+            if self.model.viewers[guest].groups.remove(&group) {
+                self.room.server.leave_group(id, Group(group));
+            } else {
+                self.model.viewers[guest].groups.insert(group);
+                self.room.server.join_group(id, Group(group));
+            }
+            return;
+        }
+        let Some(object) = self.any_object() else { return };
+        let reference = self.references[object];
+        let is_subobject = self.model.objects[&object].is_subobject;
+        match kind {
+            4 | 6 | 17 if is_subobject => {}
+            3 => {
+                self.room.server.despawn(reference);
+                self.model.remove(object);
+            }
+            4 => {
+                let owner = self.rng.chance(0.7).then_some(guest);
+                self.room.server.set_owner(reference, owner.map(|_| id));
+                let entry = self.model.objects.get_mut(&object).expect("it exists");
+                (entry.owner, entry.owner_object) = (owner, None);
+            }
+            5 => {
+                let hidden = &mut self.model.objects.get_mut(&object).expect("it exists").hidden_from;
+                let is_visible = hidden.remove(&guest) || !hidden.insert(guest);
+                self.room.server.set_visible(id, reference, is_visible);
+            }
+            6 => {
+                let other = self.any_object().expect("there is one");
+                let kind = match self.rng.below(7) {
+                    0 => Kind::Always,
+                    1 => Kind::OwnerOnly,
+                    2 => Kind::Group(self.rng.below(3) as u32),
+                    4 => Kind::Nobody,
+                    3 if !self.model.is_attached(other, object) => Kind::AttachedTo(other),
+                    _ => Kind::Located,
+                };
+                let references = &self.references;
+                self.room.server.set_relevancy(reference, kind.relevancy(|at| references[at].erase()));
+                self.model.set_relevancy(object, kind);
+            }
+            12 => {
+                let dormancy = if self.rng.chance(0.7) { Dormancy::All } else { Dormancy::Awake };
+                self.room.server.set_dormancy(reference, dormancy);
+            }
+            13 => {
+                let budget = [2_000, 20_000, usize::MAX][self.rng.below(3) as usize];
+                self.room.server.set_budget(id, budget);
+                self.room.server.set_object_priority(reference, Some(1.0 + self.rng.below(9) as f32));
+            }
+            14 => match self.rng.chance(0.3) {
+                true => self.room.server.pause(id),
+                false => self.room.server.resume(id),
+            },
+            15 => {
+                let group = Group(self.rng.below(3) as u32);
+                let audiences =
+                    [Audience::Everyone, Audience::Owner, Audience::NotOwner, Audience::Group(group)];
+                let audience = *self.rng.pick(&audiences).expect("audiences");
+                self.room.server.set_audience(reference, audience);
+                self.model.objects.get_mut(&object).expect("it exists").audience = audience;
+            }
+            16 => {
+                let [x, y] = self.point();
+                let child = self.room.server.spawn_subobject(reference, creature(x, y));
+                self.references.push(child.expect("the parent exists"));
+                let entry = Object {
+                    relevancy: Kind::AttachedTo(object),
+                    owner: None,
+                    owner_object: Some(object),
+                    audience: Audience::Everyone,
+                    is_subobject: true,
+                    hidden_from: Default::default(),
+                    positions: [[x, y]; 3],
+                };
+                self.model.objects.insert(self.references.len() - 1, entry);
+            }
+            17 => {
+                let other = self.any_object().expect("there is one");
+                if !self.model.is_owned_by(other, object) {
+                    self.room.server.set_owner_object(reference, self.references[other]);
+                    let entry = self.model.objects.get_mut(&object).expect("it exists");
+                    (entry.owner, entry.owner_object) = (None, Some(other));
+                }
+            }
+            _ => {
+                let [x, y] = self.point();
+                let entry = self.model.objects.get_mut(&object).expect("it exists");
+                let [before_x, before_y] = entry.positions[2];
+                // Most moves are short, so that objects cross from a cell to the next.
+                let share = if kind < 11 { 0.1 } else { 1.0 };
+                entry.positions[2] = [before_x + (x - before_x) * share, before_y + (y - before_y) * share];
+                let creature = &mut self.room.server[reference];
+                creature.position = entry.positions[2];
+                creature.health += 1;
+                creature.secret += 1;
+            }
+        }
+    }
+
+    fn assert_equal(&mut self) {
+        self.model.refresh();
+        for (guest, entry) in self.room.guests.iter().enumerate() {
+            for &object in self.model.objects.keys() {
+                let is_relevant = self.room.server.is_relevant(entry.id, self.references[object]);
+                assert_eq!(
+                    is_relevant,
+                    self.model.sees(guest, object),
+                    "guest {guest}, object {object}: {:?}",
+                    self.model.objects[&object]
+                );
+            }
+        }
+    }
+
+    /// Passes one tick. Some packets are lost in each direction.
+    fn tick(&mut self) {
+        let packets = self.room.tick();
+        self.model.tick();
+        self.assert_equal();
+        for (guest, packets) in packets.into_iter().enumerate() {
+            let arriving: Vec<_> = packets.into_iter().filter(|_| !self.rng.chance(self.loss)).collect();
+            self.room.deliver(guest, &arriving);
+            let replies = self.room.replies(guest);
+            let arriving: Vec<_> = replies.into_iter().filter(|_| !self.rng.chance(self.loss)).collect();
+            self.room.hear(guest, &arriving);
+        }
+        self.assert_no_leak();
+    }
+
+    /// A client shows nothing new of an object that it does not see.
+    fn assert_no_leak(&mut self) {
+        for guest in 0..GUESTS {
+            let shown: Vec<Option<Creature>> = self
+                .references
+                .iter()
+                .map(|&object| self.room.guests[guest].client.get(object).cloned())
+                .collect();
+            for (object, now) in shown.iter().enumerate() {
+                let is_seen = self.model.objects.contains_key(&object) && self.model.sees(guest, object);
+                let before = self.shown[guest].get(object).cloned().flatten();
+                assert!(is_seen || now.is_none() || *now == before, "guest {guest} got object {object}");
+            }
+            self.shown[guest] = shown;
+        }
+    }
+
+    /// Waits until everything has arrived, and compares all clients with the model.
+    fn settle(&mut self) {
+        self.loss = 0.0;
+        for guest in &self.room.guests {
+            self.room.server.resume(guest.id);
+            self.room.server.set_budget(guest.id, usize::MAX);
+        }
+        (0..120).for_each(|_| self.tick());
+        for guest in 0..GUESTS {
+            for (object, &reference) in self.references.iter().enumerate() {
+                let is_seen = self.model.objects.contains_key(&object) && self.model.sees(guest, object);
+                let replica = self.room.guests[guest].client.get(reference);
+                assert_eq!(replica.is_some(), is_seen, "guest {guest}, object {object}");
+                if let Some(replica) = replica {
+                    let live = &self.room.server[reference];
+                    assert_eq!((replica.position, replica.health), (live.position, live.health));
+                    let is_asleep = self.room.server.dormancy(reference) == Some(Dormancy::All);
+                    assert_eq!(
+                        self.room.guests[guest].client.is_asleep(reference),
+                        is_asleep,
+                        "object {object}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn w20_the_grid_equals_distances_to_each_cell_and_clients_have_what_they_see() {
+    for seed in 0..60 {
+        let mut world = World::new(seed);
+        (0..20).for_each(|_| world.spawn());
+        for tick in 0..120 {
+            for _ in 0..world.rng.below(6) {
+                world.change();
+                world.assert_equal();
+            }
+            world.tick();
+            if tick % 60 == 59 && world.rng.chance(0.5) {
+                let loss = world.loss;
+                world.settle();
+                world.loss = loss;
+            }
+        }
+        world.settle();
+    }
+}

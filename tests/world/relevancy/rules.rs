@@ -1,0 +1,375 @@
+//! Each rule of relevancy by itself.
+
+use repl::prelude::*;
+use repl::{Area, CloseReason, Group, Relevancy};
+
+use super::{Banner, Bird, Creature, RADIUS, SIDE, creature, in_plane, register, room};
+use crate::support::{Room, leaks};
+
+/// Whether the client of a guest has an object.
+fn has<T: Replicated>(room: &Room, guest: usize, object: ObjectRef<T>) -> bool {
+    room.guests[guest].client.contains(object)
+}
+
+#[test]
+fn s188_nobody_sees_what_is_switched_off_and_no_byte_of_it_is_sent() {
+    const SECRET: u32 = 0xdead_b1e5;
+    let mut room = room(2);
+    let owner = room.guests[0].id;
+    let [banner, flag] = [1, 2].map(|colour| room.server.spawn(Banner { colour }));
+    room.server.set_owner(banner, Some(owner));
+    room.server.set_owner(flag, Some(owner));
+    room.server.set_relevancy(flag, Relevancy::AttachedTo(banner.erase()));
+    room.settle();
+    assert!((0..2).all(|guest| has(&room, guest, banner) && has(&room, guest, flag)));
+    room.server.set_relevancy(banner, Relevancy::Nobody);
+    room.settle();
+    assert!((0..2).all(|guest| !has(&room, guest, banner) && !has(&room, guest, flag)));
+    let late = room.enter();
+    for _ in 0..50 {
+        room.server[banner].colour = room.server[banner].colour.wrapping_add(1) | SECRET;
+        room.server[flag].colour = SECRET;
+        for (guest, packets) in room.tick().into_iter().enumerate() {
+            assert!(!packets.iter().any(|packet| leaks(packet, &SECRET.to_le_bytes())));
+            room.deliver(guest, &packets);
+        }
+        room.acknowledge();
+    }
+    assert!(!room.server.is_relevant(late, banner) && !room.server.is_relevant(owner, banner));
+    room.server[banner].colour = SECRET;
+    room.server.set_relevancy(banner, Relevancy::Always);
+    room.settle();
+    for guest in 0..3 {
+        let client = &room.guests[guest].client;
+        let colours = (client.get(banner).map(|b| b.colour), client.get(flag).map(|b| b.colour));
+        assert_eq!(colours, (Some(SECRET), Some(SECRET)), "the same guids are valid again");
+    }
+}
+
+#[test]
+fn s210_what_is_far_away_is_torn_off_with_its_last_state() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.locate(Area::within(RADIUS).flat().slower_beyond(20.0, 50), in_plane);
+    room.server.register::<Bird>().register::<Banner>();
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let far = room.server.spawn(creature(80.0, 0.0));
+    room.settle();
+    for health in 50..53 {
+        room.server[far].health = health;
+        room.step();
+    }
+    room.server[far].health = 60;
+    room.server.tear_off(far);
+    (0..10).for_each(|_| _ = room.step());
+    let client = &room.guests[0].client;
+    assert!(client.is_torn_off(far));
+    assert_eq!(client[far].health, 60);
+}
+
+#[test]
+fn s188_objects_with_positions_are_seen_near_a_viewpoint() {
+    let mut room = room(2);
+    let id = room.guests[0].id;
+    let (near, far) = (room.server.spawn(creature(50.0, 0.0)), room.server.spawn(creature(500.0, 0.0)));
+    room.settle();
+    assert!(!has(&room, 0, near), "a connection without viewpoints sees no positions");
+    room.server.set_viewpoints(id, &[[0.0, 0.0, 0.0]]);
+    room.settle();
+    assert!(has(&room, 0, near) && !has(&room, 0, far));
+    room.server.set_viewpoints(id, &[[500.0, 0.0, 0.0], [0.0; 3]]);
+    room.settle();
+    assert!(has(&room, 0, near) && has(&room, 0, far), "each of several viewpoints sees");
+    room.server.set_viewpoints(id, &[]);
+    room.settle();
+    assert!(!has(&room, 0, near) && !has(&room, 0, far));
+    assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0);
+}
+
+#[test]
+fn s188_a_plane_ignores_the_height_and_space_does_not() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let creature = room.server.spawn(creature(0.0, 0.0));
+    let (low, high) = (
+        room.server.spawn(Bird { position: [0.0, 0.0, 1_000.0] }),
+        room.server.spawn(Bird { position: [0.0, 0.0, 2_000.0] }),
+    );
+    room.server.set_viewpoints(id, &[[0.0, 0.0, 2_000.0]]);
+    room.settle();
+    assert!(has(&room, 0, creature) && has(&room, 0, high) && !has(&room, 0, low));
+}
+
+#[test]
+fn s191_what_leaves_the_area_is_closed_and_what_comes_back_is_whole() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let object = room.server.spawn(creature(0.0, 0.0));
+    room.settle();
+    room.server[object].position = [300.0, 0.0];
+    room.settle();
+    assert!(!has(&room, 0, object));
+    let mut closes = Vec::new();
+    while let Some(event) = room.guests[0].client.poll_event() {
+        if let ClientEvent::Despawned(reference, reason) = event {
+            closes.push((reference == object.erase(), reason));
+        }
+    }
+    assert_eq!(closes, [(true, CloseReason::Relevancy)]);
+    room.server[object].health = 77;
+    room.settle();
+    room.server[object].position = [10.0, 10.0];
+    room.settle();
+    let replica = room.guests[0].client.get(object).expect("it is near again");
+    assert_eq!((replica.health, replica.position), (77, [10.0, 10.0]));
+}
+
+/// The server sends nothing about an object to a connection that does not see the object: neither changes nor
+/// openings.
+#[test]
+fn s188_no_byte_of_what_is_not_seen_is_sent() {
+    let mut room = room(2);
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    room.server.set_viewpoints(ids[0], &[[0.0; 3]]);
+    let object = room.server.spawn(creature(10.0, 10.0));
+    room.settle();
+    for value in 0..20_u32 {
+        let canary = 0xC0DE_0000 + value;
+        room.server[object].health = canary;
+        let packets = room.tick();
+        assert!(packets[0].iter().any(|packet| leaks(packet, &canary.to_le_bytes())), "it is seen there");
+        assert!(!packets[1].iter().any(|packet| leaks(packet, &canary.to_le_bytes())));
+    }
+}
+
+/// Returns how often the client gains an object while `change` moves it or the viewpoint.
+fn gains(mut change: impl FnMut(&mut Room, ConnectionId, ObjectRef<Creature>, f32)) -> usize {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let object = room.server.spawn(creature(99.0, 12.5));
+    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
+    let mut gained = 0;
+    for step in 0..60 {
+        change(&mut room, id, object, if step % 2 == 0 { -1.0 } else { 1.0 });
+        room.settle();
+        while let Some(event) = room.guests[0].client.poll_event() {
+            gained += usize::from(matches!(event, ClientEvent::Spawned(_)));
+        }
+    }
+    gained
+}
+
+#[test]
+fn s190_what_moves_back_and_forth_at_the_border_is_not_removed_again_and_again() {
+    for distance in [0.01, 1.0, SIDE / 2.0] {
+        let moved = gains(|room, _, object, side| {
+            room.server[object].position = [100.0 + side * distance, 12.5];
+        });
+        assert_eq!(moved, 1, "an object that moves by {distance}");
+        let looked = gains(|room, id, _, side| {
+            room.server.set_viewpoints(id, &[[side * distance, 12.5, 0.0]]);
+        });
+        assert_eq!(looked, 1, "a viewpoint that moves by {distance}");
+    }
+}
+
+#[test]
+fn s190_what_comes_from_farther_away_is_not_seen_before_it_is_within_the_radius() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
+    let object = room.server.spawn(creature(300.0, 12.5));
+    let mut see = |x: f32| {
+        room.server[object].position = [x, 12.5];
+        room.settle();
+        has(&room, 0, object)
+    };
+    assert_eq!(
+        [200.0, 130.0, 120.0, 80.0, 120.0, 130.0].map(&mut see),
+        [false, false, false, true, true, false]
+    );
+}
+
+#[test]
+fn s188_an_owner_sees_its_objects_wherever_they_are() {
+    let mut room = room(2);
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    let (pawn, purse) = (room.server.spawn(creature(900.0, 0.0)), room.server.spawn(Banner { colour: 3 }));
+    room.server.set_relevancy(purse, Relevancy::OwnerOnly);
+    room.settle();
+    assert!((0..2).all(|guest| !has(&room, guest, pawn) && !has(&room, guest, purse)));
+    for (owner, other) in [(0, 1), (1, 0)] {
+        room.server.set_owner(pawn, Some(ids[owner]));
+        room.server.set_owner(purse, Some(ids[owner]));
+        room.settle();
+        assert!(has(&room, owner, pawn) && has(&room, owner, purse));
+        assert!(!has(&room, other, pawn) && !has(&room, other, purse));
+    }
+    let late = room.enter();
+    room.settle();
+    assert!(!has(&room, 2, pawn) && !has(&room, 2, purse), "{late:?} does not own them");
+}
+
+#[test]
+fn s188_what_is_attached_is_seen_with_what_carries_it() {
+    let mut room = room(2);
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    room.server.set_viewpoints(ids[0], &[[0.0; 3]]);
+    let (pawn, sword) = (room.server.spawn(creature(0.0, 0.0)), room.server.spawn(Banner::default()));
+    let gem = room.server.spawn(Banner::default());
+    room.server.set_relevancy(sword, Relevancy::AttachedTo(pawn.erase()));
+    room.server.set_relevancy(gem, Relevancy::AttachedTo(sword.erase()));
+    room.settle();
+    let see = |room: &Room| -> Vec<bool> { (0..2).map(|guest| has(room, guest, pawn)).collect() };
+    let same = |room: &Room| {
+        (0..2).all(|guest| {
+            has(room, guest, sword) == has(room, guest, pawn)
+                && has(room, guest, gem) == has(room, guest, pawn)
+        })
+    };
+    assert!(see(&room) == [true, false] && same(&room));
+    room.server[pawn].position = [400.0, 0.0];
+    room.settle();
+    assert!(see(&room) == [false, false] && same(&room));
+    room.server.set_owner(pawn, Some(ids[1]));
+    room.settle();
+    assert!(see(&room) == [false, true] && same(&room), "the owner of the carrier sees what it carries");
+    room.server.set_visible(ids[1], pawn, false);
+    room.settle();
+    assert!(see(&room) == [false, false] && same(&room), "what is attached is hidden with its carrier");
+    room.server.set_visible(ids[1], pawn, true);
+    room.settle();
+    assert!(see(&room) == [false, true] && same(&room));
+    room.server.despawn(pawn);
+    room.settle();
+    assert!((0..2).all(|guest| !has(&room, guest, sword) && !has(&room, guest, gem)), "nobody sees orphans");
+    assert_eq!(room.server.relevancy(sword), Some(Relevancy::OwnerOnly));
+    room.server.set_relevancy(sword, Relevancy::Always);
+    room.settle();
+    assert!((0..2).all(|guest| has(&room, guest, sword) && has(&room, guest, gem)));
+}
+
+#[test]
+fn groups_are_seen_by_those_who_joined_them() {
+    let mut room = room(2);
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    let (red, blue) = (Group(1), Group(2));
+    let flags = [red, blue].map(|group| {
+        let flag = room.server.spawn(Banner::default());
+        room.server.set_relevancy(flag, Relevancy::Group(group));
+        flag
+    });
+    room.server.join_group(ids[0], red);
+    room.server.join_group(ids[1], blue);
+    room.server.join_group(ids[1], red);
+    room.settle();
+    let see = |room: &Room, guest| flags.map(|flag| has(room, guest, flag));
+    assert_eq!((see(&room, 0), see(&room, 1)), ([true, false], [true, true]));
+    room.server.leave_group(ids[1], red);
+    let packets = {
+        room.server[flags[0]].colour = 0xBEEF_CAFE;
+        room.tick()
+    };
+    assert!(
+        !packets[1].iter().any(|packet| leaks(packet, &0xBEEF_CAFE_u32.to_le_bytes())),
+        "not even in the same tick"
+    );
+    room.settle();
+    assert_eq!((see(&room, 0), see(&room, 1)), ([true, false], [false, true]));
+}
+
+/// A client that joins late receives what it sees and nothing else, even if viewpoints and groups were set
+/// before its session began.
+#[test]
+fn s188_a_late_joiner_receives_what_it_sees() {
+    let mut room = room(0);
+    let near: Vec<_> = (0..100).map(|at| room.server.spawn(creature(at as f32 / 2.0, 0.0))).collect();
+    let far: Vec<_> = (0..100).map(|at| room.server.spawn(creature(900.0 + at as f32, 0.0))).collect();
+    let flag = room.server.spawn(Banner::default());
+    room.server.set_relevancy(flag, Relevancy::Group(Group(7)));
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.join_group(id, Group(7));
+    room.settle();
+    assert!(near.iter().all(|&object| has(&room, 0, object)) && has(&room, 0, flag));
+    assert!(far.iter().all(|&object| !has(&room, 0, object)));
+    assert!(room.guests[0].client.is_synchronized());
+}
+
+/// A position that is no number, or that is out of the range of cells, is somewhere, and nothing panics.
+#[test]
+fn positions_without_a_place_do_no_harm() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let object = room.server.spawn(creature(f32::NAN, f32::INFINITY));
+    for value in [f32::MAX, f32::MIN, f32::NEG_INFINITY, f32::NAN, -0.0, 1e20] {
+        room.server[object].position = [value, value];
+        room.server.set_viewpoints(id, &[[value, value, value]]);
+        room.settle();
+    }
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server[object].position = [0.0, SIDE];
+    room.settle();
+    assert!(has(&room, 0, object));
+}
+
+#[test]
+fn objects_outside_of_the_server_have_positions_too() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register_external::<Creature>();
+    room.server.locate(Area::within(100.0).flat(), in_plane);
+    room.server.register::<Bird>().register::<Banner>();
+    let id = room.enter();
+    let mut live = creature(0.0, 0.0);
+    let object = room.server.external().spawn(&live);
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.settle();
+    assert!(has(&room, 0, object));
+    live.position = [500.0, 0.0];
+    room.server.external().compare(object, &live).expect("it exists");
+    room.settle();
+    assert!(!has(&room, 0, object));
+}
+
+#[test]
+#[should_panic(expected = "an object cannot be attached to itself, nor to what is attached to it")]
+fn circles_of_attached_objects_are_refused() {
+    let mut room = room(0);
+    let [one, other] = [0, 1].map(|colour| room.server.spawn(Banner { colour }));
+    room.server.set_relevancy(one, Relevancy::AttachedTo(other.erase()));
+    room.server.set_relevancy(other, Relevancy::AttachedTo(one.erase()));
+}
+
+#[test]
+#[should_panic(expected = "`Banner` has no positions: call `locate::<Banner>` before `connect`")]
+fn an_object_without_a_position_cannot_be_located() {
+    let mut room = room(0);
+    let banner = room.server.spawn(Banner::default());
+    room.server.set_relevancy(banner, Relevancy::Located);
+}
+
+/// A connection never has so many cells in sight that looking for them takes long.
+#[test]
+fn areas_with_too_many_cells_are_refused_in_every_order() {
+    let refused = |make: fn() -> Area| std::panic::catch_unwind(make).is_err();
+    assert!(refused(|| Area::within(100.0).keep_within(1e9)));
+    assert!(refused(|| Area::within(100.0).cells_of(5.0)));
+    assert!(refused(|| Area::within(100.0).cells_of(10.0).keep_within(200.0)));
+    assert!(refused(|| Area::within(100.0).cells_of(f32::NAN)));
+    assert!(!refused(|| Area::within(100.0).cells_of(20.0).keep_within(320.0).flat()));
+}
+
+/// A connection that has ended is kept for a while, but it takes no viewpoints and groups any more.
+#[test]
+fn a_connection_that_has_ended_gets_nothing_in_sight() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let near = room.server.spawn(creature(0.0, 0.0));
+    let banner = room.server.spawn(Banner::default());
+    room.server.set_relevancy(banner, Relevancy::Group(Group(1)));
+    room.server.disconnect(id);
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.join_group(id, Group(1));
+    assert!(!room.server.is_relevant(id, near) && !room.server.is_relevant(id, banner));
+}
