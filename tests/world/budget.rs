@@ -156,6 +156,29 @@ fn s189_what_a_function_prefers_comes_first_openings_included() {
 }
 
 #[test]
+fn s189_objects_that_are_removed_while_everything_waits_have_no_values_for_a_function() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+    room.server.set_priority_by(|creature: &Creature, _| 1.0 + creature.position[0]);
+    let creatures: Vec<_> = (0..60).map(|_| room.server.spawn(Creature::default())).collect();
+    let id = room.enter();
+    room.settle();
+    room.server.set_budget(id, 1_500);
+    for (value, creature) in creatures.iter().rev().enumerate() {
+        room.server.despawn(*creature);
+        creatures.iter().for_each(|&other| {
+            if let Some(other) = room.server.get_mut(other) {
+                other.health = value as u32;
+            }
+        });
+        room.step();
+    }
+    room.server.set_budget(id, 1 << 20);
+    room.settle();
+    assert_eq!(room.client().objects::<Creature>().count(), 0);
+}
+
+#[test]
 fn s192_w17_what_waits_for_one_connection_costs_the_others_nothing() {
     let bytes = |is_limited: bool| {
         let (mut room, creatures) = room(ServerConfig::default(), 2, 200);

@@ -95,6 +95,10 @@ impl Backlog {
         order.extend(ages.of(waiting).map(|(slot, age)| {
             let object = &world.objects[slot as usize];
             let priority = priorities.of(slot, object.class, || {
+                if !object.alive {
+                    // Only its closing waits, and its values are gone.
+                    return 1.0;
+                }
                 let viewer = Viewer {
                     connection: id,
                     is_owner: object.owner == Some(id),
