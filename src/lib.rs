@@ -462,9 +462,9 @@ pub use repl_net::{
     ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
     ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
-    Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Position, ReceiveError,
+    Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Placed, Position, ReceiveError,
     ReceivedCall, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, SpawnError, Transmit, UpdateRate, Viewer,
+    ServerEvent, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their

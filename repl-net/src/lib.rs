@@ -69,7 +69,7 @@ pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, S
 pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
-pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
+pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use server::{
@@ -80,7 +80,9 @@ pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
-pub use session::events::{ClientEvent, CloseReason, CompareError, ServerEvent, SpawnError};
+pub use session::events::{
+    ClientEvent, CloseReason, CompareError, ServerEvent, SpawnError, StaticSpawnError,
+};
 pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};

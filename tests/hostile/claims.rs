@@ -13,8 +13,8 @@ use super::recording::{SESSION, client_after};
 use super::{Actor, Pebble, budget, shown};
 
 /// The numbers of the classes on the wire, in the order of their names.
-const ACTOR: u64 = 0;
-const PEBBLE: u64 = 1;
+pub(super) const ACTOR: u64 = 0;
+pub(super) const PEBBLE: u64 = 1;
 /// The handles of an actor, in the order of declaration.
 const HANDLES: u64 = 14;
 const NAME: u64 = 2;
@@ -32,7 +32,7 @@ fn open(slot: u64, class: u64, writer: &mut BitWriter) {
 
 /// Writes where an object comes from, that the client is a simulated proxy that does not own it, and that the
 /// packet does not contain all of its properties.
-fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
+pub(super) fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
     writer.write_exp_golomb(archetype, 0);
@@ -41,12 +41,12 @@ fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
 }
 
 /// Writes how many objects open, including the first.
-fn run(objects: u64, writer: &mut BitWriter) {
+pub(super) fn run(objects: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(objects - 1, 0);
 }
 
 /// Writes a list of one handle. `may_be_empty` is true if the list could also be empty.
-fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
+pub(super) fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
     writer.write_flag(true);
     if may_be_empty {
         writer.write_flag(true);

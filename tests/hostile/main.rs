@@ -16,6 +16,7 @@ mod hello;
 mod items;
 mod messages;
 mod recording;
+mod statics;
 mod to_client;
 mod to_server;
 
@@ -111,17 +112,27 @@ struct Pebble {
     weight: u8,
 }
 
+/// The path of an object that both sides have.
+const PATH: &str = "stage/actor";
+
 fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>();
+    client.place_static(PATH, placed_actor());
+}
+
+/// Returns the object that clients have under [`PATH`] before the server's arrives.
+fn placed_actor() -> Actor {
+    let bags = FastArray::from([Bag::default()]);
+    Actor { score: 7, friends: vec![ObjectRef::NULL; 3], bags, maybe: Some(1), ..Actor::default() }
 }
 
 /// Everything that a client shows.
-type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>);
+type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>, Option<Actor>);
 
 fn shown(client: &Client) -> Shown {
     let actors = client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect();
     let pebbles = client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone())).collect();
-    (actors, pebbles)
+    (actors, pebbles, client.placed(PATH).cloned())
 }
 
 /// The bytes that an array stores for each item in addition to the item: its id, its time, and its entry in

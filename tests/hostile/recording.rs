@@ -9,7 +9,7 @@ use repl::prelude::*;
 use super::forge::Numbers;
 use super::hello::welcome;
 use super::support::{Packets, Room};
-use super::{Actor, Bag, Mood, Pebble, register};
+use super::{Actor, Bag, Mood, PATH, Pebble, register};
 
 /// The session of every recorded client.
 pub(crate) const SESSION: u64 = 1_000;
@@ -45,8 +45,17 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     for _ in 0..ticks {
         for _ in 0..5 {
             let at = numbers.below(actors.len());
-            match numbers.below(15) {
+            match numbers.below(17) {
                 10 => actors.push(room.server.spawn(Actor { score: 9, ..Actor::default() })),
+                // The actor under the path comes and goes.
+                15 => match room.server.find_static::<Actor>(PATH) {
+                    Some(actor) => room.server.despawn(actor),
+                    None => _ = room.server.spawn_static(PATH, Actor { score: 8, ..super::placed_actor() }),
+                },
+                16 => {
+                    let actor = room.server.find_static::<Actor>(PATH).unwrap_or_default();
+                    room.server.set_visible(id, actor, numbers.below(3) > 0);
+                }
                 11 if actors.len() > 1 => room.server.despawn(actors.swap_remove(at)),
                 what => {
                     let other = actors[numbers.below(actors.len())];

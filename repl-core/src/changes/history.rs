@@ -55,6 +55,11 @@ impl History {
         &self.ever
     }
 
+    /// Counts properties as changed, so that clients that join receive them.
+    pub fn count_as_changed(&mut self, handles: &HandleSet) {
+        self.ever.union(handles);
+    }
+
     /// Appends a changelist that is not empty. `keep` says whether the history keeps the changelist, because
     /// some connection is not at the end.
     ///

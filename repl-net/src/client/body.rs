@@ -10,6 +10,7 @@ use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 
 use crate::session::events::CloseReason;
+use crate::transport::path::{StaticName, read_name, read_path};
 use crate::transport::reassembly::Part;
 use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
@@ -41,13 +42,15 @@ impl From<ReadError> for BodyError {
 /// The header of an opening, which comes before its values. An opening is the update that creates an object
 /// on the client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenHead {
+pub(crate) struct OpenHead<'a> {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
+    /// The name of the object if it is static. Such an object has no archetype.
+    pub(crate) name: Option<StaticName<&'a str>>,
 }
 
 /// Receives the entries of a body, one by one.
@@ -56,6 +59,9 @@ pub(crate) trait Visitor {
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
     /// Returns how many handles a class has. Returns `None` if there is no class with this number.
     fn handles_of(&self, class: u32) -> Option<u32>;
+    /// Returns how many archetypes a class has, with the one of `Default`. Returns `None` if there is no
+    /// class with this number.
+    fn archetypes_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;
     fn update(
@@ -66,11 +72,13 @@ pub(crate) trait Visitor {
     ) -> Result<(), BodyError>;
     fn open(
         &mut self,
-        head: OpenHead,
+        head: OpenHead<'_>,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError>;
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError>;
+    /// The server closes an object. It names the path if the object was static and the client may not know
+    /// the path.
+    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError>;
     fn part(&mut self, part: Part) -> Result<(), BodyError>;
 }
 
@@ -126,13 +134,13 @@ fn walk_sorted(
                 run.walk(start, reader, previous, visitor)?;
             }
             SegmentKind::Close => {
-                let reason = match reader.read_bits(2)? {
-                    0 => CloseReason::Destroyed,
-                    1 => CloseReason::Relevancy,
-                    2 => CloseReason::TearOff,
-                    _ => return Err(ReadError::UnknownVariant.into()),
+                let (reason, path) = match reader.read_bits(2)? {
+                    0 => (CloseReason::Destroyed, None),
+                    1 => (CloseReason::Relevancy, None),
+                    2 => (CloseReason::TearOff, None),
+                    _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
                 };
-                visitor.close(slot, reason)?;
+                visitor.close(slot, reason, path.as_deref())?;
             }
             SegmentKind::Fragment => visitor.part(Part::read(slot, sequence, reader)?)?,
         }
@@ -165,6 +173,8 @@ struct Run {
     /// The slot after the last slot of the run of openings.
     end: u32,
     origin: Origin,
+    /// The name of the only object of the run, if it is static.
+    name: Option<StaticName<String>>,
 }
 
 impl Run {
@@ -186,12 +196,14 @@ impl Run {
                 origin
             }
         };
-        let more = reader.read_exp_golomb(0)?;
+        let archetypes = visitor.archetypes_of(origin.class).ok_or(ReadError::OutOfRange)?;
+        let name = if origin.archetype == archetypes { Some(read_name(reader)?) } else { None };
+        let more = if name.is_some() { 0 } else { reader.read_exp_golomb(0)? };
         if more > (reader.remaining() / LEAST_RUN_BITS) as u64 {
             return Err(ReadError::OutOfRange.into());
         }
         let end = first.checked_add(more as u32).and_then(|last| last.checked_add(1));
-        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
+        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, name })
     }
 
     /// Reads the values of all objects in the run of openings. The argument `start` is the bit at which the
@@ -204,12 +216,13 @@ impl Run {
         visitor: &mut impl Visitor,
     ) -> Result<(), BodyError> {
         let Origin { generation, class, archetype, proxy } = self.origin;
+        let name = self.name.as_ref().map(StaticName::as_deref);
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
         let mut head_bits = reader.position().saturating_sub(start);
         for slot in self.first..self.end {
             let values = reader.position();
             let list = PropertyList { handles, head_bits };
-            visitor.open(OpenHead { slot, generation, class, archetype, proxy }, list, reader)?;
+            visitor.open(OpenHead { slot, generation, class, archetype, proxy, name }, list, reader)?;
             if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
                 return Err(ReadError::OutOfRange.into());
             }

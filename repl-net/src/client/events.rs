@@ -5,6 +5,7 @@
 //! report, or below [`LEAST`].
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use repl_core::ObjectRef;
 
@@ -47,7 +48,9 @@ impl ClientEvents {
         self.queue.retain(|event| match event {
             ClientEvent::Spawned(object)
             | ClientEvent::RoleChanged(object)
-            | ClientEvent::TornOff(object) => *object != removed,
+            | ClientEvent::TornOff(object)
+            | ClientEvent::Bound(object, _)
+            | ClientEvent::UnknownPath(object, _) => *object != removed,
             _ => true,
         });
     }
@@ -60,20 +63,36 @@ impl ClientEvents {
 
     /// Drops the events about objects that were spawned and despawned before the user polled. Of an object
     /// that was despawned, keeps no other event. Keeps only the last event about a change of the role of each
-    /// object.
+    /// object, and the last of each kind of event about each path.
     fn thin_out(&mut self) {
         let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut changed: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut torn_off: HashMap<ObjectRef<()>, usize> = HashMap::new();
+        let mut unknown: HashMap<ObjectRef<()>, usize> = HashMap::new();
+        let mut bound: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut destroyed: HashMap<Arc<str>, usize> = HashMap::new();
         for at in 0..events.len() {
             match events.get(at).cloned().flatten() {
                 Some(ClientEvent::Spawned(object)) => _ = spawned.insert(object, at),
                 Some(ClientEvent::RoleChanged(object)) => drop_at(&mut events, changed.insert(object, at)),
                 Some(ClientEvent::TornOff(object)) => _ = torn_off.insert(object, at),
+                Some(ClientEvent::UnknownPath(object, _)) => _ = unknown.insert(object, at),
+                Some(ClientEvent::Bound(_, path)) => {
+                    drop_at(&mut events, destroyed.remove(&path));
+                    drop_at(&mut events, bound.insert(path, at));
+                }
+                Some(ClientEvent::Unbound(object, path)) => {
+                    drop_at(&mut events, changed.remove(&object));
+                    drop_at(&mut events, bound.insert(path, at));
+                }
+                Some(ClientEvent::PathDestroyed(path)) => {
+                    drop_at(&mut events, destroyed.insert(path, at));
+                }
                 Some(ClientEvent::Despawned(object, _)) => {
                     drop_at(&mut events, changed.remove(&object));
                     drop_at(&mut events, torn_off.remove(&object));
+                    drop_at(&mut events, unknown.remove(&object));
                     if let Some(start) = spawned.remove(&object) {
                         drop_at(&mut events, Some(start));
                         drop_at(&mut events, Some(at));
@@ -143,5 +162,26 @@ mod tests {
         events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
         events.thin_out();
         assert_eq!(events.queue, [ClientEvent::Despawned(object(1), CloseReason::Relevancy)]);
+    }
+
+    #[test]
+    fn s199_the_last_event_about_each_path_is_kept() {
+        let mut events = ClientEvents::default();
+        let door: Arc<str> = Arc::from("door");
+        events.push(ClientEvent::PathDestroyed(door.clone()));
+        for number in 0..100 {
+            events.push(ClientEvent::Bound(object(number), door.clone()));
+            events.push(ClientEvent::RoleChanged(object(number)));
+            events.push(ClientEvent::Unbound(object(number), door.clone()));
+        }
+        events.push(ClientEvent::PathDestroyed(door.clone()));
+        for number in 200..300 {
+            events.push(ClientEvent::Spawned(object(number)));
+            events.push(ClientEvent::UnknownPath(object(number), Arc::from("gate")));
+            events.push(ClientEvent::Despawned(object(number), CloseReason::Destroyed));
+        }
+        events.thin_out();
+        let last = [ClientEvent::Unbound(object(99), door.clone()), ClientEvent::PathDestroyed(door)];
+        assert_eq!(events.queue, last);
     }
 }

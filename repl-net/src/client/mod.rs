@@ -13,11 +13,13 @@ mod interpolated;
 mod mentions;
 mod messages;
 mod outcome;
+mod path_table;
 mod reconnecting;
 mod replica;
 mod replicas;
 mod sessions;
 mod slot_table;
+mod statics;
 mod tear_off;
 mod torn_off;
 mod view;
@@ -55,6 +57,7 @@ use sessions::Sessions;
 pub use change_feed::Change;
 pub use clock::ServerClock;
 pub use interpolated::{Interpolate, Interpolated};
+pub use replicas::Placed;
 pub use view::ClientStats;
 
 /// The reason why a packet was not applied.

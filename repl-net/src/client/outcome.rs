@@ -4,6 +4,8 @@
 //! packet was applied. The first validation makes the outcome, so in it every reference resolves. If this may
 //! change what user code reads, a second validation uses the outcome.
 
+use std::sync::Arc;
+
 use repl_core::Guid;
 
 use crate::transport::slot_set::SlotSet;
@@ -13,6 +15,8 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct Outcome {
     opened: Vec<Guid>,
     closed: Vec<u32>,
+    /// The paths of the static objects that the packet creates.
+    paths: Vec<Arc<str>>,
     /// The slots of the removed objects (`closed`), as a set.
     closing: SlotSet,
 }
@@ -23,20 +27,27 @@ pub(crate) struct Outcome {
 pub(crate) struct OutcomeMark {
     opened: usize,
     closed: usize,
+    paths: usize,
 }
 
 impl Outcome {
     /// Returns an empty outcome for slots below `slots`.
     pub(crate) fn new(slots: usize) -> Self {
-        Self { opened: Vec::new(), closed: Vec::new(), closing: SlotSet::up_to(slots) }
+        let closing = SlotSet::up_to(slots);
+        Self { opened: Vec::new(), closed: Vec::new(), paths: Vec::new(), closing }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.truncate(OutcomeMark { opened: 0, closed: 0 });
+        self.truncate(OutcomeMark { opened: 0, closed: 0, paths: 0 });
     }
 
     pub(crate) fn open(&mut self, guid: Guid) {
         self.opened.push(guid);
+    }
+
+    /// Records that the packet creates a static object with this path.
+    pub(crate) fn name(&mut self, path: &str) {
+        self.paths.push(Arc::from(path));
     }
 
     /// Records that the packet removes the object in `slot`, if there is one. The argument `slot` must be
@@ -47,12 +58,13 @@ impl Outcome {
     }
 
     pub(crate) fn mark(&self) -> OutcomeMark {
-        OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
+        OutcomeMark { opened: self.opened.len(), closed: self.closed.len(), paths: self.paths.len() }
     }
 
     /// Removes the objects that were added since `mark` from the outcome.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
+        self.paths.truncate(mark.paths);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
             self.closing.remove(slot);
         }
@@ -63,6 +75,12 @@ impl Outcome {
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();
+        self.paths.sort_unstable();
+    }
+
+    /// Returns whether the packet creates two objects with the same path. Call [`sort`](Self::sort) before.
+    pub(crate) fn has_path_twice(&self) -> bool {
+        self.paths.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
     }
 
     pub(crate) fn opens(&self, guid: Guid) -> bool {
@@ -81,6 +99,6 @@ impl Outcome {
     /// Returns whether two outcomes create and remove the same objects. The two outcomes that are compared
     /// must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.opened == other.opened && self.closed == other.closed
+        self.opened == other.opened && self.closed == other.closed && self.paths == other.paths
     }
 }

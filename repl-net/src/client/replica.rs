@@ -7,6 +7,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use repl_core::__private::ObjectCallbackPolicy;
 use repl_core::{
@@ -18,11 +19,13 @@ use crate::session::archetype::Archetype;
 
 /// The object to which an update belongs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Subject {
+pub(crate) enum Subject<'a> {
     /// The update changes the existing object in this row.
     Row(u32),
     /// The update creates a new object with the initial values of this archetype.
     Archetype(u32),
+    /// The update binds the object that the user has placed under this path.
+    Placed(&'a str),
 }
 
 /// A callback of the user's object type. S54 states the order in which callbacks run.
@@ -53,7 +56,7 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// data that [`apply`](Self::apply) needs.
     fn validate(
         &self,
-        subject: Subject,
+        subject: Subject<'_>,
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
@@ -80,7 +83,8 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
     /// Returns the slot of the object in each row.
     fn slots(&self) -> &[u32];
-    fn has_archetype(&self, archetype: u32) -> bool;
+    /// Returns how many archetypes the class has, with the one of `Default`.
+    fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
     /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
@@ -91,6 +95,14 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
     /// moved to the row of the removed object.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
+    /// Returns whether the user has placed an object under a path, and no object of the server has it.
+    fn has_placed(&self, path: &str) -> bool;
+    /// Adds the object that the user has placed under a path. Returns the row of the object, or `None` if
+    /// there is no such object.
+    fn bind(&mut self, slot: u32, path: &str) -> Option<u32>;
+    /// Takes an object out of its row and keeps it as an object that the user has placed. Returns the slot of
+    /// the object that was moved to its row.
+    fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
     /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot
@@ -122,6 +134,8 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) departed: HashMap<Guid, T>,
     /// Objects that the server has torn off. They belong to the user.
     pub(crate) torn_off: BTreeMap<Guid, T>,
+    /// The objects that the user has placed under paths, except those that are in a row.
+    pub(crate) placed: BTreeMap<Arc<str>, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
     /// For each handle from 1 on, the index in `notifies` plus one, or zero if the property of the handle has
@@ -154,6 +168,7 @@ impl<T: Replicated> TypedReplica<T> {
             slots: Vec::new(),
             departed: HashMap::new(),
             torn_off: BTreeMap::new(),
+            placed: BTreeMap::new(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
         }
@@ -186,6 +201,13 @@ impl<T: Replicated> TypedReplica<T> {
         if self.class.lends_entries() {
             self.borrow_for_user(row);
         }
+    }
+
+    /// Adds an object in a new row, and returns the row.
+    fn push_row(&mut self, slot: u32, object: T) -> u32 {
+        self.live.push(object);
+        self.slots.push(slot);
+        (self.live.len() as u32).saturating_sub(1)
     }
 
     /// Takes the object out of a row. Returns the object, and the slot of the object that was moved to the
@@ -259,7 +281,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
 
     fn validate(
         &self,
-        subject: Subject,
+        subject: Subject<'_>,
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
@@ -274,6 +296,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             Subject::Archetype(archetype) => {
                 let object = self.archetypes.get(archetype as usize).map(|make| make());
                 class.validate(object.as_ref(), handles, reader, references, checked)
+            }
+            Subject::Placed(path) => {
+                class.validate(self.placed.get(path), handles, reader, references, checked)
             }
         }
     }
@@ -349,8 +374,29 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.archetypes.iter().map(|make| self.class.begin_sums(&make())).collect()
     }
 
-    fn has_archetype(&self, archetype: u32) -> bool {
-        (archetype as usize) < self.archetypes.len()
+    fn archetypes(&self) -> u32 {
+        self.archetypes.len() as u32
+    }
+
+    fn has_placed(&self, path: &str) -> bool {
+        self.placed.contains_key(path)
+    }
+
+    fn bind(&mut self, slot: u32, path: &str) -> Option<u32> {
+        let mut object = self.placed.remove(path)?;
+        self.class.make_replica(&mut object);
+        if !self.notifies.is_empty() {
+            let mut old = self.class.shadow_of(&object);
+            self.class.make_replica(&mut old);
+            self.old.push(old);
+        }
+        Some(self.push_row(slot, object))
+    }
+
+    fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32> {
+        let (object, moved) = self.take_row(row)?;
+        self.placed.insert(path, object);
+        moved
     }
 
     fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
@@ -362,9 +408,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if !self.notifies.is_empty() {
             self.old.push(make());
         }
-        self.live.push(make());
-        self.slots.push(slot);
-        (self.live.len() as u32).saturating_sub(1)
+        let object = make();
+        self.push_row(slot, object)
     }
 
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32> {

@@ -3,6 +3,7 @@
 //! *Invariant:* an object is in the column of its class and in the table of slots, or in neither.
 
 mod applier;
+mod placed;
 mod reception;
 mod torn_off;
 mod validator;
@@ -10,6 +11,7 @@ mod view;
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use repl_core::{Checked, Epoch, Guid, ObjectRef, Objects, Replicated};
 
@@ -18,6 +20,7 @@ use super::departed::Departed;
 use super::events::ClientEvents;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
+use super::path_table::PathTable;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
@@ -26,6 +29,8 @@ use crate::session::traffic::Traffic;
 use crate::transport::reassembly::Reassembly;
 use crate::transport::segment::PreviousLists;
 use crate::transport::slot_set::SlotSet;
+
+pub use placed::Placed;
 
 /// An object that the current packet has changed.
 #[derive(Debug)]
@@ -41,6 +46,7 @@ pub(crate) struct Replicas {
     by_type: HashMap<TypeId, u16>,
     pub(crate) classes: ClassList,
     slots: SlotTable,
+    pub(crate) paths: PathTable,
     mentions: Mentions,
     reassembly: Reassembly,
     max_object_bytes: usize,
@@ -67,6 +73,7 @@ impl Replicas {
             by_type: HashMap::new(),
             classes: ClassList::default(),
             slots: SlotTable::new(max_objects),
+            paths: PathTable::default(),
             mentions: Mentions::default(),
             reassembly: Reassembly::default(),
             max_object_bytes,
@@ -137,21 +144,32 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
-    fn close(&mut self, slot: u32) -> Option<Guid> {
+    /// Removes the object in a slot, if there is one. Returns its guid. If the user has placed the object, the
+    /// client keeps it, and its path is returned too.
+    fn close(&mut self, slot: u32) -> Option<(Guid, Option<Arc<str>>)> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;
         let guid = Guid::new(slot, generation);
         let known = self.slots.known(guid);
-        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, known) {
+        let placed = self.paths.bound_path(slot).cloned();
+        let column = self.columns.get_mut(class as usize)?;
+        let moved = match &placed {
+            Some(path) => column.unbind(row, path.clone()),
+            None => column.remove(row, known),
+        };
+        if let Some(moved) = moved {
             self.slots.set_row(moved, row);
         }
         self.slots.set(slot, 0, 0, 0);
+        self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
-        self.departed.insert(known, class);
+        if placed.is_none() {
+            self.departed.insert(known, class);
+        }
         if let Some(feed) = self.feeds.get_mut(&class) {
             feed.forget(slot);
         }
-        Some(guid)
+        Some((guid, placed))
     }
 
     /// Removes all objects, because a new session has begun: the server sends the objects that the client may
@@ -160,10 +178,14 @@ impl Replicas {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
         for slot in 0..self.slots.len() as u32 {
             let known = self.reference::<()>(slot);
-            if let (Some(_), Some(object)) = (self.close(slot), known) {
-                events.push(ClientEvent::Despawned(object, reason));
+            if let (Some((_, unbound)), Some(object)) = (self.close(slot), known) {
+                events.push(match unbound {
+                    Some(path) => ClientEvent::Unbound(object, path),
+                    None => ClientEvent::Despawned(object, reason),
+                });
             }
         }
+        self.paths.clear();
         self.reassembly = Reassembly::default();
         // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
         let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
@@ -185,5 +207,9 @@ impl Replicas {
 
     fn handles_of(&self, class: u32) -> Option<u32> {
         Some(self.columns.get(self.classes.registered(class)?)?.program().handles())
+    }
+
+    fn archetypes_of(&self, class: u32) -> Option<u32> {
+        Some(self.columns.get(self.classes.registered(class)?)?.archetypes())
     }
 }

@@ -51,6 +51,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`] has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
+    /// Returns how many archetypes the class has, with the one of `Default`.
+    fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
     /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
@@ -250,6 +252,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
 
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize {
         self.shadows.class.items_of(&self.shadows.rows[row as usize], handles)
+    }
+
+    fn archetypes(&self) -> u32 {
+        self.shadows.archetypes.len() as u32
     }
 
     fn begin_sums(&self) -> Vec<Vec<u64>> {

@@ -8,10 +8,10 @@ use std::marker::PhantomData;
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::Server;
 use super::handed_over::HandedOver;
+use super::{Birth, Server};
 use crate::session::archetype::ArchetypeId;
-use crate::session::events::{CompareError, SpawnError};
+use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 
 /// The objects of a class that live outside the server: in an ECS, or in any other store of the user. The
 /// server stores only the shadows of external objects: the values that it has sent to clients.
@@ -121,8 +121,24 @@ impl<T: Replicated> External<'_, T> {
         archetype: ArchetypeId<T>,
         live: &T,
     ) -> Result<ObjectRef<T>, SpawnError> {
+        self.add(archetype, Birth::Plain, live)
+    }
+
+    /// Adds an object that clients know by a path, as [`Server::spawn_static`] does, if the path and a slot
+    /// are free.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`Server::try_spawn_static`].
+    #[track_caller]
+    pub fn try_spawn_static(&mut self, path: &str, live: &T) -> Result<ObjectRef<T>, StaticSpawnError> {
+        let birth = self.server.static_birth(path)?;
+        Ok(self.add(ArchetypeId::default(), birth, live)?)
+    }
+
+    #[track_caller]
+    fn add(&mut self, archetype: ArchetypeId<T>, birth: Birth, live: &T) -> Result<ObjectRef<T>, SpawnError> {
         let position = self.server.world.shadows::<T>().and_then(|shadows| shadows.position_of(live));
-        let reference = self.server.add(archetype, position, None, HandedOver::push)?;
+        let reference = self.server.add(archetype, position, birth, HandedOver::push)?;
         let must_renumber = self.server.world.hand_over(reference, live);
         debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)

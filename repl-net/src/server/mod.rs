@@ -24,6 +24,7 @@ mod openings;
 mod ownership;
 mod pacing;
 mod part_size;
+mod paths;
 mod peer;
 mod priority;
 mod rates;
@@ -33,6 +34,7 @@ mod schedule;
 mod served;
 mod sessions;
 mod sleep;
+mod statics;
 mod subobjects;
 mod tear_off;
 mod transmit;
@@ -41,6 +43,7 @@ mod views;
 mod world;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitWriter, ObjectRef, PropertyIndex, Replicated};
@@ -138,6 +141,15 @@ pub struct Server {
     served: Served,
     events: ServerEvents,
     tick_watch: TickWatch,
+}
+
+/// What a new object is besides an object.
+enum Birth {
+    Plain,
+    /// It is a subobject of the object in this slot.
+    Subobject(u32),
+    /// It is static, with this path.
+    Static(Arc<str>),
 }
 
 impl Server {
@@ -277,18 +289,17 @@ impl Server {
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
-        self.add(archetype, position, None, |rows: &mut OwnRows<T>| rows.0.push(object))
+        self.add(archetype, position, Birth::Plain, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, as a subobject of the object in the slot `parent` if there is one. The connections
-    /// that have it in sight then see it. The argument `add` adds the object's row to the source of its
-    /// class.
+    /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
+    /// object's row to the source of its class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
         position: Option<Position>,
-        parent: Option<u32>,
+        birth: Birth,
         add: impl FnOnce(&mut S),
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
@@ -299,9 +310,17 @@ impl Server {
         );
         let reference = self.world.spawn(number, position, self.is_frozen(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
-            if let Some(parent) = parent {
-                self.world.add_subobject(slot, parent);
-            }
+            let parent = match birth {
+                Birth::Plain => None,
+                Birth::Subobject(parent) => {
+                    self.world.add_subobject(slot, parent);
+                    Some(parent)
+                }
+                Birth::Static(path) => {
+                    self.world.make_static(slot, path);
+                    None
+                }
+            };
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {
                     debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");

@@ -4,10 +4,10 @@
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::Server;
 use super::cells::Relevancy;
 use super::rows::OwnRows;
 use super::world::World;
+use super::{Birth, Server};
 use crate::session::archetype::ArchetypeId;
 
 impl Server {
@@ -35,8 +35,8 @@ impl Server {
     ) -> Option<ObjectRef<T>> {
         let parent = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent))?;
         let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
-        let archetype = ArchetypeId::default();
-        match self.add(archetype, position, Some(parent), |rows: &mut OwnRows<T>| rows.0.push(object)) {
+        let (archetype, birth) = (ArchetypeId::default(), Birth::Subobject(parent));
+        match self.add(archetype, position, birth, |rows: &mut OwnRows<T>| rows.0.push(object)) {
             Ok(reference) => Some(reference),
             Err(error) => panic!("{error}"),
         }

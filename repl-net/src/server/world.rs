@@ -21,6 +21,7 @@ use super::forest::Forest;
 use super::handed_over::ExternalColumn;
 use super::later::LaterChanges;
 use super::object::{Object, TearOff};
+use super::paths::Paths;
 use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
@@ -73,6 +74,8 @@ pub(crate) struct World {
     pub(crate) owners: Forest,
     /// Which objects are subobjects of which objects.
     pub(crate) subobjects: Forest,
+    /// The paths of static objects.
+    pub(crate) paths: Paths,
     /// The objects that not everyone sees who could see them by their relevancy.
     pub(crate) audiences: BTreeMap<u32, Audience>,
     pub(crate) changes: Changes,
@@ -414,6 +417,12 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
+    /// Returns the objects in a word of 64 slots that are opened one by one, as a bit mask: subobjects wait for
+    /// their parents, and static objects have paths.
+    pub(crate) fn opened_alone_in(&self, word: usize) -> u64 {
+        self.subobjects.below_in(word) | self.paths.in_word(word)
+    }
+
     /// Returns the objects whose audience is a group, and what is attached to them.
     pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
         let wanted = Audience::Group(group);
@@ -424,8 +433,9 @@ impl World {
     /// Removes an object from the server. `holders` connections use the slot of the removed object. The slot
     /// of a removed object becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
+        let is_told_to_joiners = self.paths.destroy(slot);
         let entry = &mut self.objects[slot as usize];
-        (entry.alive, entry.holders) = (false, holders);
+        (entry.alive, entry.holders) = (false, holders + u32::from(is_told_to_joiners));
         let (class, row) = (entry.class, entry.row);
         if let Some(moved) = self.columns[class as usize].remove(row) {
             self.objects[moved as usize].row = row;
@@ -455,6 +465,8 @@ impl World {
         if entry.holders > 0 {
             return;
         }
+        self.paths.remove(slot);
+        let entry = &mut self.objects[slot as usize];
         // After all generations of a slot are used up, the slot is never used again.
         if let Some(generation) = entry.generation.checked_add(1) {
             *entry = Object::new(generation);

@@ -3,6 +3,7 @@
 //! *Invariant:* events are queued in the order in which things happened, and no event is reported twice.
 
 use std::fmt;
+use std::sync::Arc;
 
 use repl_core::{ObjectRef, WriteError};
 
@@ -36,6 +37,28 @@ pub enum CloseReason {
 pub struct SpawnError {
     /// The configured limit, [`max_objects`](crate::ServerConfig::max_objects).
     pub max_objects: usize,
+}
+
+/// The error of a spawn of a static object ([`Server::try_spawn_static`](crate::Server::try_spawn_static)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StaticSpawnError {
+    /// Every slot is taken. Destroyed static objects take slots until their paths are
+    /// [forgotten](crate::Server::forget_destroyed_paths).
+    #[error(transparent)]
+    NoSlot(#[from] SpawnError),
+    /// The path is empty, or longer than 255 bytes, or too long for a packet. Use a shorter path.
+    #[error("a path of {bytes} bytes: a path has from 1 to {max_bytes} bytes")]
+    PathLength {
+        /// The length of the path.
+        bytes: usize,
+        /// The greatest length: 255, or less if
+        /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) is small.
+        max_bytes: usize,
+    },
+    /// Another object has the path. Despawn it first, or use another path.
+    #[error("another object has the path")]
+    PathTaken,
 }
 
 /// The error of comparing an object that lives outside the server. See [`External`](crate::External).
@@ -143,6 +166,22 @@ pub enum ClientEvent {
     /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it (S210). See
     /// [`Client::is_torn_off`](crate::Client::is_torn_off).
     TornOff(ObjectRef<()>),
+    /// The static object with this path has arrived, and is the object that this client has
+    /// [placed](crate::Client::place_static) under the path (S199). The object has the values of the server
+    /// already.
+    Bound(ObjectRef<()>, Arc<str>),
+    /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
+    /// or another session has begun. The client keeps it under its path with its last state, as the object
+    /// that was placed.
+    Unbound(ObjectRef<()>, Arc<str>),
+    /// The object of the last event [`Spawned`](Self::Spawned) is static, and this client has placed no
+    /// object of its class under this path. The client has the object as it has any other. To bind it, call
+    /// [`place_static`](crate::Client::place_static).
+    UnknownPath(ObjectRef<()>, Arc<str>),
+    /// The server has destroyed the static object with this path, under which this client has placed an
+    /// object (S212). The client keeps its object until [`remove_placed`](crate::Client::remove_placed): hide
+    /// it or remove it. If the object was bound, an event [`Unbound`](Self::Unbound) comes before this event.
+    PathDestroyed(Arc<str>),
     /// An object was removed. Until the next event is polled, [`Client::departed`](crate::Client::departed)
     /// returns its last state.
     Despawned(ObjectRef<()>, CloseReason),

@@ -16,6 +16,7 @@ pub(crate) mod message;
 pub(crate) mod outbox;
 pub(crate) mod packet;
 pub(crate) mod parts;
+pub(crate) mod path;
 pub(crate) mod rate_limit;
 pub(crate) mod reassembly;
 pub(crate) mod role;

@@ -20,6 +20,7 @@ use std::ops::Range;
 use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
+use super::path::{StaticName, path_bits, write_name};
 use super::role::Proxy;
 
 /// The kind of a segment, which all its entries have.
@@ -141,6 +142,8 @@ pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
+    /// The number of the archetype. A static object, which has a path instead, has the number after the last
+    /// archetype of the class.
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
 }
@@ -155,6 +158,8 @@ pub(crate) struct RunHeader<'a> {
     pub(crate) count: u32,
     /// The number of classes on this connection.
     pub(crate) classes: u32,
+    /// The name of the object if it is static. A run with a name has one object.
+    pub(crate) name: Option<StaticName<&'a str>>,
 }
 
 impl RunHeader<'_> {
@@ -166,6 +171,16 @@ impl RunHeader<'_> {
             .into_iter()
             .fold(ENTRY_BITS.saturating_add(35 + PROXY_BITS), usize::saturating_add)
             .saturating_add(handles_bits(self.count))
+            .saturating_add(self.name_bits())
+    }
+
+    /// Returns the number of bits that the name of a static object takes.
+    pub(crate) fn name_bits(&self) -> usize {
+        match self.name {
+            None => 0,
+            Some(StaticName::Known) => 1,
+            Some(StaticName::Path(path)) => path_bits(path).saturating_add(1),
+        }
     }
 }
 
@@ -285,7 +300,7 @@ impl SegmentWriter {
     ) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);
-        let RunHeader { origin, handles, count, classes } = *run_header;
+        let RunHeader { origin, handles, count, classes, name } = *run_header;
         let class = origin.class as usize;
         let same = self.origin == Some(origin) && self.previous.of(class) == Some(handles);
         if self.origin.replace(origin).is_some() {
@@ -298,7 +313,10 @@ impl SegmentWriter {
             origin.proxy.write(writer);
             self.opening_handles(class, count, handles, writer);
         }
-        writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
+        match name {
+            Some(name) => write_name(name, writer),
+            None => writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0),
+        }
     }
 
     /// Writes which properties of an opening follow with their values. If all properties follow, this takes

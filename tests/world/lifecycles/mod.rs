@@ -1,11 +1,13 @@
 //! Lifecycles of objects: objects that are torn off, whose replication is switched off, that are owned by
-//! other objects.
+//! other objects, that are part of a level.
 //!
 //! *Invariant:* the tests deliver, lose or repeat each packet by hand, or with a seed.
 
 mod openings;
 mod owners;
+mod random_static_objects;
 mod random_tear_offs;
+mod static_objects;
 mod subobjects;
 mod tear_offs;
 

@@ -3,6 +3,7 @@
 //! *Invariant:* applying never fails, because validation has refused every entry that could not be applied.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use repl_core::{BitReader, BitSlice, Checked, Guid, ObjectRef, Observer, ReferenceMap};
 
@@ -26,6 +27,34 @@ pub(super) struct Applier<'a> {
 }
 
 impl Applier<'_> {
+    /// Creates an object in an empty slot, or binds the object that the user has placed under its path.
+    fn create(&mut self, head: OpenHead<'_>) -> Result<(), BodyError> {
+        let Replicas { columns, classes, slots, paths, created_or_removed, .. } = &mut *self.replicas;
+        let class = classes.registered(head.class).ok_or_else(|| BodyError::malformed("no such class"))?;
+        let column = columns.get_mut(class).ok_or_else(|| BodyError::malformed("no such class"))?;
+        let path = head.name.and_then(|name| paths.resolve(head.slot, head.generation, name));
+        let path: Option<Arc<str>> = path.map(Arc::from);
+        let bound = path.as_ref().and_then(|path| column.bind(head.slot, path));
+        let row = bound.unwrap_or_else(|| column.insert(head.slot, head.archetype));
+        slots.set(head.slot, head.generation.get(), class as u16, row);
+        let guid = Guid::new(head.slot, head.generation);
+        created_or_removed.push(guid);
+        let object = ObjectRef::new(slots.known(guid));
+        let Some(path) = path else {
+            paths.remove(head.slot);
+            self.events.push(ClientEvent::Spawned(object));
+            return Ok(());
+        };
+        paths.open(head.slot, head.generation, path.clone(), bound.is_some());
+        if bound.is_some() {
+            self.events.push(ClientEvent::Bound(object, path));
+        } else {
+            self.events.push(ClientEvent::Spawned(object));
+            self.events.push(ClientEvent::UnknownPath(object, path));
+        }
+        Ok(())
+    }
+
     fn values(
         &mut self,
         slot: u32,
@@ -92,6 +121,10 @@ impl Visitor for Applier<'_> {
         self.replicas.handles_of(class)
     }
 
+    fn archetypes_of(&self, class: u32) -> Option<u32> {
+        self.replicas.archetypes_of(class)
+    }
+
     fn classes(&self) -> u32 {
         self.replicas.classes.len()
     }
@@ -107,24 +140,13 @@ impl Visitor for Applier<'_> {
 
     fn open(
         &mut self,
-        head: OpenHead,
+        head: OpenHead<'_>,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let is_new = self.replicas.slots.generation(head.slot).is_none();
         if is_new {
-            let class = self
-                .replicas
-                .classes
-                .registered(head.class)
-                .ok_or_else(|| BodyError::malformed("no such class"))?;
-            let column =
-                self.replicas.columns.get_mut(class).ok_or_else(|| BodyError::malformed("no such class"))?;
-            let row = column.insert(head.slot, head.archetype);
-            self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
-            let guid = Guid::new(head.slot, head.generation);
-            self.replicas.created_or_removed.push(guid);
-            self.events.push(ClientEvent::Spawned(ObjectRef::new(self.replicas.slots.known(guid))));
+            self.create(head)?;
         }
         let proxy = Proxy { is_asleep: false, ..head.proxy };
         if self.replicas.slots.set_proxy(head.slot, proxy) && !is_new {
@@ -136,17 +158,26 @@ impl Visitor for Applier<'_> {
         Ok(())
     }
 
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
+    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError> {
         self.replicas.slots.stamp(slot, self.stamp);
         self.replicas.slots.asleep.remove(slot);
         if reason == CloseReason::TearOff {
             if let Some(guid) = self.replicas.tear_off(slot) {
                 self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
             }
-        } else if let Some(guid) = self.replicas.close(slot) {
+        } else if let Some((guid, unbound)) = self.replicas.close(slot) {
             self.replicas.created_or_removed.push(guid);
             let known = ObjectRef::new(self.replicas.slots.known(guid));
-            self.events.push(ClientEvent::Despawned(known, reason));
+            self.events.push(match unbound {
+                Some(path) => ClientEvent::Unbound(known, path),
+                None => ClientEvent::Despawned(known, reason),
+            });
+        }
+        if reason == CloseReason::Destroyed
+            && let Some(path) = self.replicas.paths.destroy(slot, path)
+            && self.replicas.has_placed(&path)
+        {
+            self.events.push(ClientEvent::PathDestroyed(path));
         }
         Ok(())
     }

@@ -65,6 +65,9 @@ impl Replicas {
             }
         }
         self.outcome.sort();
+        if self.outcome.has_path_twice() {
+            return Err(BodyError::malformed("two objects with the same path"));
+        }
         std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
         let may_differ = self.checked.has_asked() && self.slots.outcome.closes_any();
         let is_settled = !(first.has_missed() || may_differ);

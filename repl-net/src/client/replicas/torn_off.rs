@@ -37,6 +37,7 @@ impl Replicas {
         }
         self.slots.set(slot, 0, 0, 0);
         self.mentions.remove_object(slot);
+        self.paths.remove(slot);
         self.slots.torn_off.insert(known, class);
         if let Some(feed) = self.feeds.get_mut(&class) {
             feed.tear_off(slot, known);

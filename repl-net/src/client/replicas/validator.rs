@@ -114,6 +114,10 @@ impl Visitor for Validator<'_> {
         self.replicas.handles_of(class)
     }
 
+    fn archetypes_of(&self, class: u32) -> Option<u32> {
+        self.replicas.archetypes_of(class)
+    }
+
     fn classes(&self) -> u32 {
         self.replicas.classes.len()
     }
@@ -136,7 +140,7 @@ impl Visitor for Validator<'_> {
 
     fn open(
         &mut self,
-        head: OpenHead,
+        head: OpenHead<'_>,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
@@ -147,9 +151,16 @@ impl Visitor for Validator<'_> {
             .registered(head.class)
             .ok_or_else(|| BodyError::malformed("no such class"))?;
         let column = self.replicas.columns.get(class).ok_or_else(|| BodyError::malformed("no such class"))?;
-        if !column.has_archetype(head.archetype) {
-            return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
-        }
+        let path = match head.name {
+            None if head.archetype >= column.archetypes() => {
+                return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
+            }
+            None => None,
+            Some(name) => {
+                let path = self.replicas.paths.resolve(head.slot, head.generation, name);
+                Some(path.ok_or_else(|| BodyError::malformed("a path that the object cannot have"))?)
+            }
+        };
         let guid = Guid::new(head.slot, head.generation);
         let Some(known) = self.replicas.slots.epoch().from_wire(guid) else {
             return Err(BodyError::malformed("a generation that is too great"));
@@ -160,7 +171,15 @@ impl Visitor for Validator<'_> {
         let subject = match self.replicas.slots.generation(head.slot) {
             None => {
                 self.outcome.open(guid);
-                Subject::Archetype(head.archetype)
+                path.into_iter().for_each(|path| self.outcome.name(path));
+                match path {
+                    Some(path) if column.has_placed(path) => Subject::Placed(path),
+                    Some(_) => Subject::Archetype(0),
+                    None => Subject::Archetype(head.archetype),
+                }
+            }
+            Some(_) if path != self.replicas.paths.path(head.slot, head.generation).map(|path| &**path) => {
+                return Err(BodyError::malformed("an object with another path than before"));
             }
             Some(generation) => match self.replicas.slots.class_and_row(head.slot) {
                 Some((known, row)) if known as usize == class && generation == head.generation => {
@@ -178,7 +197,7 @@ impl Visitor for Validator<'_> {
         column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)
     }
 
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
+    fn close(&mut self, slot: u32, reason: CloseReason, _: Option<&str>) -> Result<(), BodyError> {
         self.check(slot)?;
         if reason != CloseReason::TearOff {
             self.outcome.close(slot);

@@ -19,6 +19,7 @@ mod resolve;
 mod shares;
 mod sleeping;
 mod spawns;
+mod statics;
 mod subobjects;
 mod tear_off;
 
@@ -140,12 +141,13 @@ impl Connection {
         let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
             let (spawns, others) =
-                self.objects.begin(word, mask, seen.word(word), world.subobjects.below_in(word));
+                self.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
             world.compare_mask_for_open(word, spawns);
             self.stir_opened(world, word, spawns);
             slots_of(word, others).for_each(|slot| self.show(world, slot));
         }
         world.alive = alive;
+        self.tell_all_destroyed(world);
     }
 
     /// Ends the session of the connection. After the end of the session, the connection uses no slots.
@@ -232,7 +234,8 @@ impl Connection {
     /// Begins to send an object in `slot` to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32) {
         self.objects.set_view(slot, self.view().is_shared_now(world, slot));
-        if self.objects.show(slot, self.outbox.next(), world.subobjects.parent(slot).is_some()) {
+        let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
+        if self.objects.show(slot, self.outbox.next(), is_alone) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }
@@ -243,6 +246,9 @@ impl Connection {
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
         let closed = self.objects.destroy(slot, self.outbox.next());
         self.begin_close(world, slot, closed);
+        if world.paths.is_static(slot) {
+            self.tell_destroyed(slot);
+        }
         self.uses(slot)
     }
 
@@ -269,6 +275,9 @@ impl Connection {
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
         let is_alive = world.objects[slot as usize].alive;
+        if !is_alive {
+            self.objects.forget_path(slot);
+        }
         world.release(slot);
         if reopen && is_alive {
             self.show(world, slot);

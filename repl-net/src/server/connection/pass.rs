@@ -20,6 +20,7 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
 use crate::transport::in_flight::{Content, Sent};
+use crate::transport::path::{path_bits, write_path};
 use crate::transport::segment::{
     ENTRY_BITS, RunHeader, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
@@ -30,6 +31,8 @@ use crate::transport::table::{Table, TableChange};
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
+/// The reason of the closing of a destroyed object if the closing names the path of the object.
+const DESTROYED_PATH: u64 = 3;
 /// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
 
@@ -152,7 +155,7 @@ impl Connection {
         }
         let slot = self.objects.first_unknown();
         if (slot as usize) < context.world.limits.max_objects {
-            self.write_close(slot, CloseReason::Relevancy, context.now);
+            self.write_close(slot, CloseReason::Relevancy, None, context.now);
         }
     }
 
@@ -353,7 +356,10 @@ impl Connection {
         let tracked = self.objects.get(slot);
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
             _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),
-            Phase::Closing(reason) => self.send_close(slot, reason, context.now),
+            Phase::Closing(_) | Phase::Unsent if self.waits_for_path(slot, context.world) => {
+                self.objects.must_send(slot)
+            }
+            Phase::Closing(reason) => self.send_close(slot, reason, context),
             Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if tracked.is_some_and(|tracked| tracked.open_bits <= SMALL_OPEN_BITS) => {
@@ -364,22 +370,29 @@ impl Connection {
         }
     }
 
-    fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
-        if self.write_close(slot, reason, now) {
-            self.objects.close_sent(slot, self.outbox.sequence(), now);
+    fn send_close(&mut self, slot: u32, reason: CloseReason, context: &PassContext<'_>) {
+        let path = self.path_to_close(slot, context).filter(|_| reason == CloseReason::Destroyed);
+        if self.write_close(slot, reason, path.map(|path| &**path), context.now) {
+            self.objects.close_sent(slot, self.outbox.sequence(), context.now);
         } else {
             self.objects.must_send(slot);
         }
     }
 
-    /// Writes the closing of an object, which makes the client remove the object. Returns `false` if the
-    /// packets have no room for the closing.
-    pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
-        let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
+    /// Writes the closing of an object, which makes the client remove the object. The closing of a destroyed
+    /// object may name its path. Returns `false` if the packets have no room for the closing.
+    fn write_close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>, now: Duration) -> bool {
+        let has_room = self.outbox.make_room(ENTRY_BITS + 2 + path.map_or(0, path_bits), now);
         if has_room {
             self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
                 segment.slot(slot, writer);
-                writer.write_bits(reason as u64, 2);
+                match path {
+                    Some(path) => {
+                        writer.write_bits(DESTROYED_PATH, 2);
+                        write_path(path, writer);
+                    }
+                    None => writer.write_bits(reason as u64, 2),
+                }
             });
         }
         has_room
@@ -393,7 +406,7 @@ impl Connection {
         let may_have_items = self.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, mut later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
-        let origin = self.origin(slot, context);
+        let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
         let world = &mut *context.world;
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
@@ -403,8 +416,13 @@ impl Connection {
             handles: list.handles(),
             count: column.program().handles(),
             classes: context.classes.len(),
+            name: self.name_of(slot, path.as_deref()),
         };
-        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_header.count) + values.bit_len();
+        let estimate = ENTRY_BITS
+            + OPEN_BITS
+            + run_header.name_bits()
+            + handles_bits(run_header.count)
+            + values.bit_len();
         let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
             segment.run(slot, 1, &run_header, writer);

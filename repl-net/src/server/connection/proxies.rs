@@ -24,10 +24,12 @@ impl Connection {
     /// update).
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
+        let is_static = context.world.paths.is_static(slot);
+        let archetypes = || context.world.column(object.class).archetypes();
         Origin {
             generation: object.generation,
             class: context.classes.wire(object.class.into()),
-            archetype: object.archetype,
+            archetype: if is_static { archetypes() } else { object.archetype },
             proxy: self.view().proxy(object),
         }
     }
@@ -55,8 +57,9 @@ impl Connection {
             handles: &HandleSet::new(),
             count: context.world.column_of(slot).program().handles(),
             classes: context.classes.len(),
+            name: self.name_of(slot, context.world.paths.path(slot).map(|path| &**path)),
         };
-        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_header.count);
+        let estimate = ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count);
         if !self.outbox.make_room(estimate, context.now) {
             return false;
         }

@@ -62,7 +62,11 @@ impl Connection {
         for (sequence, late) in self.late.take(range) {
             match late {
                 Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
-                Late::Opened(word, mask) => self.objects.openings_arrived(sequence, word, mask),
+                Late::Opened(word, mask) => {
+                    self.objects.openings_arrived(sequence, word, mask);
+                    let statics = mask & world.paths.in_word(word);
+                    slots_of(word, statics).for_each(|slot| self.path_arrived_late(world, slot, sequence));
+                }
                 Late::Closed(word, mask) => self.closes_arrived(world, sequence, word, mask),
             }
         }
@@ -129,7 +133,10 @@ impl Connection {
             _ if !self.is_current(world, slot, sent.generation) => {}
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
             Content::Proxy => self.objects.update_step(slot),
-            Content::Open(list) => self.objects.opening_arrived(slot, sequence, list),
+            Content::Open(list) => {
+                self.objects.opening_arrived(slot, sequence, list);
+                self.path_arrived(world, slot);
+            }
         }
     }
 

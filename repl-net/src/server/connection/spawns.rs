@@ -57,6 +57,7 @@ impl Connection {
                 handles: &run.header.handles,
                 count: context.world.column(run.header.class).program().handles(),
                 classes: classes.len(),
+                name: None,
             };
             let Some(sent) = self.outbox.run(run.first, &run_header, run.sizes(), context.now) else { break };
             if sent == 0 {

@@ -14,6 +14,7 @@
 mod joining;
 mod new_elements;
 mod outcomes;
+mod paths;
 mod pending_spawns;
 mod sending;
 mod sleep;
@@ -68,6 +69,8 @@ pub(crate) struct ObjectStates {
     view: View,
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
     sleep: Option<Box<Sleep>>,
+    /// The static objects whose paths the client knows. `None` if the client knows no path.
+    known_paths: Option<Box<SlotSet>>,
 }
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
@@ -96,6 +99,7 @@ impl ObjectStates {
             joining: Joining::default(),
             view: View::new(id, is_replay),
             sleep: None,
+            known_paths: None,
         }
     }
 
@@ -280,21 +284,22 @@ impl ObjectStates {
     }
 
     /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
-    /// only the objects in `seen`. The objects in `subobjects` wait for their parents. Returns the objects
-    /// that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
-    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, subobjects: u64) -> (u64, u64) {
+    /// only the objects in `seen`. The objects in `alone` are never opened together with others. Returns the
+    /// objects that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, alone: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);
-        let spawns = shown & self.view.default_openings_in(word) & !subobjects;
+        let spawns = shown & self.view.default_openings_in(word) & !alone;
         self.known.insert_mask(word, spawns);
         self.out_of_step.insert_mask(word, spawns);
         self.pending_spawns.add_mask(word, spawns);
         (spawns, shown & !spawns)
     }
 
-    /// Begins to send an object to the client, in the packet `since` or a later packet. A subobject waits for
-    /// its parent. Returns `false` if the client has the object already, or must still remove it.
-    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_subobject: bool) -> bool {
+    /// Begins to send an object to the client, in the packet `since` or a later packet. The argument
+    /// `is_alone` says whether the object is never opened together with others. Returns `false` if the client
+    /// has the object already, or must still remove it.
+    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_alone: bool) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
         {
@@ -306,7 +311,7 @@ impl ObjectStates {
         }
         self.known.insert(slot);
         self.out_of_step.insert(slot);
-        if is_subobject || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
+        if is_alone || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
             self.to_send.insert(slot);
             self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
         }
@@ -395,6 +400,7 @@ impl ObjectStates {
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
         known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
         self.view.take_tear_offs();
+        self.known_paths = None;
         known
     }
 

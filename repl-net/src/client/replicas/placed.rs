@@ -1,0 +1,95 @@
+//! Objects that the user has placed under paths, for example the doors of a level: how they wait for the
+//! objects of the server, and how the user finds them (S199).
+//!
+//! *Invariant:* a path has at most one placed object of a class, which waits in the column of its class or is
+//! bound to the object in one slot.
+
+use std::sync::Arc;
+
+use repl_core::{Guid, ObjectRef, Replicated};
+
+use super::Replicas;
+use crate::client::replica::TypedReplica;
+
+/// What became of an object that was [placed](crate::Client::place_static) under a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed<T> {
+    /// The object waits for the server. When the object of the server arrives,
+    /// [`Bound`](crate::ClientEvent::Bound) reports it.
+    Waiting,
+    /// The object of the server has arrived already, and counts as placed from now on. The value that was to
+    /// be placed comes back: move what is not replicated from it to the object, such as handles of meshes.
+    Bound(ObjectRef<T>, T),
+    /// The server has destroyed its object (S212). The placed object waits, in case that the server spawns
+    /// another one under its path: hide it, or [remove](crate::Client::remove_placed) it.
+    Destroyed,
+}
+
+impl Replicas {
+    fn typed_mut<T: Replicated>(&mut self) -> Option<&mut TypedReplica<T>> {
+        let class = *self.by_type.get(&std::any::TypeId::of::<T>())?;
+        self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
+    }
+
+    /// Returns whether the user has placed an object under a path that is not bound.
+    pub(super) fn has_placed(&self, path: &str) -> bool {
+        self.columns.iter().any(|column| column.has_placed(path))
+    }
+
+    /// Returns the object of the server with a path, and its slot.
+    pub(crate) fn find_static<T: Replicated>(&self, path: &str) -> Option<(ObjectRef<T>, u32)> {
+        let (slot, generation) = self.paths.find(path)?;
+        let is_there = self.slots.generation(slot) == Some(generation);
+        let object = ObjectRef::<()>::new(self.slots.known(Guid::new(slot, generation)));
+        Some((self.cast(object).filter(|_| is_there)?, slot))
+    }
+
+    /// Returns the path of an object of the server.
+    pub(crate) fn path<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&str> {
+        self.class_and_row_of(object)?;
+        let slot = object.guid()?.slot();
+        self.paths.path(slot, self.slots.generation(slot)?).map(|path| &**path)
+    }
+
+    /// Places an object under a path, or returns it because the object of the server has arrived. Returns
+    /// `None` if the path has a placed object of the class already.
+    pub(crate) fn place<T: Replicated>(&mut self, path: &str, object: T) -> Option<Placed<T>> {
+        if let Some((found, slot)) = self.find_static::<T>(path) {
+            let is_free = self.paths.bound_path(slot).is_none();
+            self.paths.set_bound(slot, true);
+            return is_free.then_some(Placed::Bound(found, object));
+        }
+        let is_destroyed = self.paths.is_destroyed(path);
+        let column = self.typed_mut::<T>()?;
+        if column.placed.contains_key(path) {
+            return None;
+        }
+        column.placed.insert(Arc::from(path), object);
+        Some(if is_destroyed { Placed::Destroyed } else { Placed::Waiting })
+    }
+
+    pub(crate) fn remove_placed<T: Replicated>(&mut self, path: &str) -> Option<T> {
+        if let Some((_, slot)) = self.find_static::<T>(path) {
+            self.paths.set_bound(slot, false);
+        }
+        self.typed_mut::<T>()?.placed.remove(path)
+    }
+
+    /// Returns the object that the user has placed under a path, whether it waits or is bound.
+    pub(crate) fn placed<T: Replicated>(&self, path: &str) -> Option<&T> {
+        if let Some(waiting) = self.typed::<T>()?.placed.get(path) {
+            return Some(waiting);
+        }
+        let (object, slot) = self.find_static::<T>(path)?;
+        self.paths.bound_path(slot).and_then(|_| self.get(object))
+    }
+
+    pub(crate) fn placed_mut<T: Replicated>(&mut self, path: &str) -> Option<&mut T> {
+        if let Some((object, slot)) = self.find_static::<T>(path)
+            && self.paths.bound_path(slot).is_some()
+        {
+            return self.get_mut(object);
+        }
+        self.typed_mut::<T>()?.placed.get_mut(path)
+    }
+}

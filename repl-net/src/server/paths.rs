@@ -1,0 +1,117 @@
+//! The paths of static objects (S199), also of those that were destroyed, which clients must be told (S212).
+//!
+//! *Invariant:* a slot keeps its path until it is free, so a path is never told of another object.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::transport::slot_set::SlotSet;
+
+/// The paths of static objects.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    by_slot: BTreeMap<u32, Arc<str>>,
+    /// The slots of each path, in the order of the spawns. Only the last can have an object: the others have
+    /// clients that were not told yet of the end of their objects.
+    by_path: BTreeMap<Arc<str>, Vec<u32>>,
+    slots: SlotSet,
+    /// The slots of destroyed objects whose paths are told to the clients that join.
+    destroyed: SlotSet,
+}
+
+impl Paths {
+    /// Gives an object a path. Returns the slot of a destroyed object with the same path, which clients that
+    /// join need no longer be told.
+    pub(crate) fn insert(&mut self, slot: u32, path: Arc<str>) -> Option<u32> {
+        let slots = self.by_path.entry(path.clone()).or_default();
+        let before = slots.last().copied().filter(|&before| self.destroyed.contains(before));
+        slots.push(slot);
+        self.by_slot.insert(slot, path);
+        self.slots.insert(slot);
+        before.into_iter().for_each(|before| self.destroyed.remove(before));
+        before
+    }
+
+    /// Returns the path of the object that is in a slot, or was in it.
+    pub(crate) fn path(&self, slot: u32) -> Option<&Arc<str>> {
+        self.by_slot.get(&slot)
+    }
+
+    /// Returns whether the object in a slot is static.
+    pub(crate) fn is_static(&self, slot: u32) -> bool {
+        self.slots.contains(slot)
+    }
+
+    /// Returns the slot of the last object with a path.
+    pub(crate) fn slot_of(&self, path: &str) -> Option<u32> {
+        self.by_path.get(path)?.last().copied()
+    }
+
+    /// Returns the slots of the earlier objects with the path of an object that some client must still close.
+    pub(crate) fn earlier(&self, slot: u32) -> &[u32] {
+        let slots = self.by_slot.get(&slot).and_then(|path| self.by_path.get(path));
+        let slots = slots.map_or(&[][..], Vec::as_slice);
+        slots.split(|&other| other == slot).next().unwrap_or_default()
+    }
+
+    /// Returns the static objects in a word of 64 slots, as a bit mask.
+    pub(crate) fn in_word(&self, word: usize) -> u64 {
+        self.slots.word(word)
+    }
+
+    /// Records that an object is destroyed. Returns whether it was static.
+    pub(crate) fn destroy(&mut self, slot: u32) -> bool {
+        let is_static = self.is_static(slot);
+        if is_static {
+            self.destroyed.insert(slot);
+        }
+        is_static
+    }
+
+    /// Returns the slots of the destroyed objects whose paths are told to the clients that join.
+    pub(crate) fn destroyed(&self) -> impl Iterator<Item = u32> {
+        self.destroyed.iter()
+    }
+
+    /// Removes and returns the slots of the destroyed objects, which clients that join need no longer be
+    /// told.
+    pub(crate) fn forget_destroyed(&mut self) -> SlotSet {
+        std::mem::take(&mut self.destroyed)
+    }
+
+    /// Forgets the path of a slot, because the slot is free.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(path) = self.by_slot.remove(&slot) else { return };
+        self.slots.remove(slot);
+        self.destroyed.remove(slot);
+        if let Some(slots) = self.by_path.get_mut(&path) {
+            slots.retain(|other| *other != slot);
+            if slots.is_empty() {
+                self.by_path.remove(&path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s212_a_path_is_told_as_destroyed_until_it_has_an_object_again() {
+        let mut paths = Paths::default();
+        let door: Arc<str> = Arc::from("door");
+        assert_eq!(paths.insert(3, door.clone()), None);
+        assert!(paths.destroy(3) && !paths.destroy(4));
+        assert_eq!(paths.destroyed().collect::<Vec<_>>(), [3]);
+        assert_eq!(paths.insert(5, door.clone()), Some(3));
+        assert_eq!((paths.destroyed().count(), paths.slot_of("door")), (0, Some(5)));
+        assert_eq!((paths.earlier(5), paths.earlier(3)), (&[3][..], &[][..]));
+        paths.remove(3);
+        assert!(paths.earlier(5).is_empty() && paths.path(3).is_none());
+        assert!(paths.destroy(5));
+        assert_eq!(paths.forget_destroyed().iter().collect::<Vec<_>>(), [5]);
+        paths.remove(5);
+        assert!(paths.by_slot.is_empty() && paths.by_path.is_empty() && paths.slots.is_empty());
+    }
+}

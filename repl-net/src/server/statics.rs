@@ -1,0 +1,152 @@
+//! The methods of the server for static objects: objects of a level that both sides know by a path (S198 to
+//! S201, S212).
+//!
+//! *Invariant:* at most one object has a path.
+
+use std::sync::Arc;
+
+use repl_core::{HandleSet, ObjectRef, Replicated};
+
+use super::rows::OwnRows;
+use super::world::World;
+use super::{Birth, Server};
+use crate::session::archetype::ArchetypeId;
+use crate::session::events::StaticSpawnError;
+use crate::transport::outbox::FRAME_BITS;
+use crate::transport::path::{LENGTH_BITS, MAX_PATH_BYTES};
+use crate::transport::segment::{ENTRY_BITS, SEGMENT_BITS};
+
+/// The number of bits of the reason of a closing.
+const REASON_BITS: usize = 2;
+
+impl Server {
+    /// Adds an object that clients know by a path, because it belongs to a level that they have too, for
+    /// example a door (S199). Each client [places](crate::Client::place_static) its own object under the same
+    /// path, and this object is bound to it. A client that has placed nothing under the path gets the object
+    /// as it gets any other, and is told the path.
+    ///
+    /// A static object is an object like any other in all other ways: owners, relevancy, conditions, dormancy,
+    /// tear-off and [`despawn`](Self::despawn) work as always. With
+    /// [`Dormancy::Initial`](crate::Dormancy::Initial), a client shows its placed object and receives nothing
+    /// until the object changes here.
+    ///
+    /// The opening of a static object contains all properties that the client may see, so client and server
+    /// have the same values afterwards, also if their levels differ. The path is in each opening until the
+    /// client has acknowledged one (S200). Then an opening takes 1 bit in its place.
+    ///
+    /// If you despawn a static object, every client is told that the path is destroyed, also clients that
+    /// have never seen the object, and clients that join later (S212). For this, its slot stays taken until
+    /// you spawn an object under the path again, or call
+    /// [`forget_destroyed_paths`](Self::forget_destroyed_paths). A path is no secret: clients learn that it is
+    /// destroyed even if the object was hidden from them.
+    ///
+    /// ```
+    /// # use repl_core::Replicated;
+    /// # use repl_net::Server;
+    /// fn load<Door: Replicated + Default>(server: &mut Server) {
+    ///     let door = server.spawn_static("level1/door_7", Door::default());
+    ///     assert_eq!(server.path(door), Some("level1/door_7"));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`spawn`](Self::spawn), if another object has the path, and if the path is
+    /// empty, longer than 255 bytes, or too long for a packet.
+    /// [`try_spawn_static`](Self::try_spawn_static) returns an error instead.
+    #[track_caller]
+    pub fn spawn_static<T: Replicated>(&mut self, path: &str, object: T) -> ObjectRef<T> {
+        match self.try_spawn_static(path, object) {
+            Ok(reference) => reference,
+            Err(error) => panic!("`{path}`: {error}"),
+        }
+    }
+
+    /// Adds an object that clients know by a path, as [`spawn_static`](Self::spawn_static) does, if the path
+    /// and a slot are free.
+    ///
+    /// # Errors
+    /// Returns an error if no slot is free, if another object has the path, or if the length of the path is
+    /// not allowed. Then the object is dropped, and nothing else changes.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn try_spawn_static<T: Replicated>(
+        &mut self,
+        path: &str,
+        object: T,
+    ) -> Result<ObjectRef<T>, StaticSpawnError> {
+        let birth = self.static_birth(path)?;
+        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
+        let archetype = ArchetypeId::default();
+        Ok(self.add(archetype, position, birth, |rows: &mut OwnRows<T>| rows.0.push(object))?)
+    }
+
+    /// Returns what makes a new object static, if it may have this path.
+    pub(super) fn static_birth(&self, path: &str) -> Result<Birth, StaticSpawnError> {
+        let (bytes, max_bytes) = (path.len(), self.max_path_bytes());
+        if !(1..=max_bytes).contains(&bytes) {
+            return Err(StaticSpawnError::PathLength { bytes, max_bytes });
+        }
+        if self.world.slot_with_path(path).is_some() {
+            return Err(StaticSpawnError::PathTaken);
+        }
+        Ok(Birth::Static(Arc::from(path)))
+    }
+
+    /// Returns the greatest length of a path, so that a packet has room for a closing with a path.
+    fn max_path_bytes(&self) -> usize {
+        let other_bits = FRAME_BITS + SEGMENT_BITS + ENTRY_BITS + REASON_BITS + LENGTH_BITS as usize;
+        MAX_PATH_BYTES.min((self.config.mtu_bytes * 8).saturating_sub(other_bits) / 8)
+    }
+
+    /// Returns the object with a path, if it exists and is a `T`.
+    #[must_use]
+    pub fn find_static<T: Replicated>(&self, path: &str) -> Option<ObjectRef<T>> {
+        let slot = self.world.slot_with_path(path)?;
+        let object = &self.world.objects[slot as usize];
+        self.world.has_class::<T>(object.class).then(|| ObjectRef::new(object.guid(slot)))
+    }
+
+    /// Returns the path of an object, if it exists and is [static](Self::spawn_static).
+    #[must_use]
+    pub fn path<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&str> {
+        self.world.paths.path(self.world.slot_of(object)?).map(|path| &**path)
+    }
+
+    /// Returns the paths of the [static objects](Self::spawn_static) that were despawned, which clients that
+    /// join are told (S212). Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
+    pub fn destroyed_paths(&self) -> impl Iterator<Item = &str> {
+        self.world.paths.destroyed().filter_map(|slot| self.world.paths.path(slot)).map(|path| &**path)
+    }
+
+    /// Forgets which static objects were despawned, for example because their level is unloaded: clients that
+    /// join from now on are not told that their paths are destroyed. The slots become free when all connected
+    /// clients were told. Clients forget with a
+    /// [call of their own](crate::Client::forget_destroyed_paths).
+    pub fn forget_destroyed_paths(&mut self) {
+        for slot in self.world.paths.forget_destroyed().iter() {
+            self.world.release(slot);
+        }
+    }
+}
+
+impl World {
+    /// Makes a new object static.
+    pub(crate) fn make_static(&mut self, slot: u32, path: Arc<str>) {
+        let frame = self.frame + 1;
+        // The client's object may begin with any values, so all properties count as changed.
+        let handles = HandleSet::up_to(self.column_of(slot).program().handles());
+        let (object, conditions) = self.object_mut(slot);
+        object.history.count_as_changed(&handles);
+        object.note_changes(&handles, conditions, frame);
+        if let Some(before) = self.paths.insert(slot, path) {
+            self.release(before);
+        }
+    }
+
+    /// Returns the slot of the object that has a path.
+    fn slot_with_path(&self, path: &str) -> Option<u32> {
+        self.paths.slot_of(path).filter(|&slot| self.objects[slot as usize].alive)
+    }
+}
