@@ -72,8 +72,24 @@ impl Pebble {
     }
 }
 
+/// The paths of two static pebbles. A client has placed only the first.
+pub const PATHS: [&str; 2] = ["stage/stone", "stage/sand"];
+
 pub fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>();
+    client.place_static(PATHS[0], Pebble { weight: 77, calls: 0 });
+}
+
+/// Spawns, hides, shows, changes and despawns the static pebbles, in each tick something else.
+pub fn change_statics(server: &mut Server, connection: ConnectionId, tick: usize) {
+    let path = PATHS[tick / 8 % 2];
+    match (server.find_static::<Pebble>(path), tick % 8) {
+        (None, 1) => _ = server.spawn_static(path, Pebble { weight: tick as u8, calls: 0 }),
+        (Some(pebble), 3) => server[pebble].weight += 1,
+        (Some(pebble), 4 | 6) => server.set_visible(connection, pebble, tick % 8 == 6),
+        (Some(pebble), 1) => server.despawn(pebble),
+        _ => {}
+    }
 }
 
 /// Changes one property, a different one in each tick.

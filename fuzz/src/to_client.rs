@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 
-use super::classes::{Actor, Pebble, register};
+use super::classes::{Actor, PATHS, Pebble, register};
 use super::forge::seal;
 use super::packets::{SESSION, split};
 use super::talk::{self, Heard, Hero};
@@ -38,7 +38,12 @@ impl Default for Guest {
 }
 
 /// All objects of a client.
-type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>, Vec<(ObjectRef<Hero>, Hero)>);
+type Shown = (
+    Vec<(ObjectRef<Actor>, Actor)>,
+    Vec<(ObjectRef<Pebble>, Pebble)>,
+    Vec<(ObjectRef<Hero>, Hero)>,
+    Option<Pebble>,
+);
 
 impl Guest {
     /// Ticks the client, and returns the packets that it sends.
@@ -89,7 +94,7 @@ impl Guest {
         let actors = self.client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone()));
         let pebbles = self.client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone()));
         let heroes = self.client.objects::<Hero>().map(|(reference, hero)| (reference, hero.clone()));
-        (actors.collect(), pebbles.collect(), heroes.collect())
+        (actors.collect(), pebbles.collect(), heroes.collect(), self.client.placed(PATHS[0]).cloned())
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{BitReader, CongestionControl};
 
-use super::classes::{Actor, Pebble, change};
+use super::classes::{Actor, Pebble, change, change_statics};
 use super::forge::seal;
 use super::packets::{SESSION, split};
 use super::talk::{self, Heard, Hero};
@@ -95,6 +95,7 @@ impl Host {
             11 => self.server.despawn(self.actors.pop().expect("an actor")),
             _ => {}
         }
+        change_statics(&mut self.server, self.connection, self.ticks);
         talk::say_to_client(&mut self.server, self.connection, &self.heroes, self.ticks);
         self.ticks += 1;
         let before = talk::heroes(&self.server);

@@ -155,7 +155,7 @@ fn s199_a_path_that_was_named_is_known_after_the_object_was_out_of_sight() {
 #[test]
 fn s212_closings_with_paths_end_only_what_they_name() {
     let mut client = client();
-    let mut told = |client: &mut Client, sequence, slot, path: &str| {
+    let told = |client: &mut Client, sequence, slot, path: &str| {
         receive(client, sequence, |writer| close(slot, path.len(), path.as_bytes(), writer)).unwrap();
         std::iter::from_fn(|| client.poll_event()).collect::<Vec<_>>()
     };
