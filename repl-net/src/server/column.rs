@@ -60,6 +60,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Puts the positions of some objects into `positions`, according to their shadows. Each object in
     /// `changed` is a slot and a row. `area` is the area of the class.
     fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
+    /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
+    /// the live object, this is its position, otherwise that of its shadow.
+    fn position(&self, row: u32) -> Option<Position>;
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
@@ -96,6 +99,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     ) -> Vec<Refusal>;
     /// Does what [`Column::scan`] does.
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
+    /// Returns the live object in a row, if the server owns it.
+    fn live(&self, row: usize) -> Option<&T>;
     /// Removes a row and moves the last row to the index of the removed row.
     fn swap_remove(&mut self, row: usize);
 }
@@ -267,6 +272,11 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         if let Some(locate) = &self.shadows.locate {
             locate.locate(&self.shadows.rows, changed, area, positions);
         }
+    }
+
+    fn position(&self, row: u32) -> Option<Position> {
+        let object = self.source.live(row as usize).or_else(|| self.shadows.rows.get(row as usize))?;
+        self.shadows.position_of(object)
     }
 
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {

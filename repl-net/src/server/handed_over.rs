@@ -139,6 +139,10 @@ impl<T: Replicated> Source<T> for HandedOver {
     /// Does nothing, because the server already knows which external objects were compared.
     fn scan(&self, _: &Shadows<T>, _: &mut dyn FnMut(u32)) {}
 
+    fn live(&self, _: usize) -> Option<&T> {
+        None
+    }
+
     fn swap_remove(&mut self, row: usize) {
         self.0.swap_remove(row);
     }

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
 
+use repl_core::ObjectRef;
+
 use super::connection::Connection;
 use crate::session::server_handshake::ServerHandshake;
 
@@ -11,4 +13,6 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     /// The packet that was last returned to the user.
     pub(super) lent: Vec<u8>,
+    /// The object from whose position the client sees.
+    pub(super) followed: Option<ObjectRef<()>>,
 }

@@ -12,6 +12,7 @@ use super::cells::area::{Area, Position};
 use super::cells::{Audience, Group, Relevancy};
 use super::peer::Peer;
 use super::rows::OwnRows;
+use super::world::World;
 use crate::session::connection_id::ConnectionId;
 
 impl Server {
@@ -132,7 +133,31 @@ impl Server {
     /// a cell, and then O(cells in sight).
     pub fn set_viewpoints(&mut self, connection: ConnectionId, viewpoints: &[Position]) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
+            peer.followed = None;
             peer.connection.set_viewpoints(&mut self.world, viewpoints);
+        }
+    }
+
+    /// Lets a connection see from the position of an object, for example of its player. Each tick moves its
+    /// only [viewpoint](Self::set_viewpoints) to where the object is when the tick begins, which costs a call
+    /// of the function that was passed to [`locate`](Self::locate). This ends when you set viewpoints, or
+    /// despawn the object: then the last viewpoint stays. Does nothing if the connection or the object does
+    /// not exist.
+    ///
+    /// # Panics
+    /// Panics if the class of the object has no [area](Self::locate).
+    #[track_caller]
+    pub fn follow<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let class = self.world.objects[slot as usize].class;
+        assert!(
+            self.world.cells.has_area(class),
+            "`{name}` has no positions: call `locate::<{name}>` before `connect`",
+            name = self.world.column(class).program().layout().name(),
+        );
+        if let Some(peer) = open_peer(&mut self.connections, connection) {
+            peer.followed = Some(object.erase());
+            peer.follow(&mut self.world);
         }
     }
 
@@ -172,7 +197,7 @@ impl Server {
         }
     }
 
-    /// Moves each object to the cell of its new position.
+    /// Moves each object to the cell of its new position, and the viewpoints to the objects that they follow.
     pub(super) fn update_cells(&mut self) {
         let mut affected = std::mem::take(&mut self.crossings);
         self.world.cells.take_moved(&mut affected);
@@ -182,6 +207,24 @@ impl Server {
             }
         }
         self.crossings = affected;
+        for peer in self.connections.values_mut().filter(|peer| !peer.handshake.is_ended()) {
+            peer.follow(&mut self.world);
+        }
+    }
+}
+
+impl Peer {
+    /// Moves the viewpoint to the object that it follows.
+    fn follow(&mut self, world: &mut World) {
+        let Some(object) = self.followed else { return };
+        let position = world.slot_of(object).and_then(|slot| {
+            let entry = &world.objects[slot as usize];
+            world.column(entry.class).position(entry.row)
+        });
+        match position {
+            Some(position) => self.connection.set_viewpoints(world, &[position]),
+            None => self.followed = None,
+        }
     }
 }
 

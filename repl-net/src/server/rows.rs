@@ -74,6 +74,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         shadows.class.scan(&self.0, &shadows.rows, |row| found(shadows.slots[row]));
     }
 
+    fn live(&self, row: usize) -> Option<&T> {
+        self.0.get(row)
+    }
+
     fn swap_remove(&mut self, row: usize) {
         self.0.swap_remove(row);
     }

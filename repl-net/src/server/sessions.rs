@@ -78,7 +78,8 @@ impl Server {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
-        self.connections.insert(id, Box::new(Peer { handshake, connection, lent: Vec::new() }));
+        self.connections
+            .insert(id, Box::new(Peer { handshake, connection, lent: Vec::new(), followed: None }));
         self.open += 1;
         id
     }

@@ -87,6 +87,50 @@ fn s188_objects_with_positions_are_seen_near_a_viewpoint() {
 }
 
 #[test]
+fn s188_a_connection_sees_from_the_object_that_it_follows() {
+    let mut room = room(2);
+    let id = room.guests[0].id;
+    let player = room.server.spawn(creature(300.0, 0.0));
+    let stones: Vec<_> = (0..10).map(|at| room.server.spawn(creature(at as f32 * 200.0, 0.0))).collect();
+    room.server.follow(id, player);
+    for x in [300.0, 0.0, 190.0, 1_400.0] {
+        room.server[player].position = [x, 0.0];
+        room.settle();
+        assert!(has(&room, 0, player));
+        for (at, &stone) in stones.iter().enumerate() {
+            let distance = (at as f32 * 200.0 - x).abs();
+            assert!(has(&room, 0, stone) || distance >= RADIUS, "{stone:?} from {x}");
+            assert!(!has(&room, 0, stone) || distance < RADIUS + 2.0 * SIDE, "{stone:?} from {x}");
+        }
+    }
+    // The last viewpoint stays when the object is gone, and when the user sets viewpoints.
+    room.server.despawn(player);
+    room.settle();
+    assert!(has(&room, 0, stones[7]) && !has(&room, 0, stones[0]));
+    let other = room.server.spawn(creature(0.0, 0.0));
+    room.server.follow(id, other);
+    room.settle();
+    assert!(!has(&room, 0, stones[7]) && has(&room, 0, stones[0]) && has(&room, 0, other));
+    room.server.set_viewpoints(id, &[[1_400.0, 0.0, 0.0]]);
+    room.settle();
+    assert!(has(&room, 0, stones[7]) && !has(&room, 0, stones[0]));
+    assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0, "the other connection sees nothing");
+    // An object that no longer exists is not followed.
+    room.server.follow(id, player);
+    room.settle();
+    assert!(has(&room, 0, stones[7]));
+}
+
+#[test]
+#[should_panic(expected = "has no positions")]
+fn s188_only_objects_with_positions_are_followed() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    let banner = room.server.spawn(Banner { colour: 1 });
+    room.server.follow(id, banner);
+}
+
+#[test]
 fn s188_a_plane_ignores_the_height_and_space_does_not() {
     let mut room = room(1);
     let id = room.guests[0].id;
