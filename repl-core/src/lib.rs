@@ -103,7 +103,7 @@ pub use wire::decode::Observer;
 /// Contains what the code that the derives and [`leaf!`] generate needs. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::object::preload::preload;
+    pub use crate::object::preload::{preload, preload_all};
     pub use crate::object::whole::{identical, identical_with, read as read_field, write as write_field};
     pub use crate::schema::attributes::*;
     pub use crate::schema::callbacks::ValueCallbacks;

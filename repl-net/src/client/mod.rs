@@ -160,7 +160,7 @@ impl Client {
             memory_bytes: usize::MAX,
         };
         let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
-        outbox.congestion = Some(Congestion::new(config.mtu_bytes));
+        outbox.congestion = Some(Box::new(Congestion::new(config.mtu_bytes)));
         outbox.packet_limit = Some(RateLimit::sending(PACKETS_PER_SECOND));
         outbox
     }

@@ -4,6 +4,7 @@
 //! object, so no wake-up can be forgotten (W15).
 
 use crate::transport::slot_set::SlotSet;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
 /// [`Client::is_asleep`](crate::Client::is_asleep) tells it that it has everything of the object and that
@@ -74,7 +75,7 @@ impl Dormancies {
 
     /// Returns the objects of a word of 64 slots that may sleep for a connection. `chosen` are the partially
     /// dormant objects that may sleep for it.
-    pub(crate) fn sleepers_in(&self, word: usize, chosen: &SlotSet) -> u64 {
+    pub(crate) fn sleepers_in(&self, word: usize, chosen: &SparseSlots) -> u64 {
         self.all.word(word) | self.partial.word(word) & chosen.word(word)
     }
 

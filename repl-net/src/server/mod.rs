@@ -60,7 +60,7 @@ use broadcast::Broadcast;
 use column::Source;
 use connection::{PassContext, PassScratch};
 use events::ServerEvents;
-use peer::Peer;
+use peer::{Peer, preloaded};
 use rows::OwnRows;
 use served::Served;
 use turns::Turns;
@@ -421,7 +421,9 @@ impl Server {
         }
         self.served.choose(&self.connections, self.config.connections_per_tick);
         let mut ends = Vec::new();
-        for (&id, peer) in &mut self.connections {
+        // If nothing changed, a pass reads only a few lines of memory.
+        let has_changes = self.world.has_changes();
+        for (&id, peer) in preloaded(self.connections.iter_mut(), has_changes) {
             if !self.config.share && peer.handshake.is_connected() {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
             }

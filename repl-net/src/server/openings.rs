@@ -127,7 +127,9 @@ impl Openings {
             self.headers.push(header);
         }
         if self.entries.len() <= slot as usize {
-            self.entries.resize(slot as usize + 1, Entry::default());
+            // As much memory as the objects take, and not twice as much as the greatest slot so far.
+            self.entries.reserve_exact(world.objects.capacity() - self.entries.len());
+            self.entries.resize(world.objects.len(), Entry::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
         let header = if refused { u32::MAX } else { self.headers.len() as u32 - 1 };

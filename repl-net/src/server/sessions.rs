@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use repl_core::__private::preload_all;
 use repl_core::BitReader;
 
 use super::Server;
@@ -71,7 +72,7 @@ impl Server {
         let first = Sequence::new(self.config.first_sequence);
         let mut connection = Connection::new(id, is_replay, first, limits, self.config.message_percent, now);
         if self.config.congestion_control == CongestionControl::Paced {
-            connection.outbox.congestion = Some(Congestion::new(self.config.mtu_bytes));
+            connection.outbox.congestion = Some(Box::new(Congestion::new(self.config.mtu_bytes)));
         }
         connection.outbox.set_budget(self.config.max_bytes_per_second, now);
         if trust == Trust::Unproved {
@@ -192,7 +193,7 @@ impl Server {
     pub(crate) fn moved(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         if let Some(congestion) = &mut peer.connection.outbox.congestion {
-            *congestion = Congestion::new(self.config.mtu_bytes);
+            **congestion = Congestion::new(self.config.mtu_bytes);
         }
     }
 
@@ -234,6 +235,8 @@ impl Server {
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
+        // Acks come at any time, so most of the connection is in no cache.
+        preload_all(&**peer);
         let Peer { handshake, connection, .. } = &mut **peer;
         let context = HandshakeContext { config: &self.config, classes: &self.classes };
         let newest = connection.newest_received();
@@ -254,6 +257,7 @@ impl Server {
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;
+        connection.outbox.in_flight.preload_oldest();
         match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}

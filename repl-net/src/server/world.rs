@@ -598,6 +598,11 @@ impl World {
         self.later = later;
     }
 
+    /// Returns whether any connection may have changes to send in this tick.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changes.as_slice().is_empty() || self.later.due().any(|(_, due)| !due.is_empty())
+    }
+
     /// Returns the changes of an object that connections with the default view may receive.
     pub(crate) fn default_list(&self, change: &Change) -> Changelist {
         let object = &self.objects[change.slot as usize];

@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use repl_core::__private::{preload, preload_all};
 use repl_core::Changelist;
 
 use super::message::SentMessage;
@@ -227,6 +228,23 @@ impl InFlight {
     /// Returns an empty record that reuses the buffers of an old record.
     pub(crate) fn blank(&mut self) -> Box<Record> {
         self.spare.take()
+    }
+
+    /// Preloads the lists of records, which the next packet changes.
+    pub(crate) fn preload_lists(&self) {
+        self.spare.next().into_iter().for_each(preload);
+        self.records.back().into_iter().for_each(preload);
+    }
+
+    /// Preloads the record that the next packet reuses. Call it some time after
+    /// [`preload_lists`](Self::preload_lists).
+    pub(crate) fn preload_next(&self) {
+        self.spare.next().into_iter().for_each(|record| preload_all(&**record));
+    }
+
+    /// Preloads the record of the oldest packet in flight, which the next ack probably reads.
+    pub(crate) fn preload_oldest(&self) {
+        self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }
 
     /// Appends the record of the next packet.

@@ -26,6 +26,7 @@ pub(crate) mod send_queue;
 pub(crate) mod sequence;
 pub(crate) mod slot_set;
 pub(crate) mod spare;
+pub(crate) mod sparse_slots;
 pub(crate) mod status;
 pub(crate) mod table;
 pub(crate) mod trial;

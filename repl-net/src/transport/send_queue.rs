@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use repl_core::__private::{preload, preload_all};
+
 use super::allowance::Allowance;
 use super::spare::{Spare, shrink_sparse};
 
@@ -76,6 +78,17 @@ impl SendQueue {
     /// Returns whether no packet is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty()
+    }
+
+    /// Preloads the list of buffers for new packets.
+    pub(crate) fn preload_lists(&self) {
+        self.spare.next().into_iter().for_each(preload);
+    }
+
+    /// Preloads the buffer of the next packet. Call it some time after
+    /// [`preload_lists`](Self::preload_lists).
+    pub(crate) fn preload_next(&self) {
+        self.spare.next().into_iter().for_each(|buffer| preload_all(buffer.as_slice()));
     }
 
     /// Returns an empty buffer for a new packet.

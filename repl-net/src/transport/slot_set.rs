@@ -1,20 +1,24 @@
 //! A set of slots: one bit per slot, and one summary bit per word of 64 slots. The summary bits make
-//! iteration over a sparse set fast.
+//! iteration over a sparse set fast. Sets of which there is one for each connection are
+//! [`SparseSlots`](super::sparse_slots::SparseSlots).
 //!
-//! *Invariant:* a summary bit is set if and only if its word is not zero.
+//! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of these
+//! words, so operations on an empty set cost nothing, whatever memory it has.
 
 /// A set of slots, stored as a bit mask.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlotSet {
     words: Vec<u64>,
     summary: Vec<u64>,
+    /// The number of words that are not zero.
+    filled: usize,
 }
 
 impl SlotSet {
     /// Returns an empty set with memory for all slots below `end`.
     pub(crate) fn up_to(end: usize) -> Self {
         let words = end.div_ceil(64);
-        Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)] }
+        Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)], filled: 0 }
     }
 
     /// Adds `slot`, and allocates memory if the set has none for this slot.
@@ -34,7 +38,9 @@ impl SlotSet {
             self.words.resize(word + 1, 0);
             self.summary.resize(word / 64 + 1, 0);
         }
-        self.words[word] |= mask;
+        let bits = &mut self.words[word];
+        self.filled += usize::from(*bits == 0);
+        *bits |= mask;
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
@@ -52,9 +58,12 @@ impl SlotSet {
     /// the index `word`.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
-        if let Some(bits) = self.words.get_mut(word) {
+        if let Some(bits) = self.words.get_mut(word)
+            && *bits & mask != 0
+        {
             *bits &= !mask;
             if *bits == 0 {
+                self.filled -= 1;
                 self.summary[word / 64] &= !(1 << (word % 64));
             }
         }
@@ -72,45 +81,56 @@ impl SlotSet {
         self.words.get(word).copied().unwrap_or(0)
     }
 
-    /// Returns the lowest slot that is not a member.
-    pub(crate) fn first_absent(&self) -> u32 {
-        let word = self.words.iter().position(|&word| word != u64::MAX).unwrap_or(self.words.len());
-        word as u32 * 64 + self.word(word).trailing_ones()
-    }
-
-    /// Returns whether the set has no members.
+    /// Returns whether the set has no members. Costs O(1).
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.summary.iter().all(|&word| word == 0)
+        self.filled == 0
     }
 
-    /// Removes all members and keeps the memory.
+    /// Removes all members and keeps the memory. Costs O(1) if the set is empty.
     pub(crate) fn clear(&mut self) {
+        if self.is_empty() {
+            return;
+        }
         for at in 0..self.summary.len() {
             for word in bits(self.summary[at]) {
                 self.words[at * 64 + word as usize] = 0;
             }
             self.summary[at] = 0;
         }
+        self.filled = 0;
+    }
+
+    /// Returns which words have members, among the 64 words from `64 * at` on.
+    #[inline]
+    pub(crate) fn summary(&self, at: u32) -> u64 {
+        self.summary.get(at as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the [summaries](Self::summary) that are not zero, in ascending order, each with its index.
+    pub(crate) fn summaries(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let all: &[u64] = if self.is_empty() { &[] } else { &self.summary };
+        (0..).zip(all.iter().copied()).filter(|(_, summary)| *summary != 0)
     }
 
     /// Returns the words of 64 slots that have members, in ascending order. Each word is returned as its
     /// index and its bit mask.
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.summary
-            .iter()
-            .enumerate()
-            .flat_map(|(at, &summary)| bits(summary).map(move |word| at * 64 + word as usize))
+        self.summaries()
+            .flat_map(|(at, summary)| bits(summary).map(move |word| at as usize * 64 + word as usize))
             .map(|word| (word, self.words[word]))
     }
 
     /// Returns the words of 64 slots in which both sets have a common member, in ascending order. Each word
-    /// is returned as its index and the bit mask of the common members.
+    /// is returned as its index and the bit mask of the common members. Costs O(1) if one of the sets is
+    /// empty.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
-        self.summary
-            .iter()
-            .zip(&other.summary)
-            .enumerate()
-            .flat_map(|(at, (ours, theirs))| bits(ours & theirs).map(move |word| at * 64 + word as usize))
+        let theirs: &[u64] = if other.is_empty() { &[] } else { &other.summary };
+        self.summaries()
+            .take_while(|(at, _)| (*at as usize) < theirs.len())
+            .flat_map(|(at, ours)| {
+                bits(ours & theirs[at as usize]).map(move |word| at as usize * 64 + word as usize)
+            })
             .map(|word| (word, self.words[word] & other.words[word]))
             .filter(|(_, mask)| *mask != 0)
     }
@@ -176,7 +196,9 @@ mod tests {
             }
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
             prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));
+            prop_assert_eq!(set.is_empty(), naive.is_empty());
             set.clear();
+            prop_assert!(set.is_empty());
             prop_assert!(set.iter().next().is_none());
         }
 
@@ -185,9 +207,6 @@ mod tests {
             let slots: Vec<u32> =
                 masks_between(first, first + count).flat_map(|(word, mask)| slots_of(word, mask)).collect();
             prop_assert_eq!(slots, (first..first + count).collect::<Vec<_>>());
-            let mut set = SlotSet::default();
-            masks_between(0, first).chain(masks_between(first + 1, first + count)).for_each(|(word, mask)| set.insert_mask(word, mask));
-            prop_assert_eq!(set.first_absent(), first);
         }
     }
 }

@@ -44,6 +44,11 @@ impl<T: Default + Holds> Spare<T> {
         taken.unwrap_or_default()
     }
 
+    /// Returns the value that [`take`](Self::take) would return, unless the pool is empty.
+    pub(crate) fn next(&self) -> Option<&T> {
+        self.kept.last()
+    }
+
     /// Puts a value into the pool.
     pub(crate) fn put(&mut self, used: T) {
         self.held_bytes += used.held_bytes();

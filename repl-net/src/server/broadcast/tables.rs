@@ -3,8 +3,9 @@
 //! Each class has a table. Cells that no connection has in sight are not encoded. Changes that far
 //! connections receive later are entries of their own, in the tick in which they are due.
 //!
-//! *Invariant:* the changes of the objects of one class in one cell, for connections with one period, are
-//! consecutive entries of one table.
+//! *Invariant:* the changes of the objects of one class for connections with one period are consecutive
+//! entries of one table, in the order of the ranks of their cells. So the changes in a row of cells are
+//! consecutive entries, too.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,11 +13,11 @@ use std::sync::Arc;
 use repl_core::{BitWriter, Changelist, HandleSet};
 
 use super::pool::Pool;
-use crate::server::cells::Home;
+use crate::server::cells::sight::Span;
+use crate::server::cells::{Home, Rank};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::SEGMENT_BITS;
-use crate::transport::slot_set::SlotSet;
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::table::{Table, TableChange, TableHead, TableWriter};
 
@@ -28,10 +29,11 @@ pub(crate) struct Tables {
     writer: TableWriter,
     /// The changes in cells that some connection has in sight, in the order in which they are encoded.
     order: Vec<Placed>,
-    parts: Vec<CellPart>,
-    /// For each cell in `with_parts`, its first part in this tick.
-    heads: Vec<u32>,
-    with_parts: SlotSet,
+    sections: Vec<Section>,
+    /// The ranks of the cells with entries, for one section after another.
+    ranks: Vec<Rank>,
+    /// For each rank, the number of the table's entries up to the last one in its cell.
+    ends: Vec<u32>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
 }
@@ -42,7 +44,7 @@ pub(crate) struct Tables {
 struct Placed {
     class: u16,
     period: u16,
-    rank: u64,
+    rank: Rank,
     cell: u32,
     /// The index of the change among the changes of the tick, or among those that are due for the period.
     change: u32,
@@ -57,14 +59,15 @@ pub(crate) struct DueAlone {
     pub(crate) list: Changelist,
 }
 
-/// The entries of one table that are in one cell, for connections with one period.
+/// The entries of one table for connections with one period.
 #[derive(Clone, Debug)]
-struct CellPart {
+struct Section {
     table: u32,
     period: u16,
-    entries: Range<u32>,
-    /// The index of the next part of the same cell.
-    next: Option<u32>,
+    /// The first entry.
+    start: u32,
+    /// The places of the section's cells in the list of ranks.
+    cells: Range<usize>,
 }
 
 /// Consecutive entries of the table with a number.
@@ -84,34 +87,26 @@ impl Tables {
 
     /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
     /// connection's period, in ascending order of the tables. Pieces that follow each other in a table are
-    /// joined.
-    pub(crate) fn pieces(&self, cells: impl Iterator<Item = (u32, u16)>, pieces: &mut Vec<Piece>) {
+    /// joined. Costs O(sections × spans × log cells).
+    pub(crate) fn pieces(&self, spans: &[Span], pieces: &mut Vec<Piece>) {
         pieces.clear();
-        if self.tables.is_empty() {
-            return;
-        }
-        for (cell, period) in cells {
-            for part in self.parts_of(cell).filter(|part| part.period == period) {
-                let CellPart { table, ref entries, .. } = *part;
+        for Section { table, period, start, cells } in &self.sections {
+            let (ranks, ends) = (&self.ranks[cells.clone()], &self.ends[cells.clone()]);
+            let before = |at: usize| at.checked_sub(1).map_or(*start, |last| ends[last]);
+            let mut next = 0;
+            for span in spans.iter().filter(|span| span.period == *period) {
+                let first = skip_below(ranks, next, span.first);
+                next = skip_below(ranks, first, span.end());
+                let entries = before(first)..before(next);
                 match pieces.last_mut() {
-                    Some(last) if last.table == table && last.entries.end == entries.start => {
+                    _ if entries.is_empty() => {}
+                    Some(last) if last.table == *table && last.entries.end == entries.start => {
                         last.entries.end = entries.end;
                     }
-                    _ => pieces.push(Piece { table, is_late: period > 1, entries: entries.clone() }),
+                    _ => pieces.push(Piece { table: *table, is_late: *period > 1, entries }),
                 }
             }
         }
-        if !pieces.is_sorted_by_key(|piece| piece.table) {
-            pieces.sort_by_key(|piece| piece.table);
-        }
-    }
-
-    /// Returns the parts of a cell in this tick.
-    fn parts_of(&self, cell: u32) -> impl Iterator<Item = &CellPart> {
-        let part = |at: u32| self.parts.get(at as usize);
-        // Most cells have no parts, and the set of those that have is small enough for the fastest cache.
-        let head = if self.with_parts.contains(cell) { self.heads.get(cell as usize) } else { None };
-        std::iter::successors(head.and_then(|&head| part(head)), move |last| last.next.and_then(part))
     }
 
     /// Returns the changes that are due and in no table.
@@ -128,8 +123,9 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<u32>,
     ) {
-        self.parts.clear();
-        self.with_parts.clear();
+        self.sections.clear();
+        self.ranks.clear();
+        self.ends.clear();
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
@@ -198,7 +194,7 @@ impl Tables {
             };
             let is_written = self.writer.entry(slot, change, max_bits, write, into);
             match is_written {
-                Ok(()) => self.add_to_part(placed, number, into.len()),
+                Ok(()) => self.add_to_section(placed, number, into.len()),
                 Err(_) if placed.period == 1 => unshared.push(slot),
                 Err(TableChange { list, .. }) => {
                     let Placed { cell, period, .. } = *placed;
@@ -215,23 +211,36 @@ impl Tables {
     }
 
     /// Records the place of the last entry of a table, which now has `end` entries.
-    fn add_to_part(&mut self, placed: &Placed, table: u32, end: u32) {
-        let Placed { cell, period, .. } = *placed;
-        if self.heads.len() <= cell as usize {
-            self.heads.resize(cell as usize + 1, 0);
+    fn add_to_section(&mut self, placed: &Placed, table: u32, end: u32) {
+        let Placed { rank, period, .. } = *placed;
+        let is_new = self.sections.last().is_none_or(|last| (last.table, last.period) != (table, period));
+        if is_new {
+            let at = self.ranks.len();
+            self.sections.push(Section { table, period, start: end - 1, cells: at..at });
         }
-        let head = &mut self.heads[cell as usize];
-        let next = self.with_parts.contains(cell).then_some(*head);
-        if let Some(part) = next.and_then(|at| self.parts.get_mut(at as usize))
-            && (part.table, part.period) == (table, period)
+        if let (false, Some(last), Some(known)) = (is_new, self.ranks.last(), self.ends.last_mut())
+            && *last == rank
         {
-            part.entries.end = end;
+            *known = end;
             return;
         }
-        self.with_parts.insert(cell);
-        *head = self.parts.len() as u32;
-        self.parts.push(CellPart { table, period, entries: end - 1..end, next });
+        self.ranks.push(rank);
+        self.ends.push(end);
+        self.sections.iter_mut().next_back().into_iter().for_each(|last| last.cells.end += 1);
     }
+}
+
+/// Returns the first place from `start` on with a rank that is not below `limit`. The ranks are in ascending
+/// order. Costs O(log of the places in between), because a connection skips only a few cells from one row to
+/// the next.
+fn skip_below(ranks: &[Rank], start: usize, limit: Rank) -> usize {
+    let (mut from, mut step) = (start, 1);
+    while ranks.get(from + step - 1).is_some_and(|rank| *rank < limit) {
+        from += step;
+        step *= 2;
+    }
+    let rest = ranks.get(from..ranks.len().min(from + step)).unwrap_or_default();
+    from + rest.partition_point(|rank| *rank < limit)
 }
 
 /// Returns the set that more than half of the sets are equal to. If there is no such set, returns one of
@@ -246,4 +255,25 @@ fn majority<'a>(sets: impl Iterator<Item = &'a HandleSet>) -> Option<&'a HandleS
         }
     }
     leader
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn skipping_finds_what_a_search_from_the_start_finds(
+            ranks in prop::collection::btree_set(0..500_u128, 0..100),
+            start in 0..100_usize,
+            limit in 0..510_u128,
+        ) {
+            let ranks: Vec<Rank> = ranks.into_iter().collect();
+            let start = start.min(ranks.len());
+            let expected = start + ranks[start..].iter().filter(|rank| **rank < limit).count();
+            prop_assert_eq!(skip_below(&ranks, start, limit), expected);
+        }
+    }
 }

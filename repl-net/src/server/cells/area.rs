@@ -184,6 +184,11 @@ impl Area {
         self
     }
 
+    /// Returns whether all cells are in a plane, so that the last coordinate of their positions is zero.
+    pub(crate) const fn is_flat(&self) -> bool {
+        self.is_flat
+    }
+
     /// The length of the sides of the cells.
     pub(crate) const fn side(&self) -> f32 {
         self.cell

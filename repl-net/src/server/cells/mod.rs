@@ -81,14 +81,21 @@ pub(crate) enum CellKey {
     At(u16, CellPosition),
 }
 
+/// The place of a cell among all cells. Different cells have different ranks, and in the same order as their
+/// keys. Cells of an area that follow each other on its last axis have consecutive ranks, so a row of cells is
+/// a range of ranks.
+pub(crate) type Rank = u128;
+
 impl CellKey {
-    fn rank(self) -> u64 {
+    /// Returns the rank of the cell. `is_flat` says whether the area of the cell is flat.
+    fn rank(self, is_flat: bool) -> Rank {
         match self {
             Self::Group(Group(number)) => number.into(),
-            Self::At(_, [x, y, z]) => {
-                // Cells that are very far from each other may have the same rank.
-                let part = |at: i32, shift: u32| (u64::from(at as u32 ^ (1 << 20)) % (1 << 21)) << shift;
-                part(x, 42) | part(y, 21) | part(z, 0)
+            Self::At(class, [x, y, z]) => {
+                let axes = if is_flat { [x, z, y] } else { [x, y, z] };
+                // With the sign bit inverted, the numbers have the order of the coordinates.
+                let axes = axes.map(|at| u128::from(at as u32 ^ 1 << 31));
+                1 << 127 | u128::from(class) << 96 | axes[0] << 64 | axes[1] << 32 | axes[2]
             }
         }
     }
@@ -109,9 +116,7 @@ pub(crate) enum Home {
 #[derive(Debug)]
 struct Cell {
     key: CellKey,
-    /// A number that is about as far from the numbers of other cells as the cells are from each other, so
-    /// that the cells around a viewpoint are next to each other in tables.
-    rank: u64,
+    rank: Rank,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
@@ -281,9 +286,8 @@ impl Cells {
         self.long_periods(cell).any(|known| known == period)
     }
 
-    /// Returns the rank of a cell that some connection has in sight. Cells with similar ranks are near each
-    /// other.
-    pub(crate) fn rank_in_sight(&self, cell: u32) -> Option<u64> {
+    /// Returns the rank of a cell that some connection has in sight.
+    pub(crate) fn rank_in_sight(&self, cell: u32) -> Option<Rank> {
         let Cell { rank, viewers, .. } = &self.cells[cell as usize];
         (!viewers.is_empty()).then_some(*rank)
     }
@@ -413,16 +417,20 @@ impl Cells {
         self.places[slot as usize].home = home;
     }
 
+    /// Returns the rank of the cell with a key.
+    fn rank_of(&self, key: CellKey) -> Rank {
+        let is_flat = match key {
+            CellKey::Group(_) => false,
+            CellKey::At(class, _) => self.area(class).is_some_and(Area::is_flat),
+        };
+        key.rank(is_flat)
+    }
+
     /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
     fn number_of(&mut self, key: CellKey) -> u32 {
+        let rank = self.rank_of(key);
         *self.numbers.entry(key).or_insert_with(|| {
-            let cell = Cell {
-                key,
-                rank: key.rank(),
-                members: Vec::new(),
-                viewers: Vec::new(),
-                long_periods: Vec::new(),
-            };
+            let cell = Cell { key, rank, members: Vec::new(), viewers: Vec::new(), long_periods: Vec::new() };
             match self.free.pop() {
                 Some(number) => {
                     self.cells[number as usize] = cell;

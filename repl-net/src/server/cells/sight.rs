@@ -4,7 +4,7 @@
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
 use super::area::{Nearness, Position};
-use super::{CellKey, Cells, Group};
+use super::{CellKey, Cells, Group, Rank};
 use crate::session::connection_id::ConnectionId;
 
 /// The cells in the sight of one connection.
@@ -15,8 +15,24 @@ pub(crate) struct Sight {
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
     cells: Vec<Seen>,
-    /// The numbers and periods of `cells`, which are read in each tick.
-    periods: Vec<(u32, u16)>,
+    /// The ranks and periods of `cells`, which are read in each tick.
+    spans: Vec<Span>,
+}
+
+/// Cells in sight that have consecutive ranks, and for whose changes the connection has the same period.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// The rank of the first cell.
+    pub(crate) first: Rank,
+    cells: u32,
+    pub(crate) period: u16,
+}
+
+impl Span {
+    /// Returns the rank after the last cell.
+    pub(crate) const fn end(&self) -> Rank {
+        self.first + self.cells as Rank
+    }
 }
 
 /// A cell in a ring around a viewpoint, or the cell of a group.
@@ -68,9 +84,14 @@ impl Sight {
         Some(self.cells[index].nearness)
     }
 
-    /// Returns the numbers of the cells in the rings, and the periods with which their changes are received.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
-        self.periods.iter().copied()
+    /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
+        self.cells.iter().map(|seen| seen.number)
+    }
+
+    /// Returns the same cells as few ranges of their ranks, in ascending order.
+    pub(crate) fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
@@ -122,9 +143,20 @@ impl Sight {
             self.cells.push(Seen { key, number, nearness });
         }
         old.for_each(|seen| leave(seen, cells, &mut affected));
-        self.periods.clear();
-        self.periods.extend(self.cells.iter().map(|seen| (seen.number, seen.nearness.period)));
+        self.find_spans(cells);
         affected
+    }
+
+    fn find_spans(&mut self, cells: &Cells) {
+        let Self { cells: seen, spans, .. } = self;
+        spans.clear();
+        for Seen { key, nearness, .. } in seen {
+            let (rank, period) = (cells.rank_of(*key), nearness.period);
+            match spans.last_mut() {
+                Some(last) if last.end() == rank && last.period == period => last.cells += 1,
+                _ => spans.push(Span { first: rank, cells: 1, period }),
+            }
+        }
     }
 
     /// Removes the connection from the viewers of all cells, because the connection has ended.

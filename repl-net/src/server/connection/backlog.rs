@@ -4,13 +4,15 @@
 //! *Invariant:* the age of an object that waits grows in each tick, until something of the object is sent.
 //! What waits is stored for each connection, so a full link of one client costs the others nothing (W17).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::server::cells::area::Position;
 use crate::server::priority::Viewer;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::slot_set::slots_of;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// How many bits an object is expected to take before any was sent.
 const USUAL_BITS: f32 = 160.0;
@@ -84,7 +86,7 @@ impl Backlog {
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first.
-    pub(super) fn rank(&self, id: ConnectionId, waiting: &SlotSet, world: &World, order: &mut Vec<u64>) {
+    pub(super) fn rank(&self, id: ConnectionId, waiting: &SparseSlots, world: &World, order: &mut Vec<u64>) {
         order.clear();
         let Some(ages) = &self.ages else { return };
         let priorities = &world.priorities;
@@ -121,16 +123,16 @@ impl Backlog {
 /// together.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
-    known: SlotSet,
+    known: SparseSlots,
     /// For each word of 64 slots with members in `known`, the frames since which they wait.
-    since: Vec<Option<Box<[u32; 64]>>>,
+    since: BTreeMap<usize, Box<[u32; 64]>>,
     frame: u32,
 }
 
 impl Ages {
     /// Begins a tick. Objects in the sets that did not wait in the last tick wait from now on. Objects in no
     /// set do not wait any more.
-    pub(super) fn begin(&mut self, frame: u64, waiting: [&SlotSet; 2]) {
+    pub(super) fn begin(&mut self, frame: u64, waiting: [&SparseSlots; 2]) {
         self.frame = frame as u32;
         let Self { known, since, frame } = self;
         let gone: Vec<(usize, u64)> = known
@@ -141,18 +143,15 @@ impl Ages {
         for (word, gone) in gone {
             known.remove_mask(word, gone);
             if known.word(word) == 0 {
-                since[word] = None;
+                since.remove(&word);
             }
         }
-        for (word, mask) in waiting.into_iter().flat_map(SlotSet::masks) {
+        for (word, mask) in waiting.into_iter().flat_map(SparseSlots::masks) {
             let new = mask & !known.word(word);
             if new == 0 {
                 continue;
             }
-            if since.len() <= word {
-                since.resize_with(word + 1, || None);
-            }
-            let block = since[word].get_or_insert_with(|| Box::new([0; 64]));
+            let block = since.entry(word).or_insert_with(|| Box::new([0; 64]));
             slots_of(0, new).for_each(|bit| block[bit as usize] = *frame);
             known.insert_mask(word, new);
         }
@@ -160,9 +159,9 @@ impl Ages {
 
     /// Returns the objects of `waiting`, each with the number of ticks for which it has waited, this one
     /// included.
-    fn of<'a>(&'a self, waiting: &'a SlotSet) -> impl Iterator<Item = (u32, u32)> + 'a {
+    fn of<'a>(&'a self, waiting: &'a SparseSlots) -> impl Iterator<Item = (u32, u32)> + 'a {
         waiting.masks().flat_map(move |(word, mask)| {
-            let block = self.since.get(word).and_then(Option::as_deref);
+            let block = self.since.get(&word);
             slots_of(word, mask).map(move |slot| {
                 let since = block.map_or(self.frame, |block| block[slot as usize % 64]);
                 (slot, self.frame.wrapping_sub(since).wrapping_add(1))
@@ -173,7 +172,7 @@ impl Ages {
     /// Records that something of an object was sent in this tick. If more of the object waits, its age begins
     /// anew.
     pub(super) fn sent(&mut self, slot: u32) {
-        if let Some(block) = self.since.get_mut(slot as usize / 64).and_then(Option::as_deref_mut) {
+        if let Some(block) = self.since.get_mut(&(slot as usize / 64)) {
             block[slot as usize % 64] = self.frame.wrapping_add(1);
         }
     }
@@ -205,7 +204,7 @@ mod tests {
 
     #[test]
     fn s193_what_waits_ages_in_each_tick_until_it_is_sent() {
-        let (mut ages, mut waiting, none) = (Ages::default(), SlotSet::default(), SlotSet::default());
+        let (mut ages, mut waiting, none) = (Ages::default(), SparseSlots::default(), SparseSlots::default());
         [3, 64, 1_000].into_iter().for_each(|slot| waiting.insert(slot));
         ages.begin(u64::from(u32::MAX), [&waiting, &none]);
         waiting.insert(4);
@@ -215,7 +214,7 @@ mod tests {
         waiting.remove(1_000);
         ages.begin(u64::from(u32::MAX) + 2, [&waiting, &none]);
         assert_eq!(ages.of(&waiting).collect::<Vec<_>>(), [(3, 3), (4, 2), (64, 1)]);
-        assert!(ages.since[1_000 / 64].is_none(), "blocks without waiting slots are freed");
+        assert!(!ages.since.contains_key(&(1_000 / 64)), "blocks without waiting slots are freed");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) struct PassContext<'a> {
 /// Memory that all connections reuse in every tick.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
+    /// The packet that is being written.
+    pub(super) packet: BitWriter,
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
     /// The objects that wait for a connection, by their ranks.

@@ -25,6 +25,7 @@ mod tear_off;
 
 use std::time::Duration;
 
+use repl_core::__private::preload_all;
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
 use backlog::Backlog;
@@ -114,6 +115,19 @@ impl Connection {
             call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
         }
+    }
+
+    /// Preloads the lists that the next pass reads.
+    pub(crate) fn preload_lists(&self) {
+        self.objects.preload_lists();
+        self.outbox.preload_lists();
+        self.backlog.iter().for_each(|backlog| preload_all(&**backlog));
+    }
+
+    /// Preloads what the lists lead to. Call it some time after [`preload_lists`](Self::preload_lists).
+    pub(crate) fn preload_next(&self) {
+        self.objects.preload_next();
+        self.outbox.preload_next();
     }
 
     /// Returns how the client sees the objects.

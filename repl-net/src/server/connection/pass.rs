@@ -42,6 +42,7 @@ impl Connection {
         if !self.is_live {
             return;
         }
+        self.outbox.swap_writer(&mut context.scratch.packet);
         self.take_evicted(context);
         self.limit_memory();
         self.outbox.pace(context.now, self.link.timeouts);
@@ -85,6 +86,7 @@ impl Connection {
             self.outbox.signal(&received, context.now);
             self.link.last_sent = context.now;
         }
+        self.outbox.swap_writer(&mut context.scratch.packet);
     }
 
     /// Sends messages up to their share, then state, and then the other messages if there is room left.
@@ -229,7 +231,7 @@ impl Connection {
     fn send_stretches(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
-        tables.pieces(self.view().cells(), &mut pieces);
+        tables.pieces(self.view().spans(), &mut pieces);
         for Piece { table, is_late, entries } in pieces.drain(..) {
             let table = tables.table(table);
             let mut next = entries.start;

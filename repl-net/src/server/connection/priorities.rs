@@ -98,7 +98,7 @@ impl Connection {
             left = &mut left[selected..];
         }
         let changes: Vec<(usize, u64)> =
-            context.world.changes.slots.masks_in(self.objects.waiting_sets()[0]).collect();
+            self.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes {
             slots_of(word, mask).for_each(|slot| self.postpone(slot, context.world));
         }
@@ -148,7 +148,7 @@ impl Connection {
     fn catch_up_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
-        tables.pieces(self.view().cells(), &mut pieces);
+        tables.pieces(self.view().spans(), &mut pieces);
         for piece in pieces.drain(..).filter(|piece| piece.is_late) {
             for (slot, change) in tables.table(piece.table).entries(piece.entries) {
                 self.catch_up_due(slot, &change.list);

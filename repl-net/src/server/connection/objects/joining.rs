@@ -9,14 +9,15 @@ use super::pending_spawns::PendingSpawns;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::slot_set::slots_of;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// The objects that existed when the client connected and that have not arrived yet.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
     /// Objects of which the client still lacks some content. Only content counts that existed when the client
     /// connected.
-    lacking: SlotSet,
+    lacking: SparseSlots,
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,

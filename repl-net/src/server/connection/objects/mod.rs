@@ -28,6 +28,7 @@ mod view;
 
 use std::time::Duration;
 
+use repl_core::__private::preload_all;
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 
 use joining::Joining;
@@ -46,17 +47,18 @@ use crate::session::connection_id::ConnectionId;
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::sparse_slots::SparseSlots;
 
 /// The state of all objects for one client.
 #[derive(Debug)]
 pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or must still remove.
-    known: SlotSet,
+    known: SparseSlots,
     /// Known objects that are not in step. The client receives changes by shared segments and tables for
     /// exactly the other known objects.
-    out_of_step: SlotSet,
+    out_of_step: SparseSlots,
     /// Objects for which this connection must send data to this client alone.
-    to_send: SlotSet,
+    to_send: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
     last_blob: u32,
     /// Whether an object waits until its blob can begin.
@@ -64,7 +66,7 @@ pub(crate) struct ObjectStates {
     pending_spawns: PendingSpawns,
     tracked: TrackedObjects,
     /// Tracked objects that had unacknowledged new elements when their state last changed.
-    with_new_elements: SlotSet,
+    with_new_elements: SparseSlots,
     joining: Joining,
     view: View,
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
@@ -88,14 +90,14 @@ pub(crate) struct Closed {
 impl ObjectStates {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         Self {
-            known: SlotSet::default(),
-            out_of_step: SlotSet::default(),
-            to_send: SlotSet::default(),
+            known: SparseSlots::default(),
+            out_of_step: SparseSlots::default(),
+            to_send: SparseSlots::default(),
             last_blob: 0,
             blob_waits: false,
             pending_spawns: PendingSpawns::default(),
             tracked: TrackedObjects::default(),
-            with_new_elements: SlotSet::default(),
+            with_new_elements: SparseSlots::default(),
             joining: Joining::default(),
             view: View::new(id, is_replay),
             sleep: None,
@@ -106,6 +108,17 @@ impl ObjectStates {
     /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Preloads the lists that every pass reads.
+    pub(super) fn preload_lists(&self) {
+        self.known.preload();
+        self.view.sight.iter().for_each(|sight| preload_all(&**sight));
+    }
+
+    /// Preloads what the lists lead to. Call it some time after [`preload_lists`](Self::preload_lists).
+    pub(super) fn preload_next(&self) {
+        self.view.sight.iter().for_each(|sight| preload_all(sight.spans()));
     }
 
     /// Returns whether the client may have an object now, as [`View::sees`] decides. If an object is torn
@@ -189,8 +202,9 @@ impl ObjectStates {
 
     /// Returns whether the client has everything of an object and sees it in the default view, so that shared
     /// segments can update it.
+    #[inline]
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
-        self.known.contains(slot) && !self.out_of_step.contains(slot)
+        self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
     }
 
     pub(super) fn is_pending_spawn(&self, slot: u32) -> bool {
@@ -219,7 +233,7 @@ impl ObjectStates {
     /// Returns whether all objects in `slots` are in step with this connection.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
-        slots.masks().all(|(word, mask)| mask & !self.in_step_in(word) == 0)
+        self.known.contains_all(slots) && self.out_of_step.masks_in(slots).next().is_none()
     }
 
     /// Returns the objects in a word of 64 slots that are in step, as a bit mask.
@@ -549,6 +563,9 @@ impl ObjectStates {
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();
+        self.pending_spawns.end_round();
+        let sets = [&mut self.known, &mut self.out_of_step, &mut self.to_send, &mut self.with_new_elements];
+        sets.into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.

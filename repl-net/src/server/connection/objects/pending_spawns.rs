@@ -8,17 +8,17 @@
 //! before. A packet in flight about the slot of a pending spawn never belongs to another object.
 
 use super::tracked::Phase;
-use crate::transport::slot_set::SlotSet;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// The pending spawns of a connection.
 #[derive(Debug, Default)]
 pub(super) struct PendingSpawns {
     /// Pending spawns that were not sent yet.
-    pub(super) waiting: SlotSet,
+    pub(super) waiting: SparseSlots,
     /// Pending spawns whose opening (first update) is in flight.
-    opening: SlotSet,
+    opening: SparseSlots,
     /// Slots in which the client has had an object before.
-    pub(super) used: SlotSet,
+    pub(super) used: SparseSlots,
 }
 
 impl PendingSpawns {
@@ -69,6 +69,11 @@ impl PendingSpawns {
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.waiting.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
+    }
+
+    /// Frees memory that was not needed recently.
+    pub(super) fn end_round(&mut self) {
+        [&mut self.waiting, &mut self.opening, &mut self.used].into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Removes the pending spawns whose openings have arrived, in a word of 64 slots, and returns them.

@@ -14,6 +14,7 @@ use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::sparse_slots::SparseSlots;
 
 /// What an opening (the first update of an object) does not contain.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl ObjectStates {
     /// client alone. Pending spawns that were not sent yet are an exception, because their openings will
     /// contain the changes.
     pub(crate) fn changed<'a>(&mut self, slots: &SlotSet, list: impl Fn(u32) -> Option<&'a Changelist>) {
-        for (word, mask) in slots.masks_in(&self.with_new_elements) {
+        for (word, mask) in self.with_new_elements.masks_in(slots) {
             for slot in slots_of(word, mask) {
                 let tracked = self.tracked.get(slot).zip(list(slot));
                 if tracked.is_some_and(|(tracked, list)| tracked.new_elements.are_changed_by(list)) {
@@ -39,7 +40,7 @@ impl ObjectStates {
                 }
             }
         }
-        for (word, mask) in slots.masks_in(&self.out_of_step) {
+        for (word, mask) in self.out_of_step.masks_in(slots) {
             let waiting = self.pending_spawns.waiting.word(word);
             self.to_send.insert_mask(word, mask & !waiting);
         }
@@ -74,7 +75,7 @@ impl ObjectStates {
 
     /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
     /// were not sent yet.
-    pub(crate) fn waiting_sets(&self) -> [&SlotSet; 2] {
+    pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
         [&self.to_send, &self.pending_spawns.waiting]
     }
 
@@ -94,14 +95,14 @@ impl ObjectStates {
 
     /// Returns the objects of `slots` that are in step, as words of 64 slots.
     pub(crate) fn in_step_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
-        slots.masks_in(&self.known).map(|(word, mask)| (word, mask & !self.out_of_step.word(word)))
+        self.known.masks_in(slots).map(|(word, mask)| (word, mask & !self.out_of_step.word(word)))
     }
 
     /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words of
     /// 64 slots.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let waiting = &self.pending_spawns.waiting;
-        slots.masks_in(&self.known).map(|(word, mask)| (word, mask & !waiting.word(word)))
+        self.known.masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
     /// Begins the turn of an object. After `take_turn`, the caller sends the object, or

@@ -6,20 +6,21 @@
 use std::collections::VecDeque;
 
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::slot_set::slots_of;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// The objects that sleep for one client.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
-    pub(super) asleep: SlotSet,
+    pub(super) asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
-    pub(super) chosen: SlotSet,
+    pub(super) chosen: SparseSlots,
     /// The objects of which something is sent in this tick, and that are not in the queue.
-    stirred: SlotSet,
+    stirred: SparseSlots,
     /// The objects in the queue.
-    pub(super) queued: SlotSet,
+    pub(super) queued: SparseSlots,
     /// The objects in the queue of which something was sent since they were put there.
-    stirred_again: SlotSet,
+    stirred_again: SparseSlots,
     /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
     /// is in the queue at most once.
     queue: VecDeque<(Sequence, u32)>,

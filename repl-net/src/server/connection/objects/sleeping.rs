@@ -7,6 +7,7 @@ use super::tracked::{ProxyState, Tracked};
 use crate::server::dormancy::Dormancies;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
+use crate::transport::sparse_slots::SparseSlots;
 
 impl ObjectStates {
     /// Returns whether an object sleeps for the client.
@@ -15,7 +16,7 @@ impl ObjectStates {
     }
 
     /// Returns the objects with partial dormancy that may sleep for the client.
-    pub(crate) fn chosen(&mut self) -> &SlotSet {
+    pub(crate) fn chosen(&mut self) -> &SparseSlots {
         &self.sleep.get_or_insert_default().chosen
     }
 
@@ -45,7 +46,7 @@ impl ObjectStates {
     /// Wakes those objects of `changed` that may sleep.
     pub(crate) fn rouse_changed(&mut self, changed: &SlotSet, dormancies: &Dormancies) {
         let sleep = self.sleep.get_or_insert_default();
-        for (word, mask) in changed.masks_in(&self.known) {
+        for (word, mask) in self.known.masks_in(changed) {
             sleep.stir(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
         }
     }

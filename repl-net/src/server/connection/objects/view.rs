@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
 use crate::server::cells::area::Ring;
-use crate::server::cells::sight::Sight;
+use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
@@ -17,6 +17,7 @@ use crate::session::connection_id::ConnectionId;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
+use crate::transport::sparse_slots::SparseSlots;
 
 /// How one client sees the objects.
 #[derive(Debug)]
@@ -25,13 +26,13 @@ pub(crate) struct View {
     is_replay: bool,
     /// Objects whose shared data this client does not take, including objects that the client does not have:
     /// its view of them is not the default view, or it sees them although their cells are out of its sight.
-    pub(super) own: SlotSet,
+    pub(super) own: SparseSlots,
     /// Objects that the client owns, including objects that it does not have yet. The openings (first
     /// updates) of objects that a client owns are encoded separately for this client.
-    pub(super) owned: SlotSet,
+    pub(super) owned: SparseSlots,
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
-    pub(super) hidden: SlotSet,
+    pub(super) hidden: SparseSlots,
     /// The cells that the client has in sight. `None` if the client has had neither viewpoints nor groups.
     pub(super) sight: Option<Box<Sight>>,
     /// State that most clients do not have.
@@ -56,7 +57,7 @@ pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
-        let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
+        let [own, owned, hidden] = std::array::from_fn(|_| SparseSlots::default());
         Self { id, is_replay, own, owned, hidden, sight: None, rare: None }
     }
 
@@ -125,7 +126,7 @@ impl View {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
         let in_sight = self.sight.iter().flat_map(|sight| sight.cells());
-        let mut others: Vec<u32> = in_sight.flat_map(|(cell, _)| cells.members(cell)).copied().collect();
+        let mut others: Vec<u32> = in_sight.flat_map(|cell| cells.members(cell)).copied().collect();
         let narrowed = world.audiences.keys().copied();
         for slot in self.owned.iter().chain(self.hidden.iter()).chain(narrowed) {
             others.extend(cells.with_attached(slot));
@@ -186,10 +187,9 @@ impl View {
         !self.own.contains(slot)
     }
 
-    /// Returns the numbers of the cells in sight, in the order of their keys, and the periods with which
-    /// their changes are received.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, u16)> {
-        self.sight.iter().flat_map(|sight| sight.cells())
+    /// Returns the cells in sight as ranges of their ranks, in ascending order.
+    pub(crate) fn spans(&self) -> &[Span] {
+        self.sight.as_ref().map_or(&[], |sight| sight.spans())
     }
 
     /// Returns the period with which the changes of a cell are received, if it is in sight.
