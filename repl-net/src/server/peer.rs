@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
 
-use repl_core::ObjectRef;
 use repl_core::__private::preload_all;
+use repl_core::ObjectRef;
 
 use super::connection::Connection;
 use crate::session::server_handshake::ServerHandshake;
