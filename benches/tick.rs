@@ -1,4 +1,4 @@
-//! One server tick with 32 connections: writing changes, making packets, receiving acknowledgements.
+//! One server tick with 1 to 128 connections: writing changes, making packets, receiving acknowledgements.
 //!
 //! *Invariant:* every candidate writes the same values, sends to the same number of clients and receives an
 //! acknowledgement of every packet.
@@ -38,14 +38,15 @@ use ratios::{Side, timed};
 use served::{Joining, Served, Writing};
 use workload::{Change, Workload};
 
-const CONNECTIONS: usize = 32;
+/// How many connections a server has.
+const CONNECTIONS: [usize; 4] = [1, 8, 32, 128];
 /// How many players a new client receives.
 const JOINED_PLAYERS: u32 = 10_000;
 
 /// A server with its clients, tick after tick.
 trait Candidate {
     /// Returns a server with clients that have every player.
-    fn settled(workload: &Workload) -> Self;
+    fn settled(workload: &Workload, connections: usize) -> Self;
     /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     fn send(&mut self, workload: &Workload, step: u32) -> u64;
     /// Does the work outside the server between sending and acknowledging. Not measured.
@@ -60,9 +61,9 @@ trait Candidate {
 struct Repl<const ALL_AT_ONCE: bool>(Served);
 
 impl<const ALL_AT_ONCE: bool> Candidate for Repl<ALL_AT_ONCE> {
-    fn settled(workload: &Workload) -> Self {
+    fn settled(workload: &Workload, connections: usize) -> Self {
         let writing = if ALL_AT_ONCE { Writing::AllAtOnce } else { Writing::ByReference };
-        Self(Served::settled(workload.players, CONNECTIONS, writing))
+        Self(Served::settled(workload.players, connections, writing))
     }
 
     fn send(&mut self, workload: &Workload, step: u32) -> u64 {
@@ -101,9 +102,9 @@ impl Hand {
 }
 
 impl Candidate for Hand {
-    fn settled(workload: &Workload) -> Self {
+    fn settled(workload: &Workload, connections: usize) -> Self {
         let world = World::new(workload.players);
-        let connections = (0..CONNECTIONS).map(|_| Connection::new(world.players.len())).collect();
+        let connections = (0..connections).map(|_| Connection::new(world.players.len())).collect();
         let mut hand = Self { world, connections, writer: BitWriter::new() };
         hand.send_all();
         hand.acknowledge();
@@ -131,9 +132,9 @@ struct Same {
 }
 
 impl Candidate for Same {
-    fn settled(workload: &Workload) -> Self {
+    fn settled(workload: &Workload, connections: usize) -> Self {
         let world = World::new(workload.players);
-        Self { world, floor: Floor::new(), sequences: vec![0; CONNECTIONS], writer: BitWriter::new() }
+        Self { world, floor: Floor::new(), sequences: vec![0; connections], writer: BitWriter::new() }
     }
 
     fn send(&mut self, workload: &Workload, step: u32) -> u64 {
@@ -154,12 +155,13 @@ impl Candidate for Same {
 struct Running<C> {
     candidate: C,
     workload: Workload,
+    connections: usize,
     step: u32,
 }
 
 impl<C: Candidate> Running<C> {
-    fn new(workload: Workload) -> Self {
-        Self { candidate: C::settled(&workload), workload, step: 0 }
+    fn new(workload: Workload, connections: usize) -> Self {
+        Self { candidate: C::settled(&workload, connections), workload, connections, step: 0 }
     }
 
     /// Returns the server's time for `count` ticks, without the work of the clients.
@@ -196,7 +198,7 @@ impl<C: Candidate> Running<C> {
         let bytes = self.send();
         self.candidate.deliver();
         self.candidate.acknowledge();
-        bytes / CONNECTIONS as u64
+        bytes / self.connections as u64
     }
 }
 
@@ -228,17 +230,22 @@ impl JoiningByHand {
     }
 }
 
+/// Returns each workload with each number of connections.
+fn runs() -> impl Iterator<Item = (Workload, usize)> {
+    Workload::ALL.into_iter().flat_map(|workload| CONNECTIONS.map(|connections| (workload, connections)))
+}
+
 fn ticks(criterion: &mut Criterion) {
-    for workload in Workload::ALL {
-        let mut group = criterion.benchmark_group(format!("tick/{}", workload.name));
+    for (workload, connections) in runs() {
+        let mut group = criterion.benchmark_group(format!("tick/{}/{connections}", workload.name));
         group
             .sample_size(20)
             .measurement_time(Duration::from_secs(2))
             .warm_up_time(Duration::from_millis(500));
-        bench_candidate::<Repl<false>>(&mut group, workload, "repl");
-        bench_candidate::<Repl<true>>(&mut group, workload, "repl_scan");
-        bench_candidate::<Hand>(&mut group, workload, "hand");
-        bench_candidate::<Same>(&mut group, workload, "floor");
+        bench_candidate::<Repl<false>>(&mut group, workload, connections, "repl");
+        bench_candidate::<Repl<true>>(&mut group, workload, connections, "repl_scan");
+        bench_candidate::<Hand>(&mut group, workload, connections, "hand");
+        bench_candidate::<Same>(&mut group, workload, connections, "floor");
         group.finish();
     }
 }
@@ -246,11 +253,12 @@ fn ticks(criterion: &mut Criterion) {
 fn bench_candidate<C: Candidate>(
     group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
     workload: Workload,
+    connections: usize,
     name: &str,
 ) {
-    let mut running = Running::<C>::new(workload);
-    let bytes = running.bytes_per_client() * CONNECTIONS as u64;
-    let objects = u64::from(workload.changed()) * CONNECTIONS as u64;
+    let mut running = Running::<C>::new(workload, connections);
+    let bytes = running.bytes_per_client() * connections as u64;
+    let objects = u64::from(workload.changed()) * connections as u64;
     // Nothing changes in an idle world. Objects without changes should cost nothing, so this measurement
     // varies their number.
     let elements = if objects == 0 { u64::from(workload.players) } else { objects };
@@ -277,11 +285,11 @@ fn joins(criterion: &mut Criterion) {
 }
 
 fn print_ratios() {
-    for workload in Workload::ALL {
-        let mut repl = Running::<Repl<false>>::new(workload);
-        let mut scan = Running::<Repl<true>>::new(workload);
-        let mut hand = Running::<Hand>::new(workload);
-        let mut floor = Running::<Same>::new(workload);
+    for (workload, connections) in runs() {
+        let mut repl = Running::<Repl<false>>::new(workload, connections);
+        let mut scan = Running::<Repl<true>>::new(workload, connections);
+        let mut hand = Running::<Hand>::new(workload, connections);
+        let mut floor = Running::<Same>::new(workload, connections);
         let bytes = [
             repl.bytes_per_client(),
             scan.bytes_per_client(),
@@ -289,7 +297,7 @@ fn print_ratios() {
             floor.bytes_per_client(),
         ];
         ratios::report(
-            workload.name,
+            &format!("{} x {connections}", workload.name),
             &mut [
                 Side::new("repl", Some(bytes[0]), &mut |count| repl.ticks(count)),
                 Side::new("hand", Some(bytes[2]), &mut |count| hand.ticks(count)),

@@ -3,6 +3,7 @@
 //!
 //! *Invariant:* reaching a limit on the server never ends a connection.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::support::{Guest, Room};
@@ -271,7 +272,8 @@ fn no_update_or_opening_takes_more_than_was_counted() {
     let (mut seed, mut live, mut shadow) = (9, Scroll::default(), Scroll::default());
     for _ in 0..300 {
         edit(&mut live, &mut seed);
-        let fits = |max_bits: u64| class.keep_within(max_bits, &live, &shadow, &mut all.clone()).is_empty();
+        let fits =
+            |max_bits: u64| class.keep_within(max_bits, &live, &shadow, &mut Cow::Borrowed(&all)).is_empty();
         let (mut below, mut counted) = (0, 1 << 30);
         while below + 1 < counted {
             let middle = (below + counted) / 2;

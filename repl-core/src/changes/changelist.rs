@@ -5,6 +5,8 @@
 //! its handle is also in the set of handles of its level, because the count of an array is always sent with
 //! its changes (S92).
 
+use thin_vec::ThinVec;
+
 use crate::changes::element_changes::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::IdSet;
@@ -26,7 +28,7 @@ pub struct Changelist {
 /// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
 /// entry in `NestedChanges`, only the number of its elements changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
+pub(crate) struct NestedChanges(ThinVec<(u32, Nested)>);
 
 impl Clone for NestedChanges {
     #[inline]
@@ -391,7 +393,7 @@ impl PropertyChanges for Changelist {
 }
 
 impl NestedChanges {
-    const NONE: Self = Self(Vec::new());
+    const NONE: Self = Self(ThinVec::new());
 
     fn heap_bytes(&self) -> usize {
         let nested = self.0.iter().map(|(_, nested)| match nested {

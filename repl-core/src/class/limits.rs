@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* if a property is refused, none of its handles changes in the shadow.
 
+use std::borrow::Cow;
+
 use super::Class;
 use crate::bits::WriteError;
 use crate::diff::item_sizes::ItemSizes;
@@ -31,7 +33,13 @@ impl<T: Replicated> Class<T> {
     ///
     /// Costs O(1) for a class if its objects cannot become larger than `max_bits`, O(properties) while only
     /// values of fixed size change, and O(object) otherwise.
-    pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
+    pub fn keep_within(
+        &self,
+        max_bits: u64,
+        live: &T,
+        shadow: &T,
+        scope: &mut Cow<'_, HandleSet>,
+    ) -> Vec<Refusal> {
         if self.sizes().most_bits <= max_bits {
             return Vec::new();
         }
@@ -47,7 +55,7 @@ impl<T: Replicated> Class<T> {
         let (bits, growths) = self.growths(live, shadow, scope);
         let mut refusals = Vec::new();
         for growth in fit(bits, max_bits, growths, |growth| growth.by) {
-            scope.difference(&self.conditions().handles_of(growth.property));
+            scope.to_mut().difference(&self.conditions().handles_of(growth.property));
             let error = WriteError::TooLarge {
                 bytes: growth.bits.div_ceil(8) as usize,
                 max: (max_bits / 8) as usize,

@@ -2,10 +2,10 @@
 //! map to find the properties of the bytes that differ.
 //!
 //! *Invariant:* a handle is either mapped, and then all bytes of its value are in a stretch of plain memory
-//! of the type's plan, or it is in `by_command`.
+//! of the type's plan, or it is the handle of one of the plan's strings, or it is in `by_command`.
 
 use crate::ids::handles::HandleSet;
-use crate::object::scan::differing_bytes;
+use crate::object::scan::{differing_bytes, differing_strings};
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
@@ -18,6 +18,8 @@ const MAX_BYTES: usize = 16 << 10;
 pub(crate) struct Places {
     /// One entry for each mapped byte of the object.
     bytes: Box<[Place]>,
+    /// The handle of each string of the type's plan.
+    strings: Box<[u32]>,
     /// The properties that are compared by their commands in the program, because their bytes do not show
     /// whether they changed.
     by_command: HandleSet,
@@ -37,9 +39,16 @@ impl Places {
     pub(crate) fn of<T: Planned>(program: &Program) -> Self {
         let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
         let mut by_command = HandleSet::up_to(program.handles());
+        let offsets = const { T::PLAN }.strings();
+        let mut strings = vec![0; offsets.len()];
         for command in program.commands_of(program.own_table()) {
             let CommandKind::Leaf(leaf) = command.kind else { continue };
             let (offset, len) = (command.offset as usize, leaf.bytes as usize);
+            if let Some(at) = offsets.iter().position(|&known| len == 0 && known == offset) {
+                strings[at] = command.handle;
+                by_command.remove(command.handle);
+                continue;
+            }
             let Ok(handle) = u16::try_from(command.handle) else { continue };
             let is_run = |run: &Run| run.offset <= offset && offset + len <= run.offset + run.len;
             if len == 0 || !const { T::PLAN }.runs().iter().any(is_run) {
@@ -51,11 +60,11 @@ impl Places {
             }
             by_command.remove(command.handle);
         }
-        Self { bytes: bytes.into(), by_command }
+        Self { bytes: bytes.into(), strings: strings.into(), by_command }
     }
 
-    /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, and
-    /// all handles in `scope` that are not mapped.
+    /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, the
+    /// strings that differ, and all other handles in `scope`.
     #[inline]
     pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
         into.clear();
@@ -66,6 +75,10 @@ impl Places {
                 place.left.into()
             }
             _ => 1,
+        });
+        differing_strings(one, other, |at| match self.strings.get(at) {
+            Some(&handle) if handle > 0 => into.insert(handle),
+            _ => {}
         });
         into.intersect(scope);
     }

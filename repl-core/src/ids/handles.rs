@@ -6,19 +6,21 @@
 
 use std::hash::{Hash, Hasher};
 
+use thin_vec::ThinVec;
+
 /// A set of handles of one level. Handles are counted from one (S18). Sets of handles up to 64 allocate
-/// nothing.
+/// nothing, and take 16 bytes.
 #[derive(Debug, Default)]
 pub struct HandleSet {
     first: u64,
-    rest: Vec<u64>,
+    rest: ThinVec<u64>,
 }
 
 /// Clones the set. Most sets consist of one word, and no function is called to clone such a set.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
-        let rest = if self.rest.is_empty() { Vec::new() } else { self.rest.clone() };
+        let rest = if self.rest.is_empty() { ThinVec::new() } else { self.rest.clone() };
         Self { first: self.first, rest }
     }
 
@@ -56,7 +58,7 @@ impl HandleSet {
     /// Returns an empty set.
     #[must_use]
     pub const fn new() -> Self {
-        Self { first: 0, rest: Vec::new() }
+        Self { first: 0, rest: ThinVec::new() }
     }
 
     /// Returns the set of all handles from one to `count`.

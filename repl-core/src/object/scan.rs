@@ -236,14 +236,24 @@ pub(crate) fn preload_strings<T: Planned>(object: &T) {
 
 #[inline]
 fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
+    let mut same = true;
+    differing_strings(one, other, |_| same = false);
+    same
+}
+
+/// Calls `found` with the index of each of the plan's strings in which two objects differ.
+#[inline]
+pub(crate) fn differing_strings<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize)) {
     let strings: &[usize] = const { T::PLAN.strings() };
     let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
-    strings.iter().all(|&offset| {
+    for (at, &offset) in strings.iter().enumerate() {
         // SAFETY: the plan of `T` states that a string is at this offset.
         let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
         // SAFETY: as for the previous `unsafe` block.
         let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
         // The check for empty strings avoids a call of `memcmp`.
-        ours.len() == theirs.len() && (ours.is_empty() || ours == theirs)
-    })
+        if ours.len() != theirs.len() || !(ours.is_empty() || ours == theirs) {
+            found(at);
+        }
+    }
 }

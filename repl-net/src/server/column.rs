@@ -6,41 +6,26 @@
 //! the rows of the source.
 
 use std::any::Any;
+use std::borrow::Cow;
 
 use repl_core::{
-    BitWriter, Changelist, Class, ConditionMasks, HandleSet, Program, Refusal, Replicated, Scratch,
-    WriteError,
+    BitWriter, Changelist, Class, ConditionMasks, HandleSet, Program, Refusal, Replicated, WriteError,
 };
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
+use super::comparison::{Comparison, Outcome};
 use super::priority::{Prioritize, Viewer};
 use crate::session::archetype::Archetype;
-
-/// The collections in which a comparison stores its results.
-pub(crate) struct Outcome<'a> {
-    pub(crate) changes: &'a mut Changelist,
-    pub(crate) refusals: &'a mut Vec<Refusal>,
-    pub(crate) scratch: &'a mut Scratch,
-}
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn conditions(&self) -> &ConditionMasks;
-    /// Compares the object of a row with its shadow, as [`Class::compare`] describes.
-    fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
-    /// Prefetches a row, which will be compared soon, into the processor's cache.
-    fn preload_row(&self, row: u32);
-    /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
-    /// prefetched before its heap memory.
-    fn preload_values(&self, row: u32);
-    /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
-    /// contain a fast array that was written to. [`Class::touched`] has the details of this function.
-    fn touched(&self, row: u32) -> HandleSet;
-    /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
-    /// returns them as refusals. [`Class::keep_within`] has the details of this function.
-    fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
+    /// Compares the objects in `slots` with their shadows, up to the first object of another class than
+    /// `class`, the number of this column. Returns how many objects were compared. A method for many objects,
+    /// so that the compiler knows the type of all of them.
+    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
     /// Writes the values of the properties in the changelist `list` from the shadow. [`Class::write_values`]
@@ -81,21 +66,32 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     /// Returns the panic message for a call that expects this source, although `class` was registered with
     /// another source.
     fn when_another(class: &str) -> String;
-    /// Does what [`Column::compare`] does.
-    fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>);
-    /// Does what [`Column::preload_row`] does.
+    /// Compares the properties in `scope` of the object in a row with the object's shadow, as
+    /// [`Class::compare`] describes.
+    fn compare(
+        &mut self,
+        class: &Class<T>,
+        shadow: &mut T,
+        row: usize,
+        scope: &HandleSet,
+        outcome: Outcome<'_>,
+    );
+    /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, shadows: &Shadows<T>, row: usize);
-    /// Does what [`Column::preload_values`] does.
+    /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
+    /// prefetched before its heap memory.
     fn preload_values(&self, shadows: &Shadows<T>, row: usize);
-    /// Does what [`Column::touched`] does.
+    /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
+    /// contain a fast array that was written to. [`Class::touched`] has the details of this function.
     fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet;
-    /// Does what [`Column::keep_within`] does.
+    /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
+    /// returns them as refusals. [`Class::keep_within`] has the details of this function.
     fn keep_within(
         &self,
         shadows: &Shadows<T>,
         max_bits: u64,
         row: usize,
-        scope: &mut HandleSet,
+        scope: &mut Cow<'_, HandleSet>,
     ) -> Vec<Refusal>;
     /// Does what [`Column::scan`] does.
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
@@ -219,24 +215,8 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.shadows.class.conditions()
     }
 
-    fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>) {
-        self.source.compare(&mut self.shadows, row as usize, scope, outcome);
-    }
-
-    fn preload_row(&self, row: u32) {
-        self.source.preload_row(&self.shadows, row as usize);
-    }
-
-    fn preload_values(&self, row: u32) {
-        self.source.preload_values(&self.shadows, row as usize);
-    }
-
-    fn touched(&self, row: u32) -> HandleSet {
-        self.source.touched(&self.shadows, row as usize)
-    }
-
-    fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal> {
-        self.source.keep_within(&self.shadows, max_bits, row as usize, scope)
+    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize {
+        comparison.run(self, class, slots)
     }
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {

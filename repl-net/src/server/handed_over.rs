@@ -4,10 +4,13 @@
 //! *Invariant:* the server stores no live object of an external class. A difference that may not be sent yet,
 //! because of a condition or a missing mark, is stored in the object's row.
 
-use repl_core::__private::preload;
-use repl_core::{Changelist, HandleSet, Refusal, Replicated, Scratch};
+use std::borrow::Cow;
 
-use super::column::{Outcome, Shadows, Source, TypedColumn};
+use repl_core::__private::preload;
+use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
+
+use super::column::{Shadows, Source, TypedColumn};
+use super::comparison::Outcome;
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
@@ -66,6 +69,7 @@ impl<T: Replicated> ExternalColumn<T> {
         let mut scope = conditions.ordinary().clone();
         scope.union(conditions.initial_only());
         scope.union(conditions.push());
+        let mut scope = Cow::Owned(scope);
         rare.too_large = class.keep_within(max_bits, live, shadow, &mut scope);
         class.compare(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
@@ -97,7 +101,7 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     /// Moves the results of the comparisons for the properties in `scope` to `outcome`.
-    fn compare(&mut self, _: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
+    fn compare(&mut self, _: &Class<T>, _: &mut T, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
         let found = &mut self.0[row];
         let mut rest = Changelist::new();
         found.list.split(scope, &mut rest);
@@ -127,11 +131,17 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     /// Returns the refusals for values that were too large when they were compared.
-    fn keep_within(&self, shadows: &Shadows<T>, _: u64, row: usize, scope: &mut HandleSet) -> Vec<Refusal> {
+    fn keep_within(
+        &self,
+        shadows: &Shadows<T>,
+        _: u64,
+        row: usize,
+        scope: &mut Cow<'_, HandleSet>,
+    ) -> Vec<Refusal> {
         let Some(rare) = &self.0[row].rare else { return Vec::new() };
         let conditions = shadows.class.conditions();
         for property in rare.too_large.iter().filter_map(|refusal| conditions.property_of(refusal.handle())) {
-            scope.difference(&conditions.handles_of(property));
+            scope.to_mut().difference(&conditions.handles_of(property));
         }
         rare.too_large.clone()
     }

@@ -9,6 +9,7 @@ mod calls;
 mod cells;
 mod changes;
 mod column;
+mod comparison;
 mod connection;
 mod dormancy;
 mod events;

@@ -3,6 +3,7 @@
 //! *Invariant:* a slot is used for another object only when no connection uses it for the previous object any
 //! more (R17). The next object in the slot has the next generation (R18).
 
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use repl_core::__private::preload;
@@ -13,27 +14,27 @@ use crate::transport::role::{Proxy, Role};
 
 /// The state of one slot and of the object in it.
 #[derive(Debug)]
-#[repr(align(128))]
+#[repr(C, align(64))]
 pub(crate) struct Object {
     pub(crate) generation: NonZeroU32,
+    pub(crate) row: u32,
+    pub(crate) class: u16,
     /// Whether the slot has an object. Connections may still use the slot of an object that was removed.
     pub(crate) alive: bool,
-    pub(crate) class: u16,
-    pub(crate) archetype: u32,
-    pub(crate) row: u32,
-    /// The connection that owns the object, directly or through other objects.
-    pub(crate) owner: Option<ConnectionId>,
-    pub(crate) role: Role,
-    pub(crate) physics: bool,
     pub(crate) tear_off: TearOff,
-    pub(crate) history: History,
     /// The number of connections that have not yet sent all changelists in the history of this object.
     pub(crate) laggards: u32,
+    pub(crate) history: History,
+    /// State that most objects do not have. The rare state is stored separately, so that the state for a
+    /// comparison fits into one cache line.
+    particulars: Option<Box<Particulars>>,
+    pub(crate) role: Role,
+    pub(crate) physics: bool,
     /// The number of connections that use the slot.
     pub(crate) holders: u32,
-    /// State that most objects do not have. The rare state is stored separately, so that the state for a
-    /// comparison fits into two cache lines.
-    particulars: Option<Box<Particulars>>,
+    pub(crate) archetype: u32,
+    /// The connection that owns the object, directly or through other objects.
+    pub(crate) owner: Option<ConnectionId>,
 }
 
 /// Whether an object was torn off (S210).
@@ -63,7 +64,7 @@ struct Particulars {
     too_large: Vec<Refusal>,
 }
 
-const _: () = assert!(size_of::<Object>() == 128, "an object lies in two cache lines");
+const _: () = assert!(std::mem::offset_of!(Object, role) <= 64, "a comparison needs one cache line");
 
 impl Object {
     pub(crate) fn new(generation: NonZeroU32) -> Self {
@@ -186,12 +187,10 @@ impl Object {
             .extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
-    /// Prefetches all cache lines of this object.
+    /// Prefetches the cache line of this object that a comparison needs.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
-        preload(&self.particulars);
-        preload(&self.history);
     }
 
     pub(crate) fn guid(&self, slot: u32) -> Guid {
@@ -260,7 +259,10 @@ impl Object {
     /// time, the result also contains `InitialOnly` properties and all `push` properties. Properties that are
     /// switched off for all connections are never compared.
     #[inline]
-    pub(crate) fn scope(&self, conditions: &ConditionMasks, opening: bool) -> HandleSet {
+    pub(crate) fn scope<'c>(&self, conditions: &'c ConditionMasks, opening: bool) -> Cow<'c, HandleSet> {
+        if self.particulars.is_none() && !opening {
+            return Cow::Borrowed(conditions.ordinary());
+        }
         let mut scope = conditions.ordinary().clone();
         if let Some(own) = &self.particulars {
             scope.union(&own.marked);
@@ -275,6 +277,6 @@ impl Object {
                 scope.difference(&conditions.handles_of(*property));
             }
         }
-        scope
+        Cow::Owned(scope)
     }
 }

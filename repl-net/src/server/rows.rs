@@ -2,10 +2,13 @@
 //!
 //! *Invariant:* the live object in row `n` belongs to the shadow in row `n`.
 
-use repl_core::__private::preload;
-use repl_core::{HandleSet, Refusal, Replicated};
+use std::borrow::Cow;
 
-use super::column::{Outcome, Shadows, Source, TypedColumn};
+use repl_core::__private::preload;
+use repl_core::{Class, HandleSet, Refusal, Replicated};
+
+use super::column::{Shadows, Source, TypedColumn};
+use super::comparison::Outcome;
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
@@ -37,11 +40,18 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         )
     }
 
-    fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
+    fn compare(
+        &mut self,
+        class: &Class<T>,
+        shadow: &mut T,
+        row: usize,
+        scope: &HandleSet,
+        outcome: Outcome<'_>,
+    ) {
         let Outcome { changes, refusals, scratch } = outcome;
-        shadows.class.compare(&self.0[row], &mut shadows.rows[row], scope, changes, refusals, scratch);
+        class.compare(&self.0[row], shadow, scope, changes, refusals, scratch);
         if scratch.take_must_renumber() {
-            shadows.class.renumber_items(&mut self.0[row]);
+            class.renumber_items(&mut self.0[row]);
         }
     }
 
@@ -65,7 +75,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         shadows: &Shadows<T>,
         max_bits: u64,
         row: usize,
-        scope: &mut HandleSet,
+        scope: &mut Cow<'_, HandleSet>,
     ) -> Vec<Refusal> {
         shadows.class.keep_within(max_bits, &self.0[row], &shadows.rows[row], scope)
     }

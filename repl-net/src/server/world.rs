@@ -4,18 +4,20 @@
 //! of the comparisons is in `changes` until the next tick.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::{
-    BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Refusal, Replicated, Scratch,
+    BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Replicated, Scratch,
 };
 
 use super::cells::area::Position;
 use super::cells::{Audience, Cells, Group};
 use super::changes::{Change, Changes};
-use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
+use super::column::{Column, Shadows, Source, TypedColumn};
+use super::comparison::Comparison;
 use super::dormancy::Dormancies;
 use super::forest::Forest;
 use super::handed_over::ExternalColumn;
@@ -29,10 +31,6 @@ use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_na
 use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
-
-/// The number of comparisons by which memory is prefetched ahead. A miss of all caches takes about as long as
-/// four comparisons.
-const PRELOAD_LEAD: usize = 4;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -87,8 +85,6 @@ pub(crate) struct World {
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
     scratch: Scratch,
-    /// The refusals that the current comparison has found.
-    refusals: Vec<Refusal>,
 }
 
 /// The limits on the number and the size of the objects of a server.
@@ -504,9 +500,21 @@ impl World {
         let mut queue = std::mem::take(&mut self.queue);
         self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
         self.dirty.clear();
-        for (at, &slot) in queue.iter().enumerate() {
-            self.preload(&queue, at);
-            self.compare_object(slot);
+        let mut slots = &queue[..];
+        while let Some(&first) = slots.first() {
+            let class = self.objects[first as usize].class;
+            let mut comparison = Comparison {
+                objects: &mut self.objects,
+                changes: &mut self.changes,
+                opening: &self.opening,
+                reopening: &self.reopening,
+                max_bits: self.limits.max_object_bits(),
+                frame: self.frame,
+                moved: self.cells.has_area(class).then_some(&mut self.changed_rows[usize::from(class)]),
+                scratch: &mut self.scratch,
+            };
+            let compared = self.columns[usize::from(class)].compare(class, slots, &mut comparison);
+            slots = &slots[compared..];
         }
         queue.clear();
         self.queue = queue;
@@ -535,62 +543,6 @@ impl World {
         }
     }
 
-    /// Prefetches the memory for comparisons that come after index `at` of the queue. Prefetching has three
-    /// steps, and each step reads memory that the previous step has prefetched. If the queue contains all
-    /// objects of a range, the processor prefetches the objects by itself.
-    #[inline]
-    fn preload(&self, queue: &[u32], at: usize) {
-        if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
-            if slot - queue[at] == 3 * PRELOAD_LEAD as u32 {
-                return;
-            }
-            self.objects[slot as usize].preload();
-        }
-        if let Some(&slot) = queue.get(at + 2 * PRELOAD_LEAD) {
-            let entry = &self.objects[slot as usize];
-            self.columns[entry.class as usize].preload_row(entry.row);
-        }
-        if let Some(&slot) = queue.get(at + PRELOAD_LEAD) {
-            let entry = &self.objects[slot as usize];
-            self.columns[entry.class as usize].preload_values(entry.row);
-        }
-    }
-
-    fn compare_object(&mut self, slot: u32) {
-        let entry = &mut self.objects[slot as usize];
-        if entry.tear_off == TearOff::Frozen {
-            return;
-        }
-        let column = &mut *self.columns[entry.class as usize];
-        if column.conditions().has_marks_of_its_own() {
-            let touched = column.touched(entry.row);
-            if !touched.is_empty() {
-                entry.mark(column.conditions(), &touched);
-            }
-        }
-        let opens = self.opening.contains(slot) || self.reopening.contains(slot);
-        let mut scope = entry.scope(column.conditions(), opens);
-        let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
-        entry.unmark(&scope);
-        entry.find_too_large(too_large, &mut self.refusals);
-        let list = self.changes.blank(slot);
-        let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
-        column.compare(entry.row, &scope, Outcome { changes: list, refusals, scratch });
-        if !self.refusals.is_empty() {
-            self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
-        }
-        let (list, evicted) = self.changes.last_blank();
-        if list.is_empty() {
-            return;
-        }
-        entry.note_changes(list.handles(), column.conditions(), self.frame);
-        entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
-        if self.cells.has_area(entry.class) {
-            self.changed_rows[entry.class as usize].push((slot, entry.row));
-        }
-        self.changes.keep(slot);
-    }
-
     /// Stores the changes of this tick that far connections receive later, and finds those that are due.
     pub(crate) fn find_due(&mut self) {
         let mut later = std::mem::take(&mut self.later);
@@ -604,14 +556,16 @@ impl World {
     }
 
     /// Returns the changes of an object that connections with the default view may receive.
-    pub(crate) fn default_list(&self, change: &Change) -> Changelist {
+    #[inline]
+    pub(crate) fn default_list<'c>(&self, change: &'c Change) -> Cow<'c, Changelist> {
         let object = &self.objects[change.slot as usize];
         let conditions = self.column(object.class).conditions();
-        let mut list = change.list.clone();
-        if conditions.is_conditional() {
-            list.retain(&object.mask(conditions, object.common_flags(), None));
+        if !conditions.is_conditional() {
+            return Cow::Borrowed(&change.list);
         }
-        list
+        let mut list = change.list.clone();
+        list.retain(&object.mask(conditions, object.common_flags(), None));
+        Cow::Owned(list)
     }
 
     /// Removes from the changelist `list` the changes of elements that no longer exist in the object in

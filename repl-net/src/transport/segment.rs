@@ -112,15 +112,24 @@ impl Segment {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
 
-    pub(crate) fn push(&mut self, entry: SegmentEntry) {
-        let (word, bit) = (entry.slot as usize / 64, 1 << (entry.slot % 64));
+    /// Adds an entry for the changes in `list`. See [`SegmentEntry`] for the other arguments.
+    // The entry is made in its final place, because moving a struct that was just written is slow.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        slot: u32,
+        generation: NonZeroU32,
+        list: &Changelist,
+        values: Range<usize>,
+    ) {
+        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
         match self.masks.last_mut() {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.masks.push((word, bit)),
         }
-        self.has_new_elements |= entry.list.has_new_elements();
-        self.held_bytes = self.held_bytes.saturating_add(entry.list.heap_bytes());
-        self.entries.push(entry);
+        self.has_new_elements |= list.has_new_elements();
+        self.held_bytes = self.held_bytes.saturating_add(list.heap_bytes());
+        self.entries.push(SegmentEntry { slot, generation, list: list.clone(), values });
     }
 
     /// Returns about how many bytes of memory the completed segment takes. Costs O(1).

@@ -9,17 +9,17 @@
 mod pool;
 mod tables;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist};
 
-use super::cells::Home;
 use super::changes::Change;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
 use crate::session::classes::ClassList;
-use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
+use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 use pool::Pool;
 pub(crate) use tables::{DueAlone, Piece, Tables};
@@ -102,11 +102,11 @@ impl Broadcast {
     /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
-        let mut list = context.list(change);
+        let list = context.list(change);
         if list.is_empty() {
             return;
         }
-        let Some(mut portions) = list.take_portions() else {
+        let Some(mut portions) = list.into_owned().take_portions() else {
             self.unshared.push(change.slot);
             return;
         };
@@ -115,7 +115,7 @@ impl Broadcast {
             let mut segment = self.pool.blank(Segment::clear);
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let count = size.count().min(portions.len());
-            let bits = match self.encoder.write_one(empty, change.slot, portions.part(count), context) {
+            let bits = match self.encoder.write_one(empty, change.slot, &portions.part(count), context) {
                 Ok(()) => empty.bits().len(),
                 Err(Obstacle::Full { bits }) => bits,
                 Err(Obstacle::Refused) => break,
@@ -155,7 +155,8 @@ struct SegmentEncoder {
 
 impl Context<'_> {
     /// Returns the changes of an object that connections with the default view may receive.
-    fn list(&self, change: &Change) -> Changelist {
+    #[inline]
+    fn list<'c>(&self, change: &'c Change) -> Cow<'c, Changelist> {
         self.world.default_list(change)
     }
 }
@@ -185,7 +186,7 @@ impl SegmentEncoder {
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
         for change in changes {
-            if context.world.cells.home(change.slot) != Home::Everyone {
+            if !context.world.cells.is_everyones(change.slot) {
                 // Only the changes of objects that everyone sees are in segments.
                 done += 1;
                 continue;
@@ -205,7 +206,7 @@ impl SegmentEncoder {
                 done += 1;
                 continue;
             }
-            let Err(obstacle) = self.write(change.slot, list, context, into) else {
+            let Err(obstacle) = self.write(change.slot, &list, context, into) else {
                 done += 1;
                 continue;
             };
@@ -228,7 +229,7 @@ impl SegmentEncoder {
         &mut self,
         into: &mut Segment,
         slot: u32,
-        list: Changelist,
+        list: &Changelist,
         context: &Context<'_>,
     ) -> Result<(), Obstacle> {
         self.bits.clear();
@@ -244,7 +245,7 @@ impl SegmentEncoder {
     fn write(
         &mut self,
         slot: u32,
-        mut list: Changelist,
+        list: &Changelist,
         context: &Context<'_>,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
@@ -255,14 +256,12 @@ impl SegmentEncoder {
         let class = context.classes.wire(object.class.into()) as usize;
         segment.handles(class, column.program().handles(), list.handles(), bits);
         let start = bits.bit_len();
-        if !context.world.write_values(slot, &mut list, bits).is_empty() {
-            return Err(Obstacle::Refused);
-        }
+        column.write_values(object.row, list, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
         if end + SEGMENT_BITS > context.max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
         }
-        into.push(SegmentEntry { slot, generation: object.generation, list, values: start..end });
+        into.push(slot, object.generation, list, start..end);
         Ok(())
     }
 }

@@ -170,7 +170,10 @@ impl Tables {
             1 => world.changes.as_slice().get(placed.change as usize),
             period => world.later.due_for(period).get(placed.change as usize),
         };
-        let lists = order.iter().filter_map(change).map(|change| (change.slot, world.default_list(change)));
+        let lists = order
+            .iter()
+            .filter_map(change)
+            .map(|change| (change.slot, world.default_list(change).into_owned()));
         let mut lists: Vec<_> = lists.collect();
         let Some(class) = order.first().map(|placed| placed.class) else { return };
         let Some(common) = majority(lists.iter().map(|(_, list)| list.handles())).cloned() else { return };

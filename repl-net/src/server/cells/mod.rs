@@ -247,6 +247,11 @@ impl Cells {
         affected
     }
 
+    /// Returns whether all connections see the object by its relevancy.
+    pub(crate) fn is_everyones(&self, slot: u32) -> bool {
+        self.everyone.contains(slot)
+    }
+
     pub(crate) fn home(&self, slot: u32) -> Home {
         self.places.get(slot as usize).map_or(Home::Nobody, |place| place.home)
     }
