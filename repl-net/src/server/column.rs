@@ -6,17 +6,15 @@
 //! the rows of the source.
 
 use std::any::Any;
-use std::borrow::Cow;
 
-use repl_core::{
-    BitWriter, Changelist, Class, ConditionMasks, HandleSet, Program, Refusal, Replicated, WriteError,
-};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, WriteError};
 
-use super::cells::area::{Area, Position};
+use super::cells::area::Area;
 use super::cells::positions::Positions;
-use super::comparison::{Comparison, Outcome};
-use super::priority::{Prioritize, Viewer};
-use crate::session::archetype::Archetype;
+use super::comparison::Comparison;
+use super::priority::Viewer;
+use super::shadows::Shadows;
+use super::source::Source;
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
@@ -60,127 +58,6 @@ pub(crate) trait Column: Any + Send + Sync {
     fn shadows_mut(&mut self) -> &mut dyn Any;
 }
 
-/// Stores the live objects of the class `T`, or has access to them. Only comparisons need live objects,
-/// because everything that is sent is written from the shadows.
-pub(crate) trait Source<T>: Default + Any + Send + Sync {
-    /// Returns the panic message for a call that expects this source, although `class` was registered with
-    /// another source.
-    fn when_another(class: &str) -> String;
-    /// Compares the properties in `scope` of the object in a row with the object's shadow, as
-    /// [`Class::compare`] describes.
-    fn compare(
-        &mut self,
-        class: &Class<T>,
-        shadow: &mut T,
-        row: usize,
-        scope: &HandleSet,
-        outcome: Outcome<'_>,
-    );
-    /// Prefetches a row, which will be compared soon, into the processor's cache.
-    fn preload_row(&self, shadows: &Shadows<T>, row: usize);
-    /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
-    /// prefetched before its heap memory.
-    fn preload_values(&self, shadows: &Shadows<T>, row: usize);
-    /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
-    /// contain a fast array that was written to. [`Class::touched`] has the details of this function.
-    fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet;
-    /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
-    /// returns them as refusals. [`Class::keep_within`] has the details of this function.
-    fn keep_within(
-        &self,
-        shadows: &Shadows<T>,
-        max_bits: u64,
-        row: usize,
-        scope: &mut Cow<'_, HandleSet>,
-    ) -> Vec<Refusal>;
-    /// Does what [`Column::scan`] does.
-    fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
-    /// Returns the live object in a row, if the server owns it.
-    fn live(&self, row: usize) -> Option<&T>;
-    /// Removes a row and moves the last row to the index of the removed row.
-    fn swap_remove(&mut self, row: usize);
-}
-
-/// The shadows of the class `T`, and all other data of a column that does not depend on the source.
-pub(crate) struct Shadows<T> {
-    pub(crate) class: Class<T>,
-    pub(crate) rows: Vec<T>,
-    pub(crate) slots: Vec<u32>,
-    archetypes: Vec<Archetype<T>>,
-    /// Returns the position of an object, or `None` if the class has no area.
-    pub(crate) locate: Option<Box<dyn Locate<T>>>,
-    /// Returns the priority of an object for a connection.
-    pub(crate) prioritize: Option<Prioritize<T>>,
-}
-
-/// A function that returns the position of an object.
-pub(crate) trait Locate<T>: Send + Sync {
-    /// Returns the position of an object.
-    fn position(&self, object: &T) -> Position;
-    /// Does what [`Column::locate`] does, with the shadows in `rows`. A method for many objects, because each
-    /// call of an unknown function takes longer than the work for one object.
-    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
-}
-
-impl<T, F: Fn(&T) -> Position + Send + Sync> Locate<T> for F {
-    fn position(&self, object: &T) -> Position {
-        self(object)
-    }
-
-    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions) {
-        for &(slot, row) in changed {
-            positions.update(area, slot, self(&rows[row as usize]));
-        }
-    }
-}
-
-impl<T: Replicated> Shadows<T> {
-    fn new(max_bits: u64) -> Self {
-        let mut class = Class::new();
-        class.hold_items_within(max_bits);
-        Self {
-            class,
-            rows: Vec::new(),
-            slots: Vec::new(),
-            archetypes: vec![Box::new(T::initial)],
-            locate: None,
-            prioritize: None,
-        }
-    }
-
-    /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any
-    /// object with this archetype (R21).
-    ///
-    /// # Panics
-    /// Panics if the values of the archetype do not fit into `max_bytes`.
-    #[track_caller]
-    pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
-        let bytes = self.class.most_bits_of(archetype).div_ceil(8);
-        assert!(
-            bytes <= max_bytes as u64,
-            "a `{}` takes up to {bytes} bytes as it begins, but `max_object_bytes` is {max_bytes}: raise that here and on clients, \
-             or make the object smaller",
-            T::LAYOUT.name(),
-        );
-    }
-
-    /// Returns the position of an object, if the class has an area.
-    pub(crate) fn position_of(&self, object: &T) -> Option<Position> {
-        self.locate.as_ref().map(|locate| locate.position(object))
-    }
-
-    /// Adds an archetype (a set of initial values) and returns its number.
-    pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
-        self.archetypes.push(archetype);
-        self.archetypes.len() as u32 - 1
-    }
-
-    /// Returns whether the class has an archetype with this number.
-    pub(crate) fn has_archetype(&self, number: u32) -> bool {
-        (number as usize) < self.archetypes.len()
-    }
-}
-
 /// The column of the class `T`. The live objects of the class come from the source `S`.
 pub(crate) struct TypedColumn<T, S> {
     pub(crate) shadows: Shadows<T>,
@@ -216,7 +93,7 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     }
 
     fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize {
-        comparison.run(self, class, slots)
+        comparison.run(&mut self.shadows, &mut self.source, class, slots)
     }
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {

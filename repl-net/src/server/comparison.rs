@@ -3,23 +3,17 @@
 //! *Invariant:* an object is compared only in the properties that may be sent now (S39, S45), and its changes
 //! are stored both in its history and in the changes of the tick.
 
-use repl_core::{Changelist, Refusal, Replicated, Scratch};
+use repl_core::{Refusal, Replicated, Scratch};
 
 use super::changes::Changes;
-use super::column::{Source, TypedColumn};
 use super::object::{Object, TearOff};
+use super::shadows::Shadows;
+use super::source::{Outcome, Source};
 use crate::transport::slot_set::SlotSet;
 
 /// The number of objects by which memory is prefetched ahead. A miss of all caches takes about as long as
 /// four comparisons.
 const PRELOAD_LEAD: usize = 4;
-
-/// The collections in which the comparison of one object stores its results.
-pub(crate) struct Outcome<'a> {
-    pub(crate) changes: &'a mut Changelist,
-    pub(crate) refusals: &'a mut Vec<Refusal>,
-    pub(crate) scratch: &'a mut Scratch,
-}
 
 /// What the comparison of many objects of one class reads, and where it stores its results.
 pub(crate) struct Comparison<'a> {
@@ -38,20 +32,22 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Does what [`Column::compare`](super::column::Column::compare) describes.
+    /// Compares the objects in `slots` with their shadows, up to the first object of another class than
+    /// `class`, which is the class of the shadows and of the source. Returns how many objects were compared.
     pub(crate) fn run<T: Replicated, S: Source<T>>(
         &mut self,
-        column: &mut TypedColumn<T, S>,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
         class: u16,
         slots: &[u32],
     ) -> usize {
         let mut refusals = Vec::new();
         for (at, &slot) in slots.iter().enumerate() {
-            self.preload(column, class, slots, at);
+            self.preload(shadows, source, class, slots, at);
             if self.objects[slot as usize].class != class {
                 return at;
             }
-            self.object(column, slot, &mut refusals);
+            self.object(shadows, source, slot, &mut refusals);
         }
         slots.len()
     }
@@ -62,7 +58,8 @@ impl Comparison<'_> {
     #[inline]
     fn preload<T: Replicated, S: Source<T>>(
         &self,
-        column: &TypedColumn<T, S>,
+        shadows: &Shadows<T>,
+        source: &S,
         class: u16,
         slots: &[u32],
         at: usize,
@@ -78,10 +75,10 @@ impl Comparison<'_> {
             (object.class == class).then_some(object.row as usize)
         };
         if let Some(row) = row_at(at + 2 * PRELOAD_LEAD) {
-            column.source.preload_row(&column.shadows, row);
+            source.preload_row(shadows, row);
         }
         if let Some(row) = row_at(at + PRELOAD_LEAD) {
-            column.source.preload_values(&column.shadows, row);
+            source.preload_values(shadows, row);
         }
     }
 
@@ -89,7 +86,8 @@ impl Comparison<'_> {
     #[inline]
     fn object<T: Replicated, S: Source<T>>(
         &mut self,
-        column: &mut TypedColumn<T, S>,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
         slot: u32,
         refusals: &mut Vec<Refusal>,
     ) {
@@ -97,7 +95,6 @@ impl Comparison<'_> {
         if object.tear_off == TearOff::Frozen {
             return;
         }
-        let TypedColumn { shadows, source } = column;
         let row = object.row as usize;
         if shadows.class.conditions().has_marks_of_its_own() {
             let touched = source.touched(shadows, row);

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 use repl_core::__private::preload;
 use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
 
-use super::column::{Shadows, Source, TypedColumn};
-use super::comparison::Outcome;
+use super::column::TypedColumn;
+use super::shadows::Shadows;
+use super::source::{Outcome, Source};
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use repl_core::__private::preload;
 use repl_core::{Class, HandleSet, Refusal, Replicated};
 
-use super::column::{Shadows, Source, TypedColumn};
-use super::comparison::Outcome;
+use super::column::TypedColumn;
+use super::shadows::Shadows;
+use super::source::{Outcome, Source};
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;

@@ -16,7 +16,7 @@ use repl_core::{
 use super::cells::area::Position;
 use super::cells::{Audience, Cells, Group};
 use super::changes::{Change, Changes};
-use super::column::{Column, Shadows, Source, TypedColumn};
+use super::column::{Column, TypedColumn};
 use super::comparison::Comparison;
 use super::dormancy::Dormancies;
 use super::forest::Forest;
@@ -27,6 +27,8 @@ use super::paths::Paths;
 use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
+use super::shadows::Shadows;
+use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};

@@ -1,0 +1,92 @@
+//! The shadows of the objects of one class: the values that were compared last, from which everything is sent.
+//!
+//! *Invariant:* row `n` of each vector belongs to the same object.
+
+use repl_core::{Class, Replicated};
+
+use super::cells::area::{Area, Position};
+use super::cells::positions::Positions;
+use super::priority::Prioritize;
+use crate::session::archetype::Archetype;
+
+/// The shadows of the class `T`, and all other data of a column that does not depend on the source.
+pub(crate) struct Shadows<T> {
+    pub(crate) class: Class<T>,
+    pub(crate) rows: Vec<T>,
+    pub(crate) slots: Vec<u32>,
+    pub(crate) archetypes: Vec<Archetype<T>>,
+    /// Returns the position of an object, or `None` if the class has no area.
+    pub(crate) locate: Option<Box<dyn Locate<T>>>,
+    /// Returns the priority of an object for a connection.
+    pub(crate) prioritize: Option<Prioritize<T>>,
+}
+
+/// A function that returns the position of an object.
+pub(crate) trait Locate<T>: Send + Sync {
+    /// Returns the position of an object.
+    fn position(&self, object: &T) -> Position;
+    /// Puts the positions of some objects into `positions`, according to their shadows in `rows`. Each object
+    /// in `changed` is a slot and a row. A method for many objects, because each call of an unknown function
+    /// takes longer than the work for one object.
+    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
+}
+
+impl<T, F: Fn(&T) -> Position + Send + Sync> Locate<T> for F {
+    fn position(&self, object: &T) -> Position {
+        self(object)
+    }
+
+    fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions) {
+        for &(slot, row) in changed {
+            positions.update(area, slot, self(&rows[row as usize]));
+        }
+    }
+}
+
+impl<T: Replicated> Shadows<T> {
+    /// Returns shadows without rows, for objects of at most `max_bits`.
+    pub(crate) fn new(max_bits: u64) -> Self {
+        let mut class = Class::new();
+        class.hold_items_within(max_bits);
+        Self {
+            class,
+            rows: Vec::new(),
+            slots: Vec::new(),
+            archetypes: vec![Box::new(T::initial)],
+            locate: None,
+            prioritize: None,
+        }
+    }
+
+    /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any
+    /// object with this archetype (R21).
+    ///
+    /// # Panics
+    /// Panics if the values of the archetype do not fit into `max_bytes`.
+    #[track_caller]
+    pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
+        let bytes = self.class.most_bits_of(archetype).div_ceil(8);
+        assert!(
+            bytes <= max_bytes as u64,
+            "a `{}` takes up to {bytes} bytes as it begins, but `max_object_bytes` is {max_bytes}: raise that here and on clients, \
+             or make the object smaller",
+            T::LAYOUT.name(),
+        );
+    }
+
+    /// Returns the position of an object, if the class has an area.
+    pub(crate) fn position_of(&self, object: &T) -> Option<Position> {
+        self.locate.as_ref().map(|locate| locate.position(object))
+    }
+
+    /// Adds an archetype (a set of initial values) and returns its number.
+    pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
+        self.archetypes.push(archetype);
+        self.archetypes.len() as u32 - 1
+    }
+
+    /// Returns whether the class has an archetype with this number.
+    pub(crate) fn has_archetype(&self, number: u32) -> bool {
+        (number as usize) < self.archetypes.len()
+    }
+}

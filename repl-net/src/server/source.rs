@@ -1,0 +1,59 @@
+//! Sources: where the live objects of a class are. Either the server owns them, or the user passes them to the
+//! server.
+//!
+//! *Invariant:* row `n` of a source belongs to the same object as row `n` of the shadows.
+
+use std::any::Any;
+use std::borrow::Cow;
+
+use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch};
+
+use super::shadows::Shadows;
+
+/// The collections in which the comparison of one object stores its results.
+pub(crate) struct Outcome<'a> {
+    pub(crate) changes: &'a mut Changelist,
+    pub(crate) refusals: &'a mut Vec<Refusal>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Stores the live objects of the class `T`, or has access to them. Only comparisons need live objects,
+/// because everything that is sent is written from the shadows.
+pub(crate) trait Source<T>: Default + Any + Send + Sync {
+    /// Returns the panic message for a call that expects this source, although `class` was registered with
+    /// another source.
+    fn when_another(class: &str) -> String;
+    /// Compares the properties in `scope` of the object in a row with the object's shadow, as
+    /// [`Class::compare`] describes.
+    fn compare(
+        &mut self,
+        class: &Class<T>,
+        shadow: &mut T,
+        row: usize,
+        scope: &HandleSet,
+        outcome: Outcome<'_>,
+    );
+    /// Prefetches a row, which will be compared soon, into the processor's cache.
+    fn preload_row(&self, shadows: &Shadows<T>, row: usize);
+    /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
+    /// prefetched before its heap memory.
+    fn preload_values(&self, shadows: &Shadows<T>, row: usize);
+    /// Returns the handles of the `push` properties of the object in a row that count as marked, because they
+    /// contain a fast array that was written to. [`Class::touched`] has the details of this function.
+    fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet;
+    /// Removes from `scope` the properties that would make the object in a row larger than `max_bits`, and
+    /// returns them as refusals. [`Class::keep_within`] has the details of this function.
+    fn keep_within(
+        &self,
+        shadows: &Shadows<T>,
+        max_bits: u64,
+        row: usize,
+        scope: &mut Cow<'_, HandleSet>,
+    ) -> Vec<Refusal>;
+    /// Calls `found` with the slot of each object that differs from its shadow.
+    fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
+    /// Returns the live object in a row, if the server owns it.
+    fn live(&self, row: usize) -> Option<&T>;
+    /// Removes a row and moves the last row to the index of the removed row.
+    fn swap_remove(&mut self, row: usize);
+}
