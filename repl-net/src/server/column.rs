@@ -9,7 +9,7 @@ use std::any::Any;
 
 use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, WriteError};
 
-use super::cells::area::Area;
+use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
 use super::comparison::Comparison;
 use super::priority::Viewer;
