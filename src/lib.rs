@@ -117,6 +117,31 @@
 //! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
 //! [`set_visible`](Server::set_visible) hides an object from one client.
 //!
+//! **Share a level.** Objects that both sides have loaded, such as the doors of a level, have paths.
+//! [`spawn_static`](Server::spawn_static) gives an object of the server its path, and
+//! [`place_static`](Client::place_static) the object of a client. When the object of the server arrives, the
+//! client's object gets its values, and keeps the fields that are not replicated:
+//!
+//! ```
+//! use repl::Placed;
+//! use repl::prelude::*;
+//!
+//! #[derive(Replicated, Default, Debug, PartialEq)]
+//! struct Door {
+//!     #[replicated]
+//!     open: bool,
+//!     mesh: u32, // each side has its own
+//! }
+//!
+//! let mut server = Server::new(ServerConfig::default());
+//! let door = server.spawn_static("level1/door_7", Door { open: true, mesh: 0 });
+//! assert_eq!(server.find_static("level1/door_7"), Some(door));
+//!
+//! let mut client = Client::new(ClientConfig::default(), 1);
+//! let placed = client.place_static("level1/door_7", Door { open: false, mesh: 3 });
+//! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
+//! ```
+//!
 //! **Say what goes first.** [`set_update_rate`](Server::set_update_rate) limits how often the objects of a
 //! class are compared and sent, [`set_budget`](Server::set_budget) limits the bytes for a client. If not
 //! everything fits, what has the greatest product of [priority](Server::set_priority) and age goes first, so

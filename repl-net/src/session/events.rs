@@ -153,7 +153,8 @@ pub enum ClientEvent {
     /// that fails is reported too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
     /// [`Client::is_over`](crate::Client::is_over) tells whether this end is for good.
     Disconnected(DisconnectReason),
-    /// An object was created. The object can be read already.
+    /// An object was created. The object can be read already. A static object that this client has placed is
+    /// [`Bound`](Self::Bound) in place of this.
     Spawned(ObjectRef<()>),
     /// The client has received all objects that existed when the session began. Reported only one time in a
     /// session. See [`Client::is_synchronized`](crate::Client::is_synchronized).
@@ -168,7 +169,7 @@ pub enum ClientEvent {
     TornOff(ObjectRef<()>),
     /// The static object with this path has arrived, and is the object that this client has
     /// [placed](crate::Client::place_static) under the path (S199). The object has the values of the server
-    /// already.
+    /// already, and its callbacks have run as for a new object.
     Bound(ObjectRef<()>, Arc<str>),
     /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
     /// or another session has begun. The client keeps it under its path with its last state, as the object

@@ -572,6 +572,22 @@ fn s212_forgotten_paths_are_told_to_nobody_and_their_slots_are_used_again() {
 }
 
 #[test]
+fn s212_a_path_that_is_used_again_and_again_takes_one_slot_when_all_is_told() {
+    let config = ServerConfig { max_objects: 3, ..ServerConfig::default() };
+    let mut room = Room::new(config, with_door);
+    room.server.register::<Door>().register::<Pawn>();
+    room.enter();
+    for code in 0..20 {
+        let object = room.server.spawn_static(PATH, door(code));
+        room.settle();
+        assert_equal(&room, 0, object);
+        room.server.despawn(object);
+        room.settle();
+        assert_eq!(room.server.destroyed_paths().count(), 1);
+    }
+}
+
+#[test]
 fn r17_s212_an_object_under_a_path_comes_after_the_end_of_the_one_before() {
     for seed in 0..60 {
         let mut rng = repl::sim::Rng::new(seed);
