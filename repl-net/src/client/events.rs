@@ -180,8 +180,12 @@ mod tests {
             events.push(ClientEvent::UnknownPath(object(number), Arc::from("gate")));
             events.push(ClientEvent::Despawned(object(number), CloseReason::Destroyed));
         }
+        // What is bound again is no longer destroyed.
+        events.push(ClientEvent::PathDestroyed(Arc::from("hatch")));
+        events.push(ClientEvent::Bound(object(500), Arc::from("hatch")));
         events.thin_out();
         let last = [ClientEvent::Unbound(object(99), door.clone()), ClientEvent::PathDestroyed(door)];
-        assert_eq!(events.queue, last);
+        let hatch = ClientEvent::Bound(object(500), Arc::from("hatch"));
+        assert_eq!(events.queue, [&last[..], &[hatch]].concat());
     }
 }
