@@ -13,8 +13,9 @@ use std::sync::Arc;
 use repl_core::{BitWriter, Changelist, HandleSet};
 
 use super::pool::Pool;
+use crate::server::cells::Home;
+use crate::server::cells::rank::Rank;
 use crate::server::cells::sight::Span;
-use crate::server::cells::{Home, Rank};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::SEGMENT_BITS;
@@ -130,6 +131,8 @@ impl Tables {
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
+            (self.order, self.sections) = (Vec::new(), Vec::new());
+            (self.ranks, self.ends) = (Vec::new(), Vec::new());
         }
         if world.cells.are_unused() {
             return;

@@ -7,20 +7,23 @@
 
 pub(crate) mod area;
 pub(crate) mod positions;
+pub(crate) mod rank;
 pub(crate) mod sight;
 
 use std::collections::{BTreeMap, HashMap};
 
+use repl_core::__private::{preload, preload_all};
 use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, CellPosition, Nearness, Position};
+use area::{Area, Nearness, Position};
 use positions::Positions;
+pub use rank::Group;
+use rank::{CellKey, Rank, RankHashing};
 
-/// A group of connections, for example a team, a room or a level. You choose its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Group(pub u32);
+/// The number of moves by which memory is preloaded ahead.
+const PRELOAD_LEAD: usize = 2;
 
 /// Which connections see an object. The connection that owns an object sees it, except if the relevancy is
 /// [`Nobody`](Self::Nobody). A connection does not see an object that is
@@ -69,34 +72,6 @@ impl Relevancy {
         match self {
             Self::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
             _ => None,
-        }
-    }
-}
-
-/// Identifies a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum CellKey {
-    Group(Group),
-    /// A cell in the area of a class.
-    At(u16, CellPosition),
-}
-
-/// The place of a cell among all cells. Different cells have different ranks, and in the same order as their
-/// keys. Cells of an area that follow each other on its last axis have consecutive ranks, so a row of cells is
-/// a range of ranks.
-pub(crate) type Rank = u128;
-
-impl CellKey {
-    /// Returns the rank of the cell. `is_flat` says whether the area of the cell is flat.
-    fn rank(self, is_flat: bool) -> Rank {
-        match self {
-            Self::Group(Group(number)) => number.into(),
-            Self::At(class, [x, y, z]) => {
-                let axes = if is_flat { [x, z, y] } else { [x, y, z] };
-                // With the sign bit inverted, the numbers have the order of the coordinates.
-                let axes = axes.map(|at| u128::from(at as u32 ^ 1 << 31));
-                1 << 127 | u128::from(class) << 96 | axes[0] << 64 | axes[1] << 32 | axes[2]
-            }
         }
     }
 }
@@ -167,7 +142,10 @@ pub(crate) struct Cells {
     areas: Vec<Option<Area>>,
     /// Whether any area has bands with long periods.
     have_bands: bool,
-    numbers: HashMap<CellKey, u32>,
+    /// The numbers of the cells by their ranks.
+    numbers: HashMap<Rank, u32, RankHashing>,
+    /// See [`tolerance`](Self::tolerance).
+    tolerance: f32,
     cells: Vec<Cell>,
     free: Vec<u32>,
     /// For each slot, where its object is.
@@ -188,6 +166,7 @@ impl Cells {
         }
         self.have_bands |= area.periods().next().is_some();
         self.areas[at] = Some(area);
+        self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
     }
 
     /// Returns the area of a class.
@@ -204,7 +183,7 @@ impl Cells {
     /// Returns how far a viewpoint may move before the cells in sight are computed again: a quarter of the
     /// smallest cell's side.
     pub(crate) fn tolerance(&self) -> f32 {
-        self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0
+        self.tolerance
     }
 
     /// Returns the areas and their classes, in the order of the classes.
@@ -345,8 +324,9 @@ impl Cells {
     /// Moves all objects with positions in other cells to these cells. Appends to `affected` each connection
     /// for which an object may have come into sight or gone out of it, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
-        let mut moved = self.positions.take_moved();
-        for slot in moved.drain(..) {
+        let moved = self.positions.take_moved();
+        for (at, &slot) in moved.iter().enumerate() {
+            self.preload_moves(&moved, at);
             let before = self.home(slot);
             self.settle_alone(slot);
             let first = affected.len();
@@ -362,6 +342,36 @@ impl Cells {
             }
         }
         self.positions.give_back(moved);
+    }
+
+    /// Preloads the memory for moves that come after index `at` of the list. Preloading has three steps, and
+    /// each step reads memory that the previous step has preloaded.
+    fn preload_moves(&self, moved: &[u32], at: usize) {
+        if let Some(&slot) = moved.get(at + 3 * PRELOAD_LEAD) {
+            self.places.get(slot as usize).into_iter().for_each(preload);
+            self.positions.preload(slot);
+        }
+        if let Some(&slot) = moved.get(at + 2 * PRELOAD_LEAD) {
+            self.cells_of_move(slot).for_each(preload_all);
+        }
+        if let Some(&slot) = moved.get(at + PRELOAD_LEAD) {
+            for cell in self.cells_of_move(slot) {
+                cell.members.last().into_iter().for_each(preload);
+                preload_all(cell.viewers.as_slice());
+            }
+        }
+    }
+
+    /// Returns the cell in which an object is, and the cell of its position, if they exist.
+    fn cells_of_move(&self, slot: u32) -> impl Iterator<Item = &Cell> {
+        let before = match self.home(slot) {
+            Home::Cell(cell) => Some(cell),
+            Home::Everyone | Home::Nobody => None,
+        };
+        let class = self.places.get(slot as usize).map_or(0, |place| place.class);
+        let after = self.rank_of(CellKey::At(class, self.positions.cell(slot)));
+        let cells = before.into_iter().chain(self.numbers.get(&after).copied());
+        cells.filter_map(|cell| self.cells.get(cell as usize))
     }
 
     fn viewers(&self, home: Home) -> &[Viewer] {
@@ -434,7 +444,7 @@ impl Cells {
     /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
     fn number_of(&mut self, key: CellKey) -> u32 {
         let rank = self.rank_of(key);
-        *self.numbers.entry(key).or_insert_with(|| {
+        *self.numbers.entry(rank).or_insert_with(|| {
             let cell = Cell { key, rank, members: Vec::new(), viewers: Vec::new(), long_periods: Vec::new() };
             match self.free.pop() {
                 Some(number) => {
@@ -452,7 +462,7 @@ impl Cells {
     fn free_if_unused(&mut self, number: u32) {
         let cell = &self.cells[number as usize];
         if cell.members.is_empty() && cell.viewers.is_empty() {
-            self.numbers.remove(&cell.key);
+            self.numbers.remove(&cell.rank);
             self.free.push(number);
         }
     }

@@ -3,6 +3,8 @@
 //! *Invariant:* an object whose position is in another cell than before is in `moved` until the objects are
 //! taken.
 
+use repl_core::__private::preload;
+
 use super::area::{Area, CellPosition, Position};
 
 /// The cell of the last position of each object.
@@ -19,6 +21,11 @@ impl Positions {
     /// Returns the cell of the last position of an object.
     pub(super) fn cell(&self, slot: u32) -> CellPosition {
         self.cells.get(slot as usize).copied().unwrap_or_default()
+    }
+
+    /// Preloads what [`cell`](Self::cell) reads.
+    pub(super) fn preload(&self, slot: u32) {
+        self.cells.get(slot as usize).into_iter().for_each(preload);
     }
 
     /// Sets the cell of an object that is not in a cell yet.
@@ -46,7 +53,8 @@ impl Positions {
     }
 
     /// Takes the memory of the objects that have moved, for later use.
-    pub(super) fn give_back(&mut self, memory: Vec<u32>) {
+    pub(super) fn give_back(&mut self, mut memory: Vec<u32>) {
+        memory.clear();
         self.moved = memory;
     }
 }

@@ -3,14 +3,15 @@
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
+use super::Cells;
 use super::area::{Nearness, Position};
-use super::{CellKey, Cells, Group, Rank};
+use super::rank::{CellKey, Group, Rank};
 use crate::session::connection_id::ConnectionId;
 
 /// The cells in the sight of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
-    /// The viewpoints with which the cells in sight were computed.
+    /// The viewpoints, and after them those with which the cells in sight were computed.
     viewpoints: Vec<Position>,
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
@@ -52,13 +53,24 @@ impl Sight {
             let distances = one.iter().zip(other).map(|(one, other)| (one - other) * (one - other));
             distances.sum::<f32>() <= tolerance * tolerance
         };
-        let is_same_count = self.viewpoints.len() == viewpoints.len();
-        if is_same_count && self.viewpoints.iter().zip(viewpoints).all(is_near) {
-            return false;
+        let count = self.viewpoints.len() / 2;
+        let (newest, computed) = self.viewpoints.split_at_mut(count);
+        if count == viewpoints.len() {
+            newest.copy_from_slice(viewpoints);
+            let is_same = computed.iter().zip(viewpoints).all(is_near);
+            if !is_same {
+                computed.copy_from_slice(viewpoints);
+            }
+            return !is_same;
         }
         self.viewpoints.clear();
-        self.viewpoints.extend_from_slice(viewpoints);
+        self.viewpoints.extend(viewpoints.iter().chain(viewpoints));
         true
+    }
+
+    /// Returns the points from which the connection sees.
+    pub(crate) fn viewpoints(&self) -> &[Position] {
+        &self.viewpoints[..self.viewpoints.len() / 2]
     }
 
     pub(crate) fn join(&mut self, group: Group) {
@@ -100,7 +112,7 @@ impl Sight {
         let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE));
         let mut rings: Vec<(CellKey, Nearness)> = groups.collect();
         for (class, area) in cells.areas() {
-            for &viewpoint in &self.viewpoints {
+            for &viewpoint in self.viewpoints() {
                 area.cells_around(viewpoint, |cell, nearness| {
                     rings.push((CellKey::At(class, cell), nearness))
                 });
@@ -162,5 +174,23 @@ impl Sight {
     /// Removes the connection from the viewers of all cells, because the connection has ended.
     pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
         self.replace(viewer, &[], cells);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priorities_use_the_newest_viewpoints_and_cells_those_that_moved_far() {
+        let mut sight = Sight::default();
+        assert!(sight.set_viewpoints(&[[0.0; 3], [9.0; 3]], 1.0));
+        assert!(!sight.set_viewpoints(&[[0.75, 0.0, 0.0], [9.0; 3]], 1.0));
+        assert_eq!(sight.viewpoints(), [[0.75, 0.0, 0.0], [9.0; 3]]);
+        assert!(sight.set_viewpoints(&[[1.5, 0.0, 0.0], [9.0; 3]], 1.0), "many small steps are a large one");
+        assert!(!sight.set_viewpoints(&[[2.0, 0.0, 0.0], [9.0; 3]], 1.0));
+        assert!(sight.set_viewpoints(&[[2.0, 0.0, 0.0]], 1.0));
+        assert_eq!(sight.viewpoints(), [[2.0, 0.0, 0.0]]);
+        assert!(sight.set_viewpoints(&[], 1.0) && !sight.set_viewpoints(&[], 1.0));
     }
 }

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::objects::View;
 use crate::server::cells::area::Position;
 use crate::server::priority::Viewer;
 use crate::server::world::World;
-use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
 
@@ -39,7 +39,6 @@ pub(crate) struct Backlog {
     pub(super) ages: Option<Ages>,
     /// Whether the user has paused the connection.
     pub(super) pause: Pause,
-    viewpoints: Vec<Position>,
     directions: Vec<Position>,
     /// Whether the limits have held something back in the last tick. Then also the changes that are shared
     /// with other connections are sent in the order of their priorities.
@@ -54,12 +53,10 @@ pub(crate) struct Backlog {
 
 impl Default for Backlog {
     fn default() -> Self {
-        let (viewpoints, directions) = (Vec::new(), Vec::new());
         Self {
             ages: None,
             pause: Pause::default(),
-            viewpoints,
-            directions,
+            directions: Vec::new(),
             is_short: false,
             waiting: 0,
             object_bits: USUAL_BITS,
@@ -69,11 +66,6 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    pub(crate) fn set_viewpoints(&mut self, viewpoints: &[Position]) {
-        self.viewpoints.clear();
-        self.viewpoints.extend_from_slice(viewpoints);
-    }
-
     pub(crate) fn set_directions(&mut self, directions: &[Position]) {
         self.directions.clear();
         self.directions.extend_from_slice(directions);
@@ -81,12 +73,12 @@ impl Backlog {
 
     /// Returns whether nothing waits, and the user has set nothing.
     pub(super) fn is_default(&self) -> bool {
-        let has_view = !self.viewpoints.is_empty() || !self.directions.is_empty();
-        self.waiting == 0 && !has_view && self.pause.is_default()
+        self.waiting == 0 && self.directions.is_empty() && self.pause.is_default()
     }
 
-    /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first.
-    pub(super) fn rank(&self, id: ConnectionId, waiting: &SparseSlots, world: &World, order: &mut Vec<u64>) {
+    /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how
+    /// the connection sees the objects.
+    pub(super) fn rank(&self, view: &View, waiting: &SparseSlots, world: &World, order: &mut Vec<u64>) {
         order.clear();
         let Some(ages) = &self.ages else { return };
         let priorities = &world.priorities;
@@ -102,9 +94,9 @@ impl Backlog {
                     return 1.0;
                 }
                 let viewer = Viewer {
-                    connection: id,
-                    is_owner: object.owner == Some(id),
-                    viewpoints: &self.viewpoints,
+                    connection: view.id(),
+                    is_owner: object.owner == Some(view.id()),
+                    viewpoints: view.viewpoints(),
                     directions: &self.directions,
                 };
                 world.column(object.class).prioritize(object.row, &viewer)

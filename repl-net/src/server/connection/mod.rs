@@ -193,7 +193,6 @@ impl Connection {
 
     /// Sets the points from which the client sees.
     pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) {
-        self.backlog_mut().set_viewpoints(viewpoints);
         if self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance()) {
             self.update_sight(world);
         }

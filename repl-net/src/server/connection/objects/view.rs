@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
-use crate::server::cells::area::Ring;
+use crate::server::cells::area::{Position, Ring};
 use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Home, Relevancy};
 use crate::server::object::Object;
@@ -185,6 +185,16 @@ impl View {
     /// Returns whether the connection takes the shared data of an object that it knows.
     pub(crate) fn is_shared(&self, slot: u32) -> bool {
         !self.own.contains(slot)
+    }
+
+    /// Returns the connection of the client.
+    pub(crate) fn id(&self) -> ConnectionId {
+        self.id
+    }
+
+    /// Returns the points from which the client sees.
+    pub(crate) fn viewpoints(&self) -> &[Position] {
+        self.sight.as_ref().map_or(&[], |sight| sight.viewpoints())
     }
 
     /// Returns the cells in sight as ranges of their ranks, in ascending order.
