@@ -372,7 +372,13 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in attrs.names_and_spans() {
         let ours = matches!(name, "quantize" | "bits" | "range" | "saturate" | "max_len");
         if ours {
-            errors.at(span, format!("{why}, so `{name}` has no effect: remove one of them"));
+            let remedy = match owner {
+                "atomic" => format!(
+                    "remove one of them, or write `{name}` on a field of a struct that derives only `NetSerialize`, and use this struct here: it is sent as a whole without `atomic`"
+                ),
+                _ => "remove one of them".to_owned(),
+            };
+            errors.at(span, format!("{why}, so `{name}` has no effect: {remedy}"));
         } else if name == "atomic" && owner == "with" {
             errors.at(span, "`with` already sends the value as a whole: remove `atomic`");
         }

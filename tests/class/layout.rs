@@ -1,7 +1,9 @@
 //! The tables of a type: parents, commands, handles and checksums (S1 to S23), and how they print.
 
 use repl::tools::Class;
-use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf};
+use repl::{
+    BitReader, BitWriter, NetSerialize, ObjectRef, ReadError, ReferenceMap, Replicated, WriteError, leaf,
+};
 
 /// Returns the handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
@@ -484,7 +486,7 @@ struct Player {
     #[replicated(quantize(smallest_three = 10))]
     rotation: [f32; 4],
     #[replicated]
-    target: repl::ObjectRef<Self>,
+    target: ObjectRef<Self>,
     #[replicated]
     items: Vec<(u16, Option<Stack>)>,
     #[replicated(range = -3..=3)]
@@ -551,6 +553,21 @@ fn nested_tables_print_under_their_arrays() {
 #[test]
 fn units_print_as_one_row() {
     insta::assert_snapshot!(Units::LAYOUT);
+}
+
+#[test]
+fn atomic_arrays_and_tuples_print_as_they_are_written() {
+    #[derive(Replicated, Default)]
+    struct Whole {
+        #[replicated(atomic)]
+        position: [f32; 3],
+        #[replicated(atomic)]
+        pair: (u8, bool),
+        #[replicated(atomic)]
+        nested: [(u16, Option<ObjectRef<Base>>); 2],
+    }
+    insta::assert_snapshot!(Whole::LAYOUT);
+    let _ = Whole::default();
 }
 
 #[test]

@@ -111,7 +111,12 @@ pub(crate) fn type_name(property: Formatted) -> String {
             Codec::UnitVector { .. } => "unit vector".to_owned(),
             Codec::Opaque(leaf) => {
                 let version = if leaf.version == 1 { String::new() } else { format!(" v{}", leaf.version) };
-                format!("{}{}{version}", property.shape.name, arguments((property.shape.rust_name)()))
+                let (name, rust_name) = (property.shape.name, (property.shape.rust_name)());
+                // Arrays and tuples that are sent as a whole have no name of their own.
+                match name.starts_with(['[', '(']) {
+                    true => format!("{}{version}", without_paths(rust_name)),
+                    false => format!("{name}{}{version}", arguments(rust_name)),
+                }
             }
             Codec::Bool
             | Codec::Int(_)
@@ -146,8 +151,13 @@ fn arguments(rust_name: &str) -> String {
             break;
         }
     }
+    without_paths(start.map_or("", |start| &rust_name[start..]))
+}
+
+/// Returns a type without module paths.
+fn without_paths(rust_name: &str) -> String {
     let (mut text, mut word) = (String::new(), 0);
-    let mut rest = start.map_or("", |start| &rust_name[start..]);
+    let mut rest = rust_name;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("::") {
             text.truncate(word);
