@@ -21,7 +21,14 @@ impl Server {
     /// properties, because it is called with a copy of the object in which all other fields have their
     /// initial values. Registers the class if it is new.
     ///
-    /// An object that moves to another cell is shown or removed at the next tick.
+    /// A property whose value was [refused](crate::ServerEvent::ValueRefused) has its last value in this
+    /// copy. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN becomes a mix of old
+    /// and new coordinates. A type that derives only `NetSerialize` is refused as a whole.
+    ///
+    /// An object that moves to another cell is shown or removed at the tick after the one that compares its
+    /// position. With an [update rate](Self::set_update_rate) the position is compared at the update times of
+    /// the object, and until then the object stays in the sight of the same connections. Viewpoints take
+    /// effect at the next tick. Call [`force_update`](Self::force_update) for an object that jumps.
     ///
     /// ```
     /// use repl_core::Replicated;
@@ -34,7 +41,9 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// Panics if there was a connection already, or if the class has objects already.
+    /// Panics if there was a connection already, if the class has objects already, if the cells of the area
+    /// are too small for its [second radius](Area::keep_within), or if one of its
+    /// [bands](Area::slower_beyond) begins beyond that radius.
     #[track_caller]
     pub fn locate<T: Replicated>(
         &mut self,
@@ -46,6 +55,7 @@ impl Server {
             !self.is_frozen(),
             "areas are set before the first connection: call `locate::<{name}>` before `connect`"
         );
+        area.check();
         let class = match self.world.class_of::<T>() {
             Some(class) => class,
             None => self.world.register::<T, OwnRows<T>>(false),
@@ -108,7 +118,7 @@ impl Server {
     }
 
     /// Sets which of the connections that see the object by its [relevancy](Self::set_relevancy) see it in
-    /// fact. The audience holds for what is [attached](Relevancy::AttachedTo) to the object, too. Does
+    /// fact, for example those of a group that are also near the object. The audience holds for what is [attached](Relevancy::AttachedTo) to the object, too. Does
     /// nothing if the object does not exist. Costs O(connections × attached objects), and each change of a
     /// connection's groups costs O(objects with an audience).
     pub fn set_audience<T: ?Sized>(&mut self, object: ObjectRef<T>, audience: Audience) {

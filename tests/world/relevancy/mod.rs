@@ -3,6 +3,7 @@
 
 mod campaign;
 mod model;
+mod recipes;
 mod rules;
 mod tables;
 

@@ -7,7 +7,7 @@ use super::{Banner, Bird, Creature, RADIUS, SIDE, creature, in_plane, register, 
 use crate::support::{Room, leaks};
 
 /// Whether the client of a guest has an object.
-fn has<T: Replicated>(room: &Room, guest: usize, object: ObjectRef<T>) -> bool {
+pub(super) fn has<T: Replicated>(room: &Room, guest: usize, object: ObjectRef<T>) -> bool {
     room.guests[guest].client.contains(object)
 }
 
@@ -396,12 +396,25 @@ fn an_object_without_a_position_cannot_be_located() {
 /// A connection never has so many cells in sight that looking for them takes long.
 #[test]
 fn areas_with_too_many_cells_are_refused_in_every_order() {
-    let refused = |make: fn() -> Area| std::panic::catch_unwind(make).is_err();
+    let refused = |make: fn() -> Area| {
+        std::panic::catch_unwind(|| _ = Server::new(ServerConfig::default()).locate(make(), in_plane))
+            .is_err()
+    };
     assert!(refused(|| Area::within(100.0).keep_within(1e9)));
     assert!(refused(|| Area::within(100.0).cells_of(5.0)));
     assert!(refused(|| Area::within(100.0).cells_of(10.0).keep_within(200.0)));
+    assert!(refused(|| Area::within(100.0).keep_within(200.0).cells_of(10.0)));
     assert!(refused(|| Area::within(100.0).cells_of(f32::NAN)));
     assert!(!refused(|| Area::within(100.0).cells_of(20.0).keep_within(320.0).flat()));
+    assert!(!refused(|| Area::within(100.0).keep_within(1_000.0).cells_of(100.0)));
+    assert!(!refused(|| Area::within(100.0).cells_of(7.0).keep_within(110.0)));
+}
+
+#[test]
+#[should_panic(expected = "a band of an area begins at 500, but objects farther than 125 are not in sight")]
+fn a_band_beyond_everything_in_sight_is_refused() {
+    let area = Area::within(100.0).slower_beyond(50.0, 3).slower_beyond(500.0, 10);
+    Server::new(ServerConfig::default()).locate(area, in_plane);
 }
 
 /// A connection that has ended is kept for a while, but it takes no viewpoints and groups any more.

@@ -107,9 +107,10 @@ impl Area {
     /// removed and created again and again. If it is greater by at least the side of a cell, an object that
     /// moves less than that does not go out of sight.
     ///
+    /// [`Server::locate`](crate::Server::locate) panics if it is more than sixteen times the side of a cell.
+    ///
     /// # Panics
-    /// Panics if `radius` is not finite, is less than the area's radius, or is more than sixteen times the
-    /// side of a cell.
+    /// Panics if `radius` is not finite, or is less than the area's radius.
     #[must_use]
     #[track_caller]
     pub fn keep_within(self, radius: f32) -> Self {
@@ -118,18 +119,20 @@ impl Area {
             "an area of radius {} cannot keep objects only within {radius}",
             self.radius
         );
-        Self { keep_radius: radius, ..self }.checked()
+        Self { keep_radius: radius, ..self }
     }
 
     /// Sets the length of the sides of the cells. Smaller cells follow the circle around a viewpoint more
-    /// exactly, larger cells cost less.
+    /// exactly, larger cells cost less. [`Server::locate`](crate::Server::locate) panics if `side` is less
+    /// than a sixteenth of the [second radius](Self::keep_within).
     ///
     /// # Panics
-    /// Panics if `side` is not finite, or is less than a sixteenth of the [second radius](Self::keep_within).
+    /// Panics if `side` is not finite and positive.
     #[must_use]
     #[track_caller]
     pub fn cells_of(self, side: f32) -> Self {
-        Self { cell: side, ..self }.checked()
+        assert!(side.is_finite() && side > 0.0, "the sides of cells are finite and positive, not {side}");
+        Self { cell: side, ..self }
     }
 
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
@@ -137,7 +140,8 @@ impl Area {
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
     /// When an object comes nearer, its waiting changes are sent. All connections that are far from an object
     /// receive the same bytes. Call this once for each band of distances, from the nearest to the farthest,
-    /// at most three times.
+    /// at most three times. [`Server::locate`](crate::Server::locate) panics if a band begins at the
+    /// [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -173,15 +177,23 @@ impl Area {
         self.bands.iter().map(|band| band.period).filter(|&period| period > 1)
     }
 
-    /// Returns the area if a connection has at most a few thousand cells in sight.
+    /// Checks what depends on several settings: that a connection has at most a few thousand cells in sight,
+    /// and that each band has objects in sight.
     #[track_caller]
-    fn checked(self) -> Self {
+    pub(crate) fn check(&self) {
         let Self { keep_radius, cell, .. } = self;
         assert!(
-            cell.is_finite() && cell * 16.0 >= keep_radius,
+            cell * 16.0 >= *keep_radius,
             "the sides of cells are at least a sixteenth of the distance of {keep_radius} within which objects are kept, not {cell}"
         );
-        self
+        let used = self.bands.iter().filter(|band| band.period > 1);
+        if let Some(band) = used.max_by(|one, other| one.beyond.total_cmp(&other.beyond)) {
+            assert!(
+                band.beyond < *keep_radius,
+                "a band of an area begins at {}, but objects farther than {keep_radius} are not in sight: pass a smaller distance to `slower_beyond`, or a greater radius to `keep_within`",
+                band.beyond
+            );
+        }
     }
 
     /// Returns whether all cells are in a plane, so that the last coordinate of their positions is zero.

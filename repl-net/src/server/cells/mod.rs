@@ -43,7 +43,11 @@ pub enum Relevancy {
     Located,
     /// The connections that see another object see this object too, for example a thing that a player
     /// carries. If the other object does not exist or is despawned, the relevancy becomes
-    /// [`OwnerOnly`](Self::OwnerOnly). Pass the reference with [`erase`](ObjectRef::erase).
+    /// [`OwnerOnly`](Self::OwnerOnly). Write it as [`Relevancy::attached_to(object)`](Self::attached_to), or
+    /// pass the reference with [`erase`](ObjectRef::erase).
+    ///
+    /// An attached object is wherever the other object is: its changes are sent as often, if the other object
+    /// is in a [band](Area::slower_beyond).
     AttachedTo(ObjectRef<()>),
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.
@@ -67,6 +71,12 @@ pub enum Audience {
 }
 
 impl Relevancy {
+    /// Returns the relevancy of an object that is [attached](Self::AttachedTo) to another one.
+    #[must_use]
+    pub fn attached_to<T: ?Sized>(object: ObjectRef<T>) -> Self {
+        Self::AttachedTo(object.erase())
+    }
+
     /// Returns the slot of the object to which an object with this relevancy is attached.
     pub(crate) fn parent(self) -> Option<u32> {
         match self {

@@ -1,0 +1,131 @@
+//! What the README shows about relevancy: groups near a viewpoint, and attached objects. Also what relevancy
+//! does with rates and with refused positions.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{Area, Audience, Group, Relevancy};
+
+use super::rules::has;
+use super::{Banner, Bird, RADIUS, creature, in_plane, register, room};
+use crate::support::Room;
+
+#[test]
+fn s188_an_audience_narrows_what_is_near_to_a_group() {
+    let mut room = room(3);
+    let ids: Vec<ConnectionId> = room.guests.iter().map(|guest| guest.id).collect();
+    for (&id, x) in ids.iter().zip([0.0, 1_000.0, 0.0]) {
+        room.server.set_viewpoints(id, &[[x, 0.0, 0.0]]);
+    }
+    room.server.join_group(ids[0], Group(1));
+    room.server.join_group(ids[1], Group(1));
+    let ward = room.server.spawn(creature(10.0, 0.0));
+    room.server.set_audience(ward, Audience::Group(Group(1)));
+    room.settle();
+    assert_eq!(
+        [0, 1, 2].map(|guest| has(&room, guest, ward)),
+        [true, false, false],
+        "near, and in the group"
+    );
+    room.server.join_group(ids[2], Group(1));
+    room.server.leave_group(ids[0], Group(1));
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| has(&room, guest, ward)), [false, false, true]);
+    room.server[ward].position = [1_000.0, 0.0];
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| has(&room, guest, ward)), [false, true, false]);
+}
+
+#[test]
+fn s187_what_is_attached_is_updated_as_often_as_what_carries_it() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.locate(Area::within(RADIUS).flat().slower_beyond(50.0, 10), in_plane);
+    room.server.register::<Bird>().register::<Banner>();
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let carriers = [10.0, 80.0].map(|x| room.server.spawn(creature(x, 0.0)));
+    let banners = carriers.map(|carrier| {
+        let banner = room.server.spawn(Banner::default());
+        room.server.set_relevancy(banner, Relevancy::attached_to(carrier));
+        banner
+    });
+    room.settle();
+    let updates = |room: &mut Room, colours: std::ops::RangeInclusive<u32>| {
+        let mut updates = [0; 2];
+        for colour in colours {
+            let before = banners.map(|banner| room.guests[0].client[banner].colour);
+            banners.iter().for_each(|&banner| room.server[banner].colour = colour);
+            room.step();
+            for at in 0..2 {
+                updates[at] += u32::from(room.guests[0].client[banners[at]].colour != before[at]);
+            }
+        }
+        updates
+    };
+    let [near, far] = updates(&mut room, 1..=40);
+    assert!(near == 40 && (3..=5).contains(&far), "{near} near updates, {far} far ones");
+    room.server.set_relevancy(banners[1], Relevancy::attached_to(carriers[0]));
+    room.step();
+    assert_eq!(updates(&mut room, 41..=80), [40, 40], "it came nearer with another carrier");
+}
+
+#[test]
+fn s186_a_rate_delays_when_a_moved_object_comes_into_sight_and_viewpoints_do_not_wait() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let one = room.server.spawn(creature(500.0, 0.0));
+    room.settle();
+    room.server.set_object_update_rate(one, Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server[one].position = [10.0, 0.0];
+    for _ in 0..50 {
+        room.step();
+        assert!(!has(&room, 0, one), "its position was not compared yet");
+    }
+    room.server.set_viewpoints(id, &[[500.0, 0.0, 0.0]]);
+    (0..2).for_each(|_| _ = room.step());
+    assert!(has(&room, 0, one), "it is where it was compared last");
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    (0..2).for_each(|_| _ = room.step());
+    assert!(!has(&room, 0, one));
+    room.server.force_update(one);
+    (0..3).for_each(|_| _ = room.step());
+    assert_eq!(room.guests[0].client.get(one).map(|one| one.position), Some([10.0, 0.0]));
+}
+
+/// A position that is sent and refused as a whole.
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
+struct Place(#[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))] [f32; 2]);
+
+#[derive(Replicated, Clone, Debug, Default)]
+#[replicated(all)]
+struct Ghost {
+    place: Place,
+    #[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))]
+    loose: [f32; 2],
+}
+
+#[test]
+fn a_position_that_is_one_value_is_refused_as_a_whole_and_the_object_stays_in_sight() {
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Ghost>());
+    room.server
+        .locate(Area::within(RADIUS).flat(), |ghost: &Ghost| [ghost.place.0[0], ghost.place.0[1], 0.0]);
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let ghost = room.server.spawn(Ghost { place: Place([10.0, 0.0]), loose: [10.0, 0.0] });
+    room.settle();
+    while room.server.poll_event().is_some() {}
+    room.server[ghost] = Ghost { place: Place([f32::NAN, 500.0]), loose: [f32::NAN, 500.0] };
+    (0..5).for_each(|_| _ = room.step());
+    let copy = &room.guests[0].client[ghost];
+    assert_eq!((copy.place, copy.loose), (Place([10.0, 0.0]), [10.0, 500.0]));
+    assert!(room.server.is_relevant(id, ghost));
+    let mut paths = Vec::new();
+    while let Some(event) = room.server.poll_event() {
+        if let ServerEvent::ValueRefused { path, .. } = event {
+            paths.push(path);
+        }
+    }
+    paths.dedup();
+    assert_eq!(paths, ["place", "loose[0]"]);
+}
