@@ -1,8 +1,9 @@
 //! What goes first when not everything fits: budgets, priorities, ages, turns and pauses of connections.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::support::{Room, TICK, size};
+use crate::support::{Room, SIGN_OF_LIFE_BYTES, TICK, size};
 use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, NotSent};
@@ -23,14 +24,23 @@ struct Chat {
     line: u32,
 }
 
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Letter(#[replicated(max_len = 1000)] String);
+
 fn register(client: &mut Client) {
-    client.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+    client.register::<Creature>();
+    client.register_message::<Chat>(Channel::Ordered).register_message::<Letter>(Channel::Ordered);
+}
+
+fn register_server(server: &mut Server) {
+    server.register::<Creature>();
+    server.register_message::<Chat>(Channel::Ordered).register_message::<Letter>(Channel::Ordered);
 }
 
 /// Returns a room with creatures, whose last argument of `place` is their number.
 fn room(config: ServerConfig, guests: usize, creatures: usize) -> (Room, Vec<ObjectRef<Creature>>) {
     Room::furnished(config, register, guests, |server| {
-        server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+        register_server(server);
         (0..creatures)
             .map(|at| server.spawn(Creature { position: [at as f32, 0.0], ..Creature::default() }))
             .collect()
@@ -72,7 +82,7 @@ fn oldest(share: f64, located: bool, loss: f64, priorities: &[f32]) -> Vec<u32> 
             [creature.position[0], creature.position[1], 0.0]
         });
     }
-    room.server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+    register_server(&mut room.server);
     let creatures: Vec<_> = (0..CREATURES).map(|_| room.server.spawn(Creature::default())).collect();
     let id = room.enter();
     room.server.set_viewpoints(id, &[[0.0; 3]]);
@@ -208,6 +218,84 @@ fn s192_w17_what_waits_for_one_connection_costs_the_others_nothing() {
 }
 
 #[test]
+fn s189_what_goes_first_is_sent_in_each_tick_of_a_budget_below_a_packet() {
+    let (mut room, creatures) = room(ServerConfig::default(), 1, 200);
+    let (id, mut rng) = (room.guests[0].id, Rng::new(8));
+    let first = creatures[0];
+    room.server.set_object_priority(first, Some(1_000_000.0));
+    // A tick has 160 bytes, and a packet up to 1,200.
+    room.server.set_budget(id, 10_000);
+    let (mut bytes, mut silent) = (0, 0);
+    for value in 1..=100 {
+        let sent = step(&mut room, &creatures, value, 0.0, &mut rng)[0];
+        bytes += sent;
+        silent += u32::from(sent <= SIGN_OF_LIFE_BYTES);
+        assert!(
+            value < 10 || shown(&room, 0, first) == value,
+            "in tick {value} it shows {}",
+            shown(&room, 0, first)
+        );
+    }
+    assert_eq!(silent, 0, "no tick is silent");
+    let most = 10_000.0 * TICK.as_secs_f64() * 100.0;
+    assert!((most * 0.95..most + 1_200.0).contains(&(bytes as f64)), "{bytes} of {most} bytes");
+}
+
+#[test]
+fn s193_what_is_larger_than_the_budget_of_a_tick_is_sent_and_paid_for() {
+    let (mut room, creatures) = room(ServerConfig::default(), 1, 100);
+    let (id, mut rng) = (room.guests[0].id, Rng::new(9));
+    room.server.set_budget(id, 10_000);
+    // A message of about a thousand bytes takes what six ticks may send.
+    let mut heard = 0;
+    let mut bytes = 0;
+    for value in 1..=100 {
+        if value % 10 == 0 {
+            room.server.send(id, &Letter("x".repeat(900))).expect("there is room");
+        }
+        bytes += step(&mut room, &creatures, value, 0.0, &mut rng)[0];
+        while room.guests[0].client.poll_message::<Letter>().is_some() {
+            heard += 1;
+        }
+    }
+    assert!(heard >= 5, "{heard} letters beside more changes than the budget has room for");
+    assert!(bytes as f64 <= 10_000.0 * TICK.as_secs_f64() * 100.0 + 1_200.0, "{bytes} bytes");
+}
+
+#[test]
+fn s193_what_the_memory_limit_holds_back_is_counted_and_takes_turns() {
+    const DELAY: usize = 8;
+    let config = ServerConfig { max_connection_bytes: 256 << 10, ..ServerConfig::default() };
+    let (mut room, creatures) = room(config, 1, 2_000);
+    let id = room.guests[0].id;
+    let mut on_the_way = VecDeque::new();
+    let (mut most_waited, mut oldest) = (0, 0);
+    for value in 1..=300 {
+        creatures.iter().for_each(|&creature| room.server[creature].health = value);
+        let packets = room.tick().swap_remove(0);
+        on_the_way.push_back(packets);
+        if on_the_way.len() > DELAY {
+            let arriving = on_the_way.pop_front().unwrap_or_default();
+            room.deliver(0, &arriving);
+        }
+        let replies = room.replies(0);
+        room.hear(0, &replies);
+        let stats = room.server.stats(id).expect("it is connected");
+        let why = |&&creature: &&ObjectRef<Creature>| {
+            room.server.why_not_sent(id, creature) == Some(NotSent::Budget)
+        };
+        assert_eq!(stats.waiting_objects, creatures.iter().filter(why).count(), "in tick {value}");
+        most_waited = most_waited.max(stats.waiting_objects);
+        if value > 100 {
+            let least = creatures.iter().map(|&creature| shown(&room, 0, creature)).min();
+            oldest = oldest.max(value - least.expect("there are some"));
+        }
+    }
+    assert!(most_waited > 500, "{most_waited} objects waited");
+    assert!(oldest <= 60, "the oldest value is {oldest} ticks old");
+}
+
+#[test]
 fn s193_messages_have_their_share_of_a_budget() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 400);
     let (id, mut rng) = (room.guests[0].id, Rng::new(3));
@@ -326,7 +414,7 @@ fn s193_the_server_says_why_it_does_not_send() {
     room.server.set_budget(id, 1_000);
     creatures.iter().for_each(|&creature| room.server[creature].health = 9);
     (0..3).for_each(|_| _ = room.step());
-    let waiting = (4..300).filter(|&at| why(&room, at) == Some(NotSent::Budget)).count();
+    let waiting = (3..300).filter(|&at| why(&room, at) == Some(NotSent::Budget)).count();
     let stats = room.server.stats(id).expect("it is connected");
     assert!(waiting > 20 && stats.waiting_objects == waiting, "{waiting}, {}", stats.waiting_objects);
     room.server.set_budget(id, usize::MAX);

@@ -87,10 +87,11 @@ impl Server {
     /// control may allow less. What a tick does not use of the budget is lost, except the bytes of one
     /// packet. Does nothing if the connection does not exist.
     ///
-    /// State waits until the budget allows a whole packet. So if the budget of a tick is less than
-    /// [`mtu_bytes`](crate::ServerConfig::mtu_bytes) and more waits, nothing is sent in some ticks, even of
-    /// objects with high priorities. With 30 ticks in a second and packets of 1,200 bytes, this concerns
-    /// budgets below 36,000. Set a smaller `mtu_bytes` for smaller budgets.
+    /// If the budget of a tick is less than [`mtu_bytes`](crate::ServerConfig::mtu_bytes) and more waits, the
+    /// packets are shorter. So something is sent in each tick with at least 64 bytes, and what has the
+    /// greatest priority goes first. A single object that takes more than the budget of a tick is sent whole,
+    /// and the next ticks send nothing until their budgets have paid for it. The headers of short packets
+    /// count: with packets of 200 bytes, they take about a tenth of the budget.
     ///
     /// # Panics
     /// Panics if the budget is zero.

@@ -7,12 +7,16 @@ use std::time::Duration;
 
 const NANOS: u128 = 1_000_000_000;
 
+/// A packet begins only if at least this many bytes may be sent, so that the frames of packets do not use up
+/// a small budget.
+const LEAST_PACKET_BYTES: usize = 64;
+
 /// How many bytes may be sent now, if this many may be sent in a second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteBudget {
     per_second: usize,
-    /// The bytes that may be sent, in billionths of a byte. It is negative after a packet that was larger
-    /// than the rest of the budget.
+    /// The bytes that may be sent, in billionths of a byte. It is negative after a packet whose first update
+    /// was larger than the rest of the budget.
     left: i128,
     since: Duration,
 }
@@ -38,8 +42,13 @@ impl ByteBudget {
         self.left -= bytes as i128 * NANOS as i128;
     }
 
-    /// Returns how many bytes may still be sent in this tick. The packet that exceeds this number may still
-    /// be sent.
+    /// Returns whether a packet may begin. Its first update may exceed the budget. Then the budget of the
+    /// next ticks pays for it.
+    pub(crate) fn allows_packet(&self) -> bool {
+        self.left_bytes() >= LEAST_PACKET_BYTES
+    }
+
+    /// Returns how many bytes may still be sent in this tick.
     pub(crate) fn left_bytes(&self) -> usize {
         usize::try_from(self.left.max(0) as u128 / NANOS).unwrap_or(usize::MAX)
     }
@@ -55,7 +64,7 @@ mod tests {
         let mut sent = 0;
         for tick in 1..=1_000_u64 {
             budget.begin_pass(Duration::from_millis(tick * 16), 1_200);
-            while budget.left_bytes() > 0 {
+            while budget.allows_packet() {
                 budget.spend(1_000);
                 sent += 1_000;
             }

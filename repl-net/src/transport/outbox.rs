@@ -222,7 +222,7 @@ impl Outbox {
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
             return false;
         }
-        if self.budget.as_ref().is_some_and(|budget| budget.left_bytes() == 0) {
+        if self.budget.as_ref().is_some_and(|budget| !budget.allows_packet()) {
             return false;
         }
         if self.is_limited_by_packets
@@ -277,14 +277,17 @@ impl Outbox {
 
     /// Returns how many bytes were written in this tick.
     pub(crate) fn written_bytes(&self) -> usize {
-        let filling = self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len());
-        self.pass_bytes + filling / 8
+        self.pass_bytes + self.filling_bits() / 8
     }
 
     /// Returns a number of bits that grows with each bit that is written in this tick.
     pub(crate) fn written_bits(&self) -> usize {
-        let filling = self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len());
-        self.pass_bytes * 8 + filling
+        self.pass_bytes * 8 + self.filling_bits()
+    }
+
+    /// Returns how many bits the packet that is being filled has.
+    fn filling_bits(&self) -> usize {
+        self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len())
     }
 
     /// Returns a number that changes with each entry about a single object that is written.
@@ -316,11 +319,32 @@ impl Outbox {
         self.max_bits() - FRAME_BITS - SEGMENT_BITS
     }
 
-    fn room(&self) -> usize {
+    /// Returns how many bits the packet that is being filled, or an empty one, has left for updates.
+    fn packet_room(&self) -> usize {
         match self.record {
-            Some(_) => self.max_bits().saturating_sub(self.writer.bit_len() + self.messages.bit_len() + 2),
+            Some(_) => self.max_bits().saturating_sub(self.filling_bits() + 2),
             None => self.max_bits() - FRAME_BITS,
         }
+    }
+
+    /// Returns how many bits the limits leave for further updates in the packet that is being filled. The
+    /// first update of a packet may exceed the budget, because what is larger than the budget of a tick must
+    /// be sent too.
+    fn room(&self) -> usize {
+        let unspent = if self.record.is_some() { self.unspent_bits() } else { usize::MAX };
+        self.packet_room().min(unspent)
+    }
+
+    /// Returns how many bits the user's budget has left in this tick.
+    fn unspent_bits(&self) -> usize {
+        let left = self.budget.as_ref().map_or(usize::MAX, |budget| budget.left_bytes());
+        left.saturating_mul(8).saturating_sub(self.filling_bits())
+    }
+
+    /// Returns whether the user's budget has room for a shared segment, which is sent entry by entry
+    /// otherwise.
+    pub(crate) fn affords(&self, segment_bits: usize) -> bool {
+        segment_bits.saturating_add(FRAME_BITS) <= self.unspent_bits()
     }
 
     /// Begins a packet if none is being filled, and returns the record of the packet.
@@ -401,7 +425,8 @@ impl Outbox {
         if !is_continued {
             self.segment.begin_table(table.head(), &mut self.writer);
         }
-        let count = table.fitting(entries.clone(), self.room().saturating_sub(SEGMENT_BITS));
+        let fitting = |room: usize| table.fitting(entries.clone(), room.saturating_sub(SEGMENT_BITS));
+        let count = fitting(self.room()).max(fitting(self.packet_room()).min(1));
         let copied = entries.start..entries.start + count;
         self.writer.append(table.bits(copied.clone()));
         let stretches = &mut self.open_packet().contents.stretches;
@@ -529,8 +554,10 @@ impl Outbox {
         }
         self.open_packet();
         let mut left = self.room().saturating_sub(header_bits);
+        let mut is_first = true;
         let fits = |bits: &usize| {
-            let fits = *bits <= left;
+            // There is room for the first object, even if its packet exceeds the budget.
+            let fits = std::mem::take(&mut is_first) || *bits <= left;
             left = left.saturating_sub(*bits);
             fits
         };

@@ -111,7 +111,8 @@ impl Connection {
         // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
         // segments. The order of pending spawns and other private changes alternates, so that neither of the
         // two waits forever.
-        let waited = self.outbox.is_limited();
+        let is_limited = self.outbox.is_limited();
+        let waited = is_limited || self.is_short();
         if waited {
             self.begin_backlog(context);
             let spawns_first = context.world.frame.is_multiple_of(2);
@@ -136,7 +137,7 @@ impl Connection {
             self.send_private(context);
         }
         self.send_sleep(context);
-        self.end_backlog(waited);
+        self.end_backlog(is_limited);
     }
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
@@ -200,7 +201,7 @@ impl Connection {
                 return;
             }
         }
-        let is_whole = unwanted == 0;
+        let is_whole = unwanted == 0 && self.outbox.affords(segment.bits().len());
         if segment.continues {
             self.outbox.flush(context.now);
         }

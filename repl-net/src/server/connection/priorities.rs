@@ -50,18 +50,30 @@ impl Connection {
         }
     }
 
-    /// Ends the sending of the state of a tick in which not everything may have fitted.
+    /// Ends the sending of the state of a tick, and counts what waits because of the limits. `is_limited`
+    /// says whether the budget or the link was too narrow from the start.
+    ///
+    /// Above the memory limit nothing takes turns: if all objects did, the server would have to remember the
+    /// new elements of all of them, which takes more memory.
     pub(super) fn end_backlog(&mut self, is_limited: bool) {
-        let is_short = is_limited && self.outbox.has_refused();
-        let Some(backlog) = &mut self.backlog else { return };
-        backlog.is_short = is_short;
-        let waiting = self.objects.waiting_sets();
-        backlog.waiting = match is_short {
+        let has_refused = self.outbox.has_refused();
+        if self.backlog.is_none() && !has_refused {
+            return;
+        }
+        let waiting: usize = match has_refused {
             true => {
-                waiting.iter().flat_map(|set| set.masks()).map(|(_, mask)| mask.count_ones() as usize).sum()
+                let masks = self.objects.waiting_sets().into_iter().flat_map(|set| set.masks());
+                masks.map(|(_, mask)| mask.count_ones() as usize).sum()
             }
             false => 0,
         };
+        if self.backlog.is_none() && waiting == 0 {
+            return;
+        }
+        let takes_turns = is_limited || waiting > 0 && !self.outbox.is_over_memory();
+        let backlog = self.backlog_mut();
+        backlog.is_short = has_refused && takes_turns;
+        backlog.waiting = waiting;
     }
 
     /// Returns whether the changes of this tick that other connections share are sent to this connection
