@@ -133,29 +133,59 @@ fn flags(player: &Player) -> u64 {
 }
 
 /// Reads the fields that [`write_fields`] wrote.
+#[inline]
 pub(crate) fn read_fields(bits: &mut BitReader<'_>, mask: Mask, player: &mut Player) {
-    for field in (0..FIELDS).filter(|field| mask >> field & 1 == 1) {
-        match field {
-            0 => player.id = bits.read(32) as u32,
-            1 => player.owner = bits.read(32) as u32,
-            2 => player.target = bits.read(32) as u32,
-            3 => player.yaw = read_float(bits),
-            4 => player.position = [(); 3].map(|()| read_float(bits)),
-            5 => player.velocity = [(); 3].map(|()| read_float(bits)),
-            6 => player.health = bits.read(16) as u16,
-            7 => player.max_health = bits.read(16) as u16,
-            8 => player.ammo = bits.read(16) as u16,
-            9 => player.armour = bits.read(8) as u8,
-            10 => player.team = bits.read(8) as u8,
-            11 => player.state = bits.read(8) as u8,
-            12 => read_flags(bits, player),
-            13 => player.score = (bits.read(32) as u32).cast_signed(),
-            _ => {
-                let len = bits.read(5);
-                let bytes = (0..len).map(|_| bits.read(8) as u8).collect();
-                player.name = String::from_utf8(bytes).expect("names are UTF-8");
-            }
+    let has = |field: Mask| mask & field != 0;
+    if has(ID) {
+        player.id = bits.read(32) as u32;
+    }
+    if has(OWNER) {
+        player.owner = bits.read(32) as u32;
+    }
+    if has(TARGET) {
+        player.target = bits.read(32) as u32;
+    }
+    if has(YAW) {
+        player.yaw = read_float(bits);
+    }
+    if has(POSITION) {
+        player.position = [(); 3].map(|()| read_float(bits));
+    }
+    if has(VELOCITY) {
+        player.velocity = [(); 3].map(|()| read_float(bits));
+    }
+    if has(HEALTH) {
+        player.health = bits.read(16) as u16;
+    }
+    if has(MAX_HEALTH) {
+        player.max_health = bits.read(16) as u16;
+    }
+    if has(AMMO) {
+        player.ammo = bits.read(16) as u16;
+    }
+    if has(ARMOUR) {
+        player.armour = bits.read(8) as u8;
+    }
+    if has(TEAM) {
+        player.team = bits.read(8) as u8;
+    }
+    if has(STATE) {
+        player.state = bits.read(8) as u8;
+    }
+    if has(FLAGS) {
+        read_flags(bits, player);
+    }
+    if has(SCORE) {
+        player.score = (bits.read(32) as u32).cast_signed();
+    }
+    if has(NAME) {
+        let len = bits.read(5) as usize;
+        let mut bytes = vec![0; len];
+        for chunk in bytes.chunks_mut(4) {
+            let word = bits.read(chunk.len() as u32 * 8) as u32;
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
         }
+        player.name = String::from_utf8(bytes).expect("names are UTF-8");
     }
 }
 
@@ -164,7 +194,12 @@ fn read_float(bits: &mut BitReader<'_>) -> f32 {
 }
 
 fn read_flags(bits: &mut BitReader<'_>, player: &mut Player) {
-    let mut flag = || bits.read(1) == 1;
+    let mut flags = bits.read(8);
+    let mut flag = || {
+        let flag = flags & 1 == 1;
+        flags >>= 1;
+        flag
+    };
     player.alive = flag();
     player.crouching = flag();
     player.sprinting = flag();
