@@ -22,6 +22,9 @@ pub(crate) struct Changes {
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
     pub(crate) recast: SlotSet,
+    /// The objects that were spawned since the last tick. No client has them, so nobody receives their
+    /// changes: each client receives them whole.
+    pub(crate) newborn: SlotSet,
     /// Changelists that were dropped from the full history of an object, each with the object's slot and its
     /// position in the history (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
@@ -55,6 +58,7 @@ impl Changes {
         self.len = 0;
         self.slots.clear();
         self.recast.clear();
+        self.newborn.clear();
         self.evicted.clear();
         self.refusals.clear();
     }

@@ -75,8 +75,11 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     /// row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
-        let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
-        shadows.rows.push(shadows.class.shadow_of(&archetype));
+        let class = &shadows.class;
+        shadows.rows.push(match shadows.archetypes.get(archetype as usize) {
+            Some(make) if archetype > 0 || class.has_arrays() => class.shadow_of(&make()),
+            _ => T::initial(),
+        });
         shadows.slots.push(slot);
         add(source);
         shadows.rows.len() as u32 - 1

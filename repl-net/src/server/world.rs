@@ -57,6 +57,8 @@ pub(crate) struct World {
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
+    /// Objects that were spawned since the last tick.
+    newborn: SlotSet,
     /// Objects that were torn off since the last tick.
     pub(crate) tearing_off: Vec<u32>,
     /// Where each object is, which decides which connections see it.
@@ -411,6 +413,7 @@ impl World {
         self.schedule.apply_class_rate(slot, class);
         self.force_update(slot);
         self.alive.insert(slot);
+        self.newborn.insert(slot);
         self.cells.add(slot, class, position);
         Ok(ObjectRef::new(guid))
     }
@@ -483,6 +486,7 @@ impl World {
             self.queue = Vec::new();
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
+        std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
         for (class, polled) in self.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {
                 let dirty = &mut self.dirty;

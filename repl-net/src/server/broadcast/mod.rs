@@ -186,8 +186,9 @@ impl SegmentEncoder {
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
         for change in changes {
-            if !context.world.cells.is_everyones(change.slot) {
-                // Only the changes of objects that everyone sees are in segments.
+            let is_newborn = context.world.changes.newborn.contains(change.slot);
+            if is_newborn || !context.world.cells.is_everyones(change.slot) {
+                // Only the changes of objects that everyone sees are in segments. Nobody has a new object.
                 done += 1;
                 continue;
             }

@@ -148,6 +148,7 @@ impl Tables {
             cell_of(slot).map(|(cell, rank)| Placed { class, period, rank, cell, change })
         };
         let changes = (0..).zip(world.changes.as_slice());
+        let changes = changes.filter(|(_, change)| !world.changes.newborn.contains(change.slot));
         order.extend(changes.filter_map(|(at, change)| placed(change.slot, 1, at)));
         for (period, due) in world.later.due() {
             let due = (0..).zip(due).filter_map(|(at, change)| placed(change.slot, period, at));
