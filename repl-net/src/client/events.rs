@@ -20,21 +20,26 @@ pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
     /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
+    /// Whether the queue may have events that are no longer needed.
+    has_outdated: bool,
     /// The removed objects for which no event will report the removal.
     unreported: Vec<ObjectRef<()>>,
 }
 
 impl Default for ClientEvents {
     fn default() -> Self {
-        Self { queue: VecDeque::new(), limit: LEAST, unreported: Vec::new() }
+        Self { queue: VecDeque::new(), limit: LEAST, has_outdated: false, unreported: Vec::new() }
     }
 }
 
 impl ClientEvents {
     pub(crate) fn push(&mut self, event: ClientEvent) {
+        self.has_outdated |= matches!(event, ClientEvent::Despawned(..) | ClientEvent::RoleChanged(_));
         self.queue.push_back(event);
         if self.queue.len() > self.limit {
-            self.thin_out();
+            if std::mem::take(&mut self.has_outdated) {
+                self.thin_out();
+            }
             self.limit = LEAST.max(self.queue.len().saturating_mul(2));
         }
     }
