@@ -245,7 +245,7 @@ fn main() {
             ],
         );
     }
-    let name = format!("receive {} updates", UPDATES.changed());
+    let name = format!("receive {}, {} updates", UPDATES.name, UPDATES.changed());
     let (mut repl_step, mut hand_step) = (1, 1);
     ratios::report(
         &name,

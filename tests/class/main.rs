@@ -12,6 +12,7 @@ mod compare;
 mod forged_maps;
 mod history;
 mod item_layouts;
+mod joined;
 mod layout;
 mod places;
 mod std_types;

@@ -63,7 +63,7 @@ impl<'a> BitSlice<'a> {
     /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past the end
     /// of the slice are zero.
     #[inline]
-    pub(super) fn word(&self, at: usize) -> u64 {
+    pub(crate) fn word(&self, at: usize) -> u64 {
         let left = self.len.saturating_sub(at).min(64);
         load(self.bytes, self.start.wrapping_add(at)) & mask(left as u32)
     }

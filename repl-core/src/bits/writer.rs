@@ -103,6 +103,20 @@ impl BitWriter {
         self.pending_bits = end - 64;
     }
 
+    /// Writes whole words, the lowest byte of each word first.
+    #[inline]
+    pub(crate) fn write_words(&mut self, words: &[[u8; 8]]) {
+        self.bytes.truncate(self.settled);
+        for word in words {
+            let word = u64::from_le_bytes(*word);
+            let full = self.pending | word << self.pending_bits;
+            self.bytes.extend_from_slice(&full.to_le_bytes());
+            // Shifts twice, because one shift by 64 would overflow when no bits were pending.
+            self.pending = word >> 1 >> (63 - self.pending_bits);
+        }
+        self.settled += words.len() * 8;
+    }
+
     /// Writes one bit.
     #[inline]
     pub fn write_flag(&mut self, flag: bool) {

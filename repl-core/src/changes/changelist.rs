@@ -127,6 +127,12 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
+    /// Adds `count` properties without elements, with the handles from `first` on.
+    #[inline]
+    pub(crate) fn insert_stretch(&mut self, first: u32, count: u32) {
+        self.handles.insert_stretch(first, count);
+    }
+
     /// Adds properties that must be sent with all their elements. For each kind of property with elements,
     /// `whole` contains the change that sends all elements.
     pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {

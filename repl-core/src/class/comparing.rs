@@ -8,6 +8,7 @@ use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
 use crate::object::collections::{Renumber, VisitCollections};
+use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::scan::{preload_strings, scan};
 use crate::schema::plan::Planned;
@@ -19,7 +20,7 @@ impl<T: Replicated> Class<T> {
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
-        self.copy(archetype, &mut shadow, &HandleSet::up_to(self.program.handles()));
+        copy_whole(self.level(archetype), &mut self.level_mut(&mut shadow));
         shadow
     }
 
@@ -91,7 +92,13 @@ impl<T: Replicated> Class<T> {
         self.places.candidates(live, shadow, scope, &mut candidates);
         scratch.comparisons = scratch.comparisons.saturating_add(1);
         let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
-        comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), changes);
+        comparison.level(
+            self.level(live),
+            &mut self.level_mut(shadow),
+            &candidates,
+            Some(self.places.by_command()),
+            changes,
+        );
         scratch.candidates = candidates;
     }
 

@@ -10,7 +10,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
-use crate::object::copy::copy_slots;
+use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
@@ -196,7 +196,7 @@ impl<T: Replicated> Class<T> {
             match (sent.is_mapped(&key, objects), sent.element(&key)) {
                 (true, Some(base)) if !is_shown => {
                     let Some(mut value) = entries.insert(&key) else { return };
-                    copy_slots(base, &mut value, 1..=base.handles());
+                    copy_whole(base, &mut value);
                     BecomeReplica.visit(&mut value);
                     Hide(objects).visit(&mut value);
                     entries.collection.receive(&key, ReceivedChange::Added, true);

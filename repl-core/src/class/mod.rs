@@ -60,7 +60,8 @@ impl<T: Replicated> Class<T> {
     /// causes this panic.
     #[must_use]
     pub fn new() -> Self {
-        let program = T::program();
+        let mut program = T::program();
+        program.join_leaves();
         assert!(program.layout().describes::<T>(), "the program of another type");
         let conditions = ConditionMasks::new(&program, T::PLAN.overflows());
         let places = Places::of::<T>(&program);

@@ -3,13 +3,14 @@
 //! *Invariant:* the shadow holds only values that have a wire form, so encoding from it cannot fail (R3).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
-use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
+use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
@@ -83,16 +84,46 @@ impl Comparison<'_> {
     }
 
     /// Compares the properties `handles` of a level with the shadow. Copies the values that differ to the
-    /// shadow, and lists them.
+    /// shadow, and lists them. If `by_command` is given, the bytes of all properties that are not in it are
+    /// known to differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
         shadow: &mut LevelMut<'_>,
-        handles: impl Iterator<Item = u32>,
+        handles: &HandleSet,
+        by_command: Option<&HandleSet>,
         changes: &mut Changelist,
     ) {
-        for handle in handles {
-            let Some(slot) = live.slot(handle) else { continue };
+        for (first, count) in handles.stretches() {
+            self.between(live, shadow, first..first + count, by_command, changes);
+        }
+    }
+
+    /// Does the same as [`level`](Self::level), for the properties with the handles in a range.
+    #[inline]
+    fn between(
+        &mut self,
+        live: Level<'_>,
+        shadow: &mut LevelMut<'_>,
+        handles: Range<u32>,
+        by_command: Option<&HandleSet>,
+        changes: &mut Changelist,
+    ) {
+        let mut next = handles.start;
+        while let Some(part) = live.next_part(&mut next, handles.end) {
+            let (handle, slot) = match part {
+                Part::Slot(handle, slot) => (handle, slot),
+                Part::Joined(handle, leaves) => {
+                    let Some(mut known) = shadow.joined(handle, leaves.leaves()) else { continue };
+                    if by_command.is_some_and(|unsure| !unsure.has_any(handle, leaves.leaves())) {
+                        changes.insert_stretch(handle, leaves.leaves());
+                    } else {
+                        known.as_leaves().each_different(leaves, |at| changes.insert(handle + at));
+                    }
+                    known.copy(leaves);
+                    continue;
+                }
+            };
             match self.slot(slot, shadow, handle, handle) {
                 Found::Same => {}
                 Found::Leaf => changes.insert(handle),
@@ -140,7 +171,11 @@ impl Comparison<'_> {
         if live.identical(&old.as_leaf()) {
             return Outcome::Same;
         }
-        if live.must_be_tried() {
+        if live.is_text() {
+            if let Err(error) = live.check_text() {
+                return Outcome::Refused(error);
+            }
+        } else if live.must_be_tried() {
             self.scratch.live.clear();
             if let Err(error) = live.write(&mut self.scratch.live) {
                 return Outcome::Refused(error);
@@ -256,9 +291,9 @@ impl Comparison<'_> {
     /// large. Adds the properties that differ to `list`.
     fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>, list: &mut Changelist) {
         match self.sizes.survey(table, live, shadow.as_level()) {
-            None => self.level(live, shadow, 1..=live.handles(), list),
+            None => self.between(live, shadow, 1..live.handles() + 1, None, list),
             Some(survey) => {
-                self.level(live, shadow, survey.open.iter(), list);
+                self.level(live, shadow, &survey.open, None, list);
                 survey.refused.into_iter().for_each(|(handle, error)| self.refuse(Some(handle), error));
             }
         }

@@ -63,6 +63,12 @@ impl Places {
         Self { bytes: bytes.into(), strings: strings.into(), by_command }
     }
 
+    /// Returns the properties that are candidates although their values may be the same.
+    #[inline]
+    pub(crate) fn by_command(&self) -> &HandleSet {
+        &self.by_command
+    }
+
     /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, the
     /// strings that differ, and all other handles in `scope`.
     #[inline]

@@ -64,7 +64,14 @@ impl HandleSet {
     /// Returns the set of all handles from one to `count`.
     #[must_use]
     pub fn up_to(count: u32) -> Self {
-        (1..=count).collect()
+        let Some(more) = count.checked_sub(64) else {
+            return Self { first: (1 << count) - 1, rest: Vec::new() };
+        };
+        let mut rest = vec![u64::MAX; (more / 64) as usize];
+        if !more.is_multiple_of(64) {
+            rest.push((1 << (more % 64)) - 1);
+        }
+        Self { first: u64::MAX, rest }
     }
 
     /// Returns how many bytes the set has on the heap.
@@ -107,6 +114,24 @@ impl HandleSet {
             self.first |= 1 << bit;
         } else {
             *self.word_mut((bit / 64) as usize) |= 1 << (bit % 64);
+        }
+    }
+
+    /// Adds `count` handles from `first` on. Takes as long as adding one handle if all are below 65.
+    #[inline]
+    pub(crate) fn insert_stretch(&mut self, first: u32, count: u32) {
+        match low_stretch(first, count) {
+            Some(mask) => self.first |= mask,
+            None => (first..first + count).for_each(|handle| self.insert(handle)),
+        }
+    }
+
+    /// Returns whether any of `count` handles from `first` on is a member.
+    #[inline]
+    pub(crate) fn has_any(&self, first: u32, count: u32) -> bool {
+        match low_stretch(first, count) {
+            Some(mask) => self.first & mask != 0,
+            None => (first..first + count).any(|handle| self.contains(handle)),
         }
     }
 
@@ -227,11 +252,39 @@ impl HandleSet {
         }
     }
 
+    /// Returns the stretches of consecutive members in ascending order: the first member of each, and how
+    /// many members it has. Two stretches may follow each other without a gap.
+    #[inline]
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = (u32, u32)> {
+        let (mut word, mut base, mut rest) = (self.first, 1, self.rest.iter());
+        std::iter::from_fn(move || {
+            while word == 0 {
+                word = *rest.next()?;
+                base += 64;
+            }
+            let start = word.trailing_zeros();
+            let count = (word >> start).trailing_ones();
+            // Adding the lowest bit carries through all bits of the stretch.
+            word &= word.wrapping_add(1 << start);
+            Some((base + start, count))
+        })
+    }
+
     /// Returns the members in ascending order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         Members { word: self.first, base: 1, rest: self.rest.iter() }
     }
+}
+
+/// Returns the bits of `count` handles from `first` on in the first word of a set. Returns `None` if not all of
+/// them are in the first word, or if there are none.
+#[inline]
+const fn low_stretch(first: u32, count: u32) -> Option<u64> {
+    if count == 0 || first + count > 65 {
+        return None;
+    }
+    Some(u64::MAX >> (64 - count) << (first - 1))
 }
 
 impl FromIterator<u32> for HandleSet {
@@ -298,11 +351,37 @@ mod tests {
             prop_assert_eq!(of(&|set| set.difference_unless(&theirs, |handle| kept.contains(&handle))), &one - &gone);
             prop_assert_eq!(of(&|set| other.iter().for_each(|&handle| set.remove(handle))), &one - &other);
             prop_assert_eq!(ours.len() as usize, one.len());
+            let stretched = ours.stretches().flat_map(|(first, count)| first..first + count);
+            prop_assert_eq!(stretched.collect::<Vec<_>>(), ours.iter().collect::<Vec<_>>());
+            let mut again = HandleSet::new();
+            ours.stretches().for_each(|(first, count)| again.insert_stretch(first, count));
+            prop_assert_eq!(&again, &ours);
             prop_assert_eq!(ours.is_empty(), one.is_empty());
             prop_assert_eq!(ours.is_subset(&theirs), one.is_subset(&other));
             prop_assert_eq!(ours.intersects(&theirs), !one.is_disjoint(&other));
             prop_assert_eq!(ours == theirs, one == other);
             prop_assert!((0..400).all(|handle| ours.contains(handle) == one.contains(&handle)));
+        }
+
+        #[test]
+        fn stretches_are_added_and_found_like_single_handles(
+            known in members(),
+            first in 1..140_u32,
+            count in 0..70_u32,
+        ) {
+            let (known, stretch) = (set(&known), (first..first + count).collect::<HandleSet>());
+            prop_assert_eq!(known.has_any(first, count), known.intersects(&stretch));
+            let mut joined = known.clone();
+            joined.insert_stretch(first, count);
+            let mut expected = known;
+            expected.union(&stretch);
+            prop_assert_eq!(joined, expected);
+        }
+
+        #[test]
+        fn a_set_up_to_a_count_has_all_handles(count in prop_oneof![0..300_u32, 60..70_u32]) {
+            prop_assert_eq!(HandleSet::up_to(count), (1..=count).collect());
+            prop_assert_eq!(HandleSet::up_to(count).heap_bytes() > 0, count > 64);
         }
 
         #[test]

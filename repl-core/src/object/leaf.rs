@@ -350,7 +350,7 @@ pub(crate) fn validate_value(
         Codec::SmallestThree { bits } => drop(read_quaternion(*bits, reader)?),
         Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
         Codec::Char => drop(read_char(reader)?),
-        Codec::String { max_bytes, .. } => drop(read_text(*max_bytes, reader)?),
+        Codec::String { max_bytes, .. } => validate_text(*max_bytes, reader)?,
         Codec::Reference => read_guid(reader)?.into_iter().for_each(|guid| references.mention(guid)),
         Codec::Opaque(opaque) => {
             let start = reader.position();
@@ -484,10 +484,26 @@ fn write_char(value: char, writer: &mut BitWriter) {
     writer.write_bits(number.into(), if is_short { SHORT_CHAR_BITS } else { CHAR_BITS });
 }
 
+/// Returns the error that writing a text would return. Returns no error for values of other types.
+///
+/// # Safety
+/// `value` points to an aligned value of the type that `codec` is for.
+#[inline]
+pub(super) unsafe fn check_text(codec: &Codec, value: *const u8) -> Result<(), WriteError> {
+    let Codec::String { max_bytes, text } = codec else { return Ok(()) };
+    // SAFETY: `value` has the type that the codec states, and the functions in `text` were made for this type.
+    let text = unsafe { (text.get)(value) };
+    // SAFETY: the text is borrowed as long as the value.
+    check_len(unsafe { &*text }, *max_bytes)
+}
+
+fn check_len(text: &str, max_bytes: u32) -> Result<(), WriteError> {
+    let (len, max) = (text.len(), max_bytes as usize);
+    if len > max { Err(WriteError::TooLong { len, max }) } else { Ok(()) }
+}
+
 fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
-    if text.len() > max_bytes as usize {
-        return Err(WriteError::TooLong { len: text.len(), max: max_bytes as usize });
-    }
+    check_len(text, max_bytes)?;
     writer.write_exp_golomb(text.len() as u64, 3);
     if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len().saturating_mul(8)) {
         writer.append(bits);
@@ -495,16 +511,39 @@ fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), 
     Ok(())
 }
 
+/// Reads a text without storing it.
+fn validate_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    let text = read_text_bits(max_bytes, reader)?;
+    // The highest bit of each byte.
+    const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
+    if (0..text.len()).step_by(64).all(|at| text.word(at) & NOT_ASCII == 0) {
+        return Ok(());
+    }
+    text_of(text).map(drop)
+}
+
 fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+    text_of(read_text_bits(max_bytes, reader)?)
+}
+
+/// Reads the length of a text. Returns the bits of its bytes, and moves the reader past them.
+fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
     let len = reader.read_exp_golomb(3)?;
     let max = u64::from(max_bytes).min(reader.remaining() as u64 / 8);
     if len > max {
         return Err(ReadError::TooLong { len: len as usize, max: max as usize });
     }
-    let mut bytes = vec![0; len as usize];
-    for chunk in bytes.chunks_mut(8) {
-        let word = reader.read_bits((chunk.len() as u32).saturating_mul(8))?;
-        chunk.copy_from_slice(word.to_le_bytes().get(..chunk.len()).unwrap_or_default());
+    reader.take((len as usize).saturating_mul(8))
+}
+
+/// Returns the text with these bits, which are a whole number of bytes.
+fn text_of(bits: BitSlice<'_>) -> Result<String, ReadError> {
+    let len = bits.len() / 8;
+    let mut bytes = Vec::with_capacity(len);
+    for at in (0..bits.len()).step_by(64) {
+        let word = bits.word(at).to_le_bytes();
+        let left = len.saturating_sub(bytes.len());
+        bytes.extend_from_slice(word.get(..left).unwrap_or(&word));
     }
     String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
 }

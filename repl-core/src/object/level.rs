@@ -13,7 +13,9 @@ use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
+use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
+use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
@@ -70,6 +72,15 @@ pub(crate) enum Slot<'a> {
     Entries(Elements<'a, KeyBits>),
 }
 
+/// What a level has at one handle, or at several consecutive handles if their leaves are joined.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    /// Joined leaves, and the handle of the first one.
+    Joined(u32, JoinedLeaves<'a>),
+    /// The slot at a handle.
+    Slot(u32, Slot<'a>),
+}
+
 /// A collection (a fast array or a map), which can only be read.
 pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
@@ -112,6 +123,19 @@ impl<'a> Level<'a> {
         self.slot_of(self.program.command(self.table, handle)?)
     }
 
+    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
+    /// returned. Returns `None` if this is less than two leaves.
+    #[inline]
+    pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
+        let (joined, commands) = self.program.joined(self.table, handle, max)?;
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let first = unsafe { self.base.add(commands.first()?.offset as usize) };
+        // SAFETY: the program joins leaves of this value that lie without gaps and have no padding. The value
+        // is borrowed for `'a`.
+        let memory = unsafe { std::slice::from_raw_parts(first, joined.bytes.into()) };
+        Some(JoinedLeaves { joined, commands, memory })
+    }
+
     /// Returns the collection at `handle`, or `None` if the property there is not a collection of this kind.
     pub(crate) fn elements<I: Collected>(&self, handle: u32) -> Option<Elements<'a, I>> {
         let found = self.program.command(self.table, handle)?;
@@ -120,6 +144,24 @@ impl<'a> Level<'a> {
         let at = unsafe { self.base.add(found.offset as usize) };
         // SAFETY: as for the previous `unsafe` block.
         Some(unsafe { self.elements_at(command, at) })
+    }
+
+    /// Returns what the level has at `handle`, and moves `handle` past it. Skips handles that the level does
+    /// not have. Returns `None` if nothing is left before the handle `end`.
+    #[inline(always)]
+    pub(crate) fn next_part(&self, handle: &mut u32, end: u32) -> Option<Part<'a>> {
+        while *handle < end {
+            let at = *handle;
+            if let Some(leaves) = self.joined(at, end - at) {
+                *handle += leaves.leaves();
+                return Some(Part::Joined(at, leaves));
+            }
+            *handle += 1;
+            if let Some(slot) = self.slot(at) {
+                return Some(Part::Slot(at, slot));
+            }
+        }
+        None
     }
 
     /// Returns all slots in the order of their handles.
@@ -217,6 +259,15 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn leaf(&mut self, handle: u32) -> Option<LeafMut<'_>> {
         let (CommandKind::Leaf(command), value) = self.at(handle)? else { return None };
         Some(LeafMut { command, value, object: PhantomData })
+    }
+
+    /// Returns the joined leaves at `handle`, in the same way as [`Level::joined`].
+    #[inline]
+    pub(crate) fn joined(&mut self, handle: u32, max: u32) -> Option<JoinedLeavesMut<'_>> {
+        let (joined, commands) = self.program.joined(self.table, handle, max)?;
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let first = unsafe { self.base.add(commands.first()?.offset as usize) };
+        Some(JoinedLeavesMut { joined, commands, first, object: PhantomData })
     }
 
     /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or
@@ -386,6 +437,19 @@ impl Leaf<'_> {
     #[inline]
     pub(crate) fn must_be_tried(&self) -> bool {
         self.command.codec.must_be_tried()
+    }
+
+    /// Returns whether the value is a text.
+    #[inline]
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.command.codec, Codec::String { .. })
+    }
+
+    /// Returns the error that writing the text would return. Costs less than writing it.
+    #[inline]
+    pub(crate) fn check_text(&self) -> Result<(), WriteError> {
+        // SAFETY: the pointer points to a value of the command's type.
+        unsafe { leaf::check_text(&self.command.codec, self.value) }
     }
 
     /// Returns whether two values that differ in memory may have the same wire form.

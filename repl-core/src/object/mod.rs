@@ -9,6 +9,7 @@ pub(crate) mod collections;
 pub(crate) mod copy;
 pub(crate) mod elements;
 pub(crate) mod equality;
+pub(crate) mod joined;
 pub(crate) mod leaf;
 pub(crate) mod level;
 pub(crate) mod opaque;

@@ -327,6 +327,12 @@ impl Codec {
         }
     }
 
+    /// Returns whether values can contain references to objects. The serialiser of an opaque value decides
+    /// that itself.
+    pub(crate) const fn may_refer(&self) -> bool {
+        matches!(self, Self::Reference | Self::Opaque(_))
+    }
+
     /// Returns whether two values that differ in memory may have the same wire form.
     pub(crate) const fn is_lossy(&self) -> bool {
         match self {

@@ -14,6 +14,7 @@ pub(crate) mod const_text;
 pub(crate) mod display;
 pub(crate) mod erased;
 pub(crate) mod forms;
+pub(crate) mod joined;
 pub(crate) mod keyed;
 pub(crate) mod layout;
 pub(crate) mod layout_of;

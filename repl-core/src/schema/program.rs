@@ -13,6 +13,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::codec::{Codec, Direct};
 use crate::schema::condition::Condition;
+use crate::schema::joined::Joined;
 use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
 use crate::schema::shape::{ArrayShape, CollectionShape, Formatted, Kind, Notify};
 
@@ -25,6 +26,9 @@ pub struct Program {
     /// The index of the command of each handle, level by level. The table of the object's own level comes
     /// first (S22).
     tables: Cow<'static, [u32]>,
+    /// For each command, the leaves that are joined, beginning with the leaf of the command. It is empty
+    /// until [`join_leaves`](Self::join_leaves) is called.
+    joined: Vec<Joined>,
 }
 
 /// One command of a program.
@@ -93,6 +97,14 @@ pub(crate) struct CollectionCommand<I: Identity> {
     /// Whether changes of elements are reported: to callbacks of the elements, to callbacks of a fast array
     /// that contains the collection, or to a notify.
     pub(crate) watched: bool,
+}
+
+impl CommandKind {
+    /// Returns the direct form of the codec, if this is the command of a leaf whose codec has one.
+    #[inline]
+    pub(crate) fn direct(&self) -> Option<Direct> {
+        if let Self::Leaf(leaf) = self { leaf.direct } else { None }
+    }
 }
 
 impl<I: Identity> Clone for CollectionCommand<I> {
@@ -180,6 +192,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
             commands: Cow::Borrowed(&self.commands),
             parents: Cow::Borrowed(&self.parents),
             tables: Cow::Borrowed(&self.tables),
+            joined: Vec::new(),
         }
     }
 }
@@ -199,6 +212,7 @@ impl Program {
             commands: Cow::Owned(commands),
             parents: Cow::Owned(parents),
             tables: Cow::Owned(tables),
+            joined: Vec::new(),
         }
     }
 
@@ -241,6 +255,49 @@ impl Program {
     pub(crate) fn command(&self, table: &[u32], handle: u32) -> Option<&Command> {
         let at = *table.get(handle.wrapping_sub(1) as usize)?;
         self.commands.get(at as usize)
+    }
+
+    /// Joins the leaves that have consecutive handles and lie in memory without gaps, so that they are
+    /// compared, copied, written and read together. Costs O(commands).
+    // The compiler does not join the leaves, because that would take part of its limited time for constants.
+    pub(crate) fn join_leaves(&mut self) {
+        let mut joined = vec![Joined::NONE; self.commands.len()];
+        let mut next = (0, 0, Joined::NONE);
+        for (command, joined) in self.commands.iter().zip(&mut joined).rev() {
+            let CommandKind::Leaf(leaf) = &command.kind else {
+                next.2 = Joined::NONE;
+                continue;
+            };
+            let (handle, offset, rest) = next;
+            *joined = Joined::of(leaf.direct);
+            if command.handle + 1 == handle && command.offset + u32::from(joined.bytes) == offset {
+                *joined = joined.with(rest);
+            }
+            next = (command.handle, command.offset, *joined);
+        }
+        self.joined = joined;
+    }
+
+    /// Returns the leaves that are joined, beginning with the leaf at `handle`, and their commands. At most
+    /// `max` leaves are returned. Returns `None` if this is less than two leaves.
+    #[inline]
+    pub(crate) fn joined(&self, table: &[u32], handle: u32, max: u32) -> Option<(Joined, &[Command])> {
+        if max < 2 {
+            return None;
+        }
+        let at = *table.get(handle.wrapping_sub(1) as usize)? as usize;
+        let joined = *self.joined.get(at)?;
+        let leaves = max.min(joined.leaves.into());
+        if leaves < 2 {
+            return None;
+        }
+        let commands = self.commands.get(at..at.saturating_add(leaves as usize))?;
+        if leaves == u32::from(joined.leaves) {
+            return Some((joined, commands));
+        }
+        let bytes = commands.iter().filter_map(|command| command.kind.direct());
+        let bytes = bytes.map(|direct| u16::from(direct.bytes)).sum();
+        Some((Joined { leaves: leaves as u16, bytes, ..joined }, commands))
     }
 
     /// Returns the commands of a handle table, in the order of their handles.
@@ -341,12 +398,9 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
         Kind::Leaf(codec) => {
             if travels(property) {
                 let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
-                level = push(
-                    offset,
-                    CommandKind::Leaf(LeafCommand { codec, bytes, direct: codec.direct() }),
-                    level,
-                    cursor,
-                );
+                let direct = codec.direct();
+                let leaf = LeafCommand { codec, bytes, direct };
+                level = push(offset, CommandKind::Leaf(leaf), level, cursor);
             }
         }
         Kind::Struct(fields) => {

@@ -14,7 +14,7 @@ use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
-use crate::object::level::{Array, Elements, Level, Slot};
+use crate::object::level::{Array, Elements, Level, Part, Slot};
 
 /// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(
@@ -22,8 +22,14 @@ pub(crate) fn write_values(
     changes: &Changelist,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    for handle in changes.handles.iter() {
-        write_slot(shadow.slot(handle), &changes.nested, handle, writer)?;
+    for (first, count) in changes.handles.stretches() {
+        let (mut next, end) = (first, first + count);
+        while let Some(part) = shadow.next_part(&mut next, end) {
+            match part {
+                Part::Joined(_, leaves) => leaves.write(writer),
+                Part::Slot(handle, slot) => write_slot(Some(slot), &changes.nested, handle, writer)?,
+            }
+        }
     }
     Ok(())
 }
@@ -161,7 +167,15 @@ fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(
 
 /// Writes all values of a level, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
-    for slot in level.slots() {
+    let (mut next, end) = (1, level.handles() + 1);
+    while let Some(part) = level.next_part(&mut next, end) {
+        let slot = match part {
+            Part::Joined(_, leaves) => {
+                leaves.write(writer);
+                continue;
+            }
+            Part::Slot(_, slot) => slot,
+        };
         match slot {
             Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
             Slot::Array(array) => {

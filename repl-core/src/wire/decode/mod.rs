@@ -13,6 +13,7 @@ use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
 use crate::ids::reference::ReferenceMap;
 use crate::schema::codec::Codec;
+use crate::schema::joined::Joined;
 use crate::schema::layout::MAX_DEPTH;
 use crate::schema::program::{ArrayCommand, CommandKind, LeafCommand, Program};
 use crate::wire::decode::edits::Edits;
@@ -33,11 +34,17 @@ pub(crate) use target::Validation;
 /// the object's own level to a value. Below the object's own level, the handles in a path are element
 /// handles, which are counted from zero.
 pub trait Observer {
-    /// Called after the property at `handle` of the object's own level was read. In the update, the values of
-    /// the property took `bits` bits.
+    /// Called after the property at `handle` of the object's own level was read, if the observer
+    /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
-    /// Called after a leaf (a value that is sent as a unit) was read that refers to no object.
+    /// Returns whether the observer needs to know how many bits each property takes.
+    fn measures(&self) -> bool {
+        true
+    }
+
+    /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers to
+    /// none.
     fn plain(&mut self, path: &[u32]);
 
     /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read
@@ -58,6 +65,9 @@ pub trait Observer {
 /// Ignores all calls, and prevents callbacks.
 impl Observer for () {
     fn property(&mut self, _: u32, _: usize) {}
+    fn measures(&self) -> bool {
+        false
+    }
     fn plain(&mut self, _: &[u32]) {}
     fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
     fn cut(&mut self, _: &[u32], _: Range<u32>) {}
@@ -129,15 +139,56 @@ impl Path {
 impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the values of `handles` from the update into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
-        let table = self.program.own_table();
-        for handle in handles.iter() {
-            let start = self.reader.position();
-            self.path.push(handle);
-            self.property(table, handle, target)?;
-            self.path.pop();
-            self.observer.property(handle, self.reader.position().saturating_sub(start));
+        let (table, is_measured) = (self.program.own_table(), self.observer.measures());
+        for (first, count) in handles.stretches() {
+            let (mut handle, end) = (first, first.saturating_add(count));
+            while handle < end {
+                if let Some(joined) = self.joined(table, handle, end, target)? {
+                    let leaves = u32::from(joined.leaves);
+                    if is_measured {
+                        (0..leaves).for_each(|at| self.measure_joined(table, handle.saturating_add(at)));
+                    }
+                    handle = handle.saturating_add(leaves);
+                    continue;
+                }
+                let start = self.reader.position();
+                self.path.push(handle);
+                self.property(table, handle, target)?;
+                self.path.pop();
+                if is_measured {
+                    self.observer.property(handle, self.reader.position().saturating_sub(start));
+                }
+                handle = handle.saturating_add(1);
+            }
         }
         Ok(())
+    }
+
+    /// Reads the values of joined leaves, the first of which is at `handle`. `end` is the handle after the
+    /// last leaf that may be read. Returns `None` if the leaves must be read one by one, because they are not
+    /// joined, or because the update ends within them: the error names the leaf that could not be read.
+    #[inline]
+    fn joined<T: Target>(
+        &mut self,
+        table: &[u32],
+        handle: u32,
+        end: u32,
+        target: &mut T,
+    ) -> Result<Option<Joined>, P::Stop> {
+        let found = self.program.joined(table, handle, end.saturating_sub(handle));
+        let Some((joined, _)) = found.filter(|(joined, _)| joined.bits() as usize <= self.reader.remaining())
+        else {
+            return Ok(None);
+        };
+        P::check(target.joined(handle, joined, self.reader))?;
+        Ok(Some(joined))
+    }
+
+    /// Reports to the observer how many bits the joined leaf at `handle` took.
+    fn measure_joined(&mut self, table: &[u32], handle: u32) {
+        if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
+            self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
+        }
     }
 
     fn flag(&mut self) -> Result<bool, P::Stop> {
@@ -167,6 +218,9 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
             self.pass.opaque(self.reader, read)?;
         } else {
             P::check(target.leaf(handle, leaf, self.reader, references))?;
+            if !leaf.codec.may_refer() {
+                return Ok(());
+            }
         }
         if self.references.any_mentioned() {
             let bits = P::check(self.reader.slice(start..self.reader.position()).ok_or(ReadError::End))?;
@@ -234,8 +288,15 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
 
     /// Reads all values of a new element.
     fn whole<T: Target>(&mut self, table: &[u32], first: u32, target: &mut T) -> Result<(), P::Stop> {
-        for (at, handle) in (0..table.len() as u32).zip(1..) {
-            self.path.push(first.saturating_add(at));
+        let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
+        while next < end {
+            let handle = next;
+            if let Some(joined) = self.joined(table, handle, end, target)? {
+                next = next.saturating_add(joined.leaves.into());
+                continue;
+            }
+            next = next.saturating_add(1);
+            self.path.push(first.saturating_add(handle.saturating_sub(1)));
             match self.program.command(table, handle).map(|command| &command.kind) {
                 Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
                 Some(CommandKind::Array(array)) => {

@@ -11,8 +11,9 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, VisitCollections};
-use crate::object::copy::copy_slots;
+use crate::object::copy::{copy_slots, copy_whole};
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::schema::joined::Joined;
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
@@ -97,6 +98,11 @@ impl Target for Recipient<'_> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
         self.live.read_leaf(handle, reader, references)
+    }
+
+    fn joined(&mut self, handle: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+        let mut leaves = self.live.joined(handle, joined.leaves.into()).ok_or(ReadError::UnknownVariant)?;
+        leaves.read(reader)
     }
 
     fn resize(&mut self, handle: u32, len: usize) -> usize {
@@ -191,7 +197,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         if let Some(live) = self.place_of(id) {
             if let (false, Some(base)) = (live.as_elements().has(id), base) {
                 if let Some(mut element) = live.insert(id) {
-                    copy_slots(base, &mut element, 1..=base.handles());
+                    copy_whole(base, &mut element);
                     make_replica(&mut element, seen);
                     let result = read_into(&mut element);
                     if let Some(label) = sent.and_then(|sent| sent.collection.label(id)) {

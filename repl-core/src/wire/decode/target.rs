@@ -8,6 +8,7 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
+use crate::schema::joined::Joined;
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 
@@ -31,6 +32,9 @@ pub(crate) trait Target {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
+
+    /// Reads the values of joined leaves, the first of which is at `handle`.
+    fn joined(&mut self, handle: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError>;
 
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
@@ -114,6 +118,10 @@ impl<'a> Target for Validation<'a> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
         validate_value(&command.codec, reader, references)
+    }
+
+    fn joined(&mut self, _: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+        reader.skip_bits(joined.bits() as usize)
     }
 
     fn resize(&mut self, handle: u32, _: usize) -> usize {

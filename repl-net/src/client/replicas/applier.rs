@@ -99,6 +99,10 @@ impl Observer for Record<'_> {
         }
     }
 
+    fn measures(&self) -> bool {
+        self.traffic.is_some()
+    }
+
     fn plain(&mut self, path: &[u32]) {
         self.mentions.remove_leaf(self.slot, path);
     }

@@ -1,0 +1,200 @@
+//! Joined leaves in memory: compares, copies, writes and reads them together. A leaf is a value that is sent
+//! as a unit.
+//!
+//! *Invariant:* the memory of joined leaves is initialised and has no padding, because a program joins only
+//! leaves that lie without gaps and whose bytes are their wire form.
+#![expect(unsafe_code, reason = "reads and writes the bytes of several values")]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::marker::PhantomData;
+
+use crate::bits::{BitReader, BitWriter, ReadError};
+use crate::schema::joined::Joined;
+use crate::schema::program::Command;
+
+/// Joined leaves, which can only be read.
+#[derive(Clone, Copy)]
+pub(crate) struct JoinedLeaves<'a> {
+    pub(super) joined: Joined,
+    /// The commands of the leaves.
+    pub(super) commands: &'a [Command],
+    pub(super) memory: &'a [u8],
+}
+
+/// Joined leaves, which can be read and written.
+pub(crate) struct JoinedLeavesMut<'a> {
+    pub(super) joined: Joined,
+    pub(super) commands: &'a [Command],
+    pub(super) first: *mut u8,
+    pub(super) object: PhantomData<&'a mut ()>,
+}
+
+impl JoinedLeaves<'_> {
+    /// Returns how many leaves are joined.
+    #[inline]
+    pub(crate) fn leaves(&self) -> u32 {
+        self.joined.leaves.into()
+    }
+
+    /// Calls `found` with the number of each leaf that has another value than in `other`, which are the same
+    /// properties of another object. Leaves are counted from zero.
+    #[inline]
+    pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
+        let (mut ours, mut theirs) = (self.memory, other.memory);
+        for (command, at) in self.commands.iter().zip(0..) {
+            let bytes = command.kind.direct().map_or(0, |direct| direct.bytes.into());
+            let (Some((one, rest)), Some((other, other_rest))) =
+                (ours.split_at_checked(bytes), theirs.split_at_checked(bytes))
+            else {
+                return;
+            };
+            if word_of(one) != word_of(other) {
+                found(at);
+            }
+            (ours, theirs) = (rest, other_rest);
+        }
+    }
+
+    /// Writes the values of all leaves.
+    #[inline]
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        let (words, rest) = self.memory.as_chunks::<8>();
+        if self.joined.are_flags {
+            words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
+            writer.write_bits(gather(word_of(rest)), rest.len() as u32);
+        } else {
+            writer.write_words(words);
+            writer.write_bits(word_of(rest), (rest.len() as u32).saturating_mul(8));
+        }
+    }
+}
+
+impl JoinedLeavesMut<'_> {
+    /// Returns the same leaves, which can only be read.
+    #[inline]
+    pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
+        // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.
+        let memory = unsafe { std::slice::from_raw_parts(self.first, self.joined.bytes.into()) };
+        JoinedLeaves { joined: self.joined, commands: self.commands, memory }
+    }
+
+    /// Copies the values of `from`, which are the same properties of another object, to these leaves.
+    #[inline]
+    pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
+        assert_eq!(self.joined, from.joined, "leaves of different properties");
+        // SAFETY: both pointers point to the same number of bytes of leaves of the same types. They point to
+        // different objects, because these leaves are borrowed mutably.
+        unsafe { std::ptr::copy_nonoverlapping(from.memory.as_ptr(), self.first, from.memory.len()) };
+    }
+
+    /// Reads the values of all leaves. If reading returns an error, some of the leaves may have new values.
+    #[inline]
+    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+        let bits = reader.take(self.joined.bits() as usize)?;
+        let bytes = usize::from(self.joined.bytes);
+        for at in (0..bytes).step_by(8) {
+            let word = if self.joined.are_flags {
+                scatter(bits.word(at) & 0xff)
+            } else {
+                bits.word(at.saturating_mul(8))
+            };
+            // SAFETY: `at` is below the number of bytes of the leaves.
+            let to = unsafe { self.first.add(at) };
+            // SAFETY: so many bytes of the leaves are left. Each bit pattern is a value of a number, and
+            // `scatter` returns only bytes of 0 and 1, which are the values of a `bool`.
+            unsafe { store(word, to, bytes.saturating_sub(at).min(8)) };
+        }
+        Ok(())
+    }
+}
+
+/// Stores the lowest `len` bytes of a word, lowest byte first.
+///
+/// # Safety
+/// `to` is valid for writes of `len` bytes. `len` is at most 8.
+#[inline]
+unsafe fn store(word: u64, to: *mut u8, len: usize) {
+    let (mut to, mut word) = (to, word);
+    if len == 8 {
+        // SAFETY: the caller guarantees this.
+        return unsafe { to.cast::<[u8; 8]>().write_unaligned(word.to_le_bytes()) };
+    }
+    if len & 4 != 0 {
+        // SAFETY: four bytes are left, by the caller.
+        unsafe { to.cast::<[u8; 4]>().write_unaligned((word as u32).to_le_bytes()) };
+        // SAFETY: as for the previous `unsafe` block.
+        (to, word) = (unsafe { to.add(4) }, word >> 32);
+    }
+    if len & 2 != 0 {
+        // SAFETY: two bytes are left, by the caller.
+        unsafe { to.cast::<[u8; 2]>().write_unaligned((word as u16).to_le_bytes()) };
+        // SAFETY: as for the previous `unsafe` block.
+        (to, word) = (unsafe { to.add(2) }, word >> 16);
+    }
+    if len & 1 != 0 {
+        // SAFETY: one byte is left, by the caller.
+        unsafe { to.write(word as u8) };
+    }
+}
+
+/// Returns a word of up to 8 bytes, the first of which is the lowest.
+// Two loads that overlap take less time than one load for each byte.
+#[inline]
+fn word_of(bytes: &[u8]) -> u64 {
+    let shift = |width: usize| (bytes.len().saturating_sub(width) as u32).saturating_mul(8);
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift(4);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<2>(), bytes.last_chunk::<2>()) {
+        return u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << shift(2);
+    }
+    bytes.first().copied().map_or(0, u64::from)
+}
+
+/// Returns a byte that has in its bit n the lowest bit of byte n of `flags`. All other bits of `flags` are
+/// zero.
+#[inline]
+const fn gather(flags: u64) -> u64 {
+    // The product has byte n of `flags` at bit 56 + n. No two bits meet, so nothing is carried.
+    flags.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Returns a word that has in its byte n the bit n of `flags`, which is below 256. This is the reverse of
+/// [`gather`].
+#[inline]
+const fn scatter(flags: u64) -> u64 {
+    // Byte n of the product is `flags`, of which one bit is left, namely bit n. The sum moves this bit to the
+    // highest bit of its byte.
+    let bits = flags.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    bits.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_its_bytes_in_order() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        for len in 0..=8 {
+            let mut expected = [0; 8];
+            expected[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(word_of(&bytes[..len]), u64::from_le_bytes(expected));
+            let mut stored = [0; 8];
+            // SAFETY: `stored` has 8 bytes.
+            unsafe { store(u64::MAX, stored.as_mut_ptr(), len) };
+            assert_eq!(stored.iter().filter(|byte| **byte == 0xff).count(), len);
+        }
+    }
+
+    #[test]
+    fn flags_become_bits_and_bits_become_flags() {
+        for bits in 0..256 {
+            let flags = scatter(bits);
+            for at in 0..8 {
+                assert_eq!(flags.to_le_bytes()[at], (bits >> at & 1) as u8);
+            }
+            assert_eq!(gather(flags), bits);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Leaves that follow one another both in memory and on the wire are compared, written and read together.
+//! Here each result is compared with the result for the leaves one by one (S90).
+//!
+//! *Invariant:* a list of one handle joins no leaves, so lists of one handle are the naive model.
+
+use proptest::prelude::*;
+use repl::tools::{Changelist, Checked, Class, DecodeError, HandleSet, Scratch};
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, NetSerialize)]
+struct Pair(u8, u8);
+
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+#[replicated(all)]
+struct Nested {
+    one: u16,
+    other: bool,
+    far: [u16; 3],
+}
+
+/// An object with leaves of all widths, of which some are joined and some are not.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+#[replicated(all)]
+struct Mixed {
+    wide: [u64; 3],
+    numbers: [u32; 5],
+    signed: i32,
+    short: [u16; 5],
+    bytes: [u8; 11],
+    flags: [[bool; 14]; 5],
+    #[replicated(skip)]
+    gap: u8,
+    small: i8,
+    #[replicated(range = 3..=9)]
+    ranged: u8,
+    after: [u8; 2],
+    float: f32,
+    place: [f64; 2],
+    name: String,
+    nested: Nested,
+    pair: Pair,
+    letter: char,
+    list: Vec<Nested>,
+}
+
+fn nested() -> impl Strategy<Value = Nested> {
+    (any::<u16>(), any::<bool>(), any::<[u16; 3]>()).prop_map(|(one, other, far)| Nested { one, other, far })
+}
+
+fn mixed() -> impl Strategy<Value = Mixed> {
+    let numbers = (any::<[u64; 3]>(), any::<[u32; 5]>(), any::<i32>(), any::<[u16; 5]>(), any::<[u8; 11]>());
+    let flags = (any::<[[bool; 14]; 5]>(), any::<i8>(), 3..=9_u8, any::<[u8; 2]>());
+    let floats = (any::<u32>(), any::<[u64; 2]>(), "[a-zé]{0,9}", any::<char>());
+    let rest = (nested(), any::<(u8, u8)>(), prop::collection::vec(nested(), 0..3));
+    (numbers, flags, floats, rest).prop_map(|(numbers, flags, floats, (nested, pair, list))| Mixed {
+        wide: numbers.0,
+        numbers: numbers.1,
+        signed: numbers.2,
+        short: numbers.3,
+        bytes: numbers.4,
+        flags: flags.0,
+        gap: 0,
+        small: flags.1,
+        ranged: flags.2,
+        after: flags.3,
+        // A NaN would not equal itself.
+        float: f32::from_bits(floats.0 & 0x3fff_ffff),
+        place: floats.1.map(|bits| f64::from_bits(bits & 0x3fff_ffff_ffff_ffff)),
+        name: floats.2,
+        letter: floats.3,
+        nested,
+        pair: Pair(pair.0, pair.1),
+        list,
+    })
+}
+
+/// Returns the handles whose bits are set in `seed`, in stretches of different lengths.
+fn chosen(class: &Class<Mixed>, seed: u128) -> HandleSet {
+    (1..=class.program().handles()).filter(|handle| seed >> (handle % 128) & 1 == 1).collect()
+}
+
+fn list_of(class: &Class<Mixed>, handles: &HandleSet) -> Changelist {
+    let mut list = Changelist::new();
+    class.insert_whole(handles, &mut list);
+    list
+}
+
+fn one_by_one(handles: &HandleSet) -> impl Iterator<Item = HandleSet> {
+    handles.iter().map(|handle| HandleSet::from_iter([handle]))
+}
+
+/// Validates an update, and applies it if it is valid.
+fn decode(
+    class: &Class<Mixed>,
+    object: &mut Mixed,
+    handles: &HandleSet,
+    reader: &mut BitReader<'_>,
+) -> Result<(), DecodeError> {
+    let (mut checked, mut references) = (Checked::new(), ReferenceMap::new(&NoObjects));
+    let mut again = reader.clone();
+    class.validate(Some(object), handles, reader, &mut references, &mut checked)?;
+    class.apply(object, handles, checked.take(&mut again), &mut references, &mut ());
+    assert_eq!(again.position(), reader.position());
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn s90_joined_leaves_have_the_bits_of_leaves_one_by_one(
+        object in mixed(),
+        seed in prop_oneof![Just(u128::MAX), any::<u128>(), (any::<u128>(), any::<u128>()).prop_map(|(a, b)| a | b)],
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let class = Class::<Mixed>::new();
+        let handles = chosen(&class, seed);
+        let (mut joined, mut naive) = (BitWriter::new(), BitWriter::new());
+        class.write_values(&object, &list_of(&class, &handles), &mut joined).unwrap();
+        for handle in one_by_one(&handles) {
+            class.write_values(&object, &list_of(&class, &handle), &mut naive).unwrap();
+        }
+        prop_assert_eq!(joined.as_slice(), naive.as_slice());
+
+        let (mut whole, mut parts) = (Mixed::default(), Mixed::default());
+        let mut reader = joined.as_slice().reader();
+        decode(&class, &mut whole, &handles, &mut reader).unwrap();
+        prop_assert_eq!(reader.remaining(), 0);
+        let mut reader = joined.as_slice().reader();
+        for handle in one_by_one(&handles) {
+            decode(&class, &mut parts, &handle, &mut reader).unwrap();
+        }
+        prop_assert_eq!(&whole, &parts);
+        let mut expected = Mixed::default();
+        class.copy(&object, &mut expected, &handles);
+        prop_assert_eq!(&whole, &expected);
+
+        // An update that ends too early names the leaf at which it ends.
+        let bits = cut.index(joined.bit_len() + 1);
+        let short = joined.slice(0..bits).unwrap();
+        let refused = decode(&class, &mut Mixed::default(), &handles, &mut short.reader());
+        let (mut reader, mut parts) = (short.reader(), Mixed::default());
+        let naive = one_by_one(&handles).try_for_each(|handle| decode(&class, &mut parts, &handle, &mut reader));
+        prop_assert_eq!(refused, naive);
+    }
+
+    #[test]
+    fn s60_joined_leaves_are_listed_one_by_one(object in mixed(), other in mixed(), seed in any::<u128>()) {
+        let class = Class::<Mixed>::new();
+        // Only the chosen properties differ.
+        let (handles, mut live) = (chosen(&class, seed), object.clone());
+        class.copy(&other, &mut live, &handles);
+        let compare = |shadow: &mut Mixed, scope: &HandleSet| {
+            let (mut changes, mut refusals) = (Changelist::new(), Vec::new());
+            class.compare(&live, shadow, scope, &mut changes, &mut refusals, &mut Scratch::default());
+            assert_eq!(refusals, []);
+            changes
+        };
+        let (mut whole, mut parts) = (object.clone(), object.clone());
+        let all = HandleSet::up_to(class.program().handles());
+        let changes = compare(&mut whole, &all);
+        let mut merged = Changelist::new();
+        one_by_one(&all).for_each(|handle| merged.merge(&compare(&mut parts, &handle)));
+        prop_assert_eq!(changes, merged);
+        prop_assert_eq!(&whole, &live);
+        prop_assert_eq!(&parts, &live);
+    }
+}
