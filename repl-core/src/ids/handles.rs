@@ -64,14 +64,10 @@ impl HandleSet {
     /// Returns the set of all handles from one to `count`.
     #[must_use]
     pub fn up_to(count: u32) -> Self {
-        let Some(more) = count.checked_sub(64) else {
-            return Self { first: (1 << count) - 1, rest: Vec::new() };
-        };
-        let mut rest = vec![u64::MAX; (more / 64) as usize];
-        if !more.is_multiple_of(64) {
-            rest.push((1 << (more % 64)) - 1);
-        }
-        Self { first: u64::MAX, rest }
+        let mut set = Self::new();
+        set.insert_stretch(1, count.min(64));
+        (65..=count).for_each(|handle| set.insert(handle));
+        set
     }
 
     /// Returns how many bytes the set has on the heap.
