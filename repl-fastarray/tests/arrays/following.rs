@@ -382,7 +382,7 @@ fn s138_each_mark_counts_though_the_item_was_marked_before_and_keeps_its_id() {
 #[test]
 fn s138_reading_marks_nothing() {
     let (mut live, mut shadow) = pair(100);
-    assert_eq!(live.iter_mut().map(|item| *item).sum::<u32>(), live.iter().sum());
+    assert_eq!(live.iter_mut().map(|item| *item).sum::<u32>(), live.iter().sum::<u32>());
     live.retain_mut(|item| **item < 100);
     assert!(live.get_mut(3).is_some() && live.get_mut_by_id(id(3)).is_some());
     assert!(shadow.is_up_to_date(&live));
