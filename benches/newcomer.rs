@@ -54,8 +54,8 @@ trait Candidate {
     fn join() -> (Self, Times)
     where
         Self: Sized;
-    /// Changes the players of one tick and sends the changes. Returns how long the client took to receive them, and their
-    /// bytes.
+    /// Changes the players of one tick and sends the changes. Returns how long the client took to receive
+    /// them, and their bytes.
     fn update(&mut self, step: u32) -> (Duration, u64);
     /// Returns whether the client has the values of the server.
     fn is_equal(&self) -> bool;

@@ -273,8 +273,8 @@ impl HandleSet {
     }
 }
 
-/// Returns the bits of `count` handles from `first` on in the first word of a set. Returns `None` if not all of
-/// them are in the first word, or if there are none.
+/// Returns the bits of `count` handles from `first` on in the first word of a set. Returns `None` if not all
+/// of them are in the first word, or if there are none.
 #[inline]
 const fn low_stretch(first: u32, count: u32) -> Option<u64> {
     if count == 0 || first + count > 65 {

@@ -37,8 +37,8 @@ impl Joined {
         }
     }
 
-    /// Returns this leaf joined with the leaves of `rest`, which come right after it both in memory and on the
-    /// wire. Returns this leaf alone if they cannot be joined.
+    /// Returns this leaf joined with the leaves of `rest`, which come right after it both in memory and on
+    /// the wire. Returns this leaf alone if they cannot be joined.
     pub(crate) const fn with(self, rest: Self) -> Self {
         let are_alike = self.leaves == 1 && rest.leaves > 0 && self.are_flags == rest.are_flags;
         if !are_alike || rest.leaves >= MAX_LEAVES {

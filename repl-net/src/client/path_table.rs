@@ -1,8 +1,8 @@
 //! The paths that a server has named: which path belongs to which slot, and which paths are destroyed (S199,
 //! S212).
 //!
-//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. So a server cannot make a
-//! client keep more paths than it has slots.
+//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. So a server cannot make
+//! a client keep more paths than it has slots.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, HashMap};

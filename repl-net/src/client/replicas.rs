@@ -144,8 +144,8 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
-    /// Removes the object in a slot, if there is one. Returns its guid. If the user has placed the object, the
-    /// client keeps it, and its path is returned too.
+    /// Removes the object in a slot, if there is one. Returns its guid. If the user has placed the object,
+    /// the client keeps it, and its path is returned too.
     fn close(&mut self, slot: u32) -> Option<(Guid, Option<Arc<str>>)> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;

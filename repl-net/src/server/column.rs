@@ -26,19 +26,19 @@ pub(crate) trait Column: Any + Send + Sync {
     fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
-    /// Writes the values of the properties in the changelist `list` from the shadow. [`Class::write_values`]
-    /// describes this in detail.
+    /// Writes the values of the properties in the changelist `list` from the shadow.
+    /// [`Class::write_values`](repl_core::Class::write_values) describes this in detail.
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
-    /// object in a row. [`Class::items_of`] has the details of this function.
+    /// object in a row. [`Class::items_of`](repl_core::Class::items_of) has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Returns how many archetypes the class has, with the one of `Default`.
     fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
-    /// checksums.
+    /// belong to the archetype that has the values of `Default`.
+    /// [`Class::begin_sums`](repl_core::Class::begin_sums) describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Puts the positions of some objects into `positions`, according to their shadows. Each object in
     /// `changed` is a slot and a row. `area` is the area of the class.

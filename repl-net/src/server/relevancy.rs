@@ -118,9 +118,10 @@ impl Server {
     }
 
     /// Sets which of the connections that see the object by its [relevancy](Self::set_relevancy) see it in
-    /// fact, for example those of a group that are also near the object. The audience holds for what is [attached](Relevancy::AttachedTo) to the object, too. Does
-    /// nothing if the object does not exist. Costs O(connections × attached objects), and each change of a
-    /// connection's groups costs O(objects with an audience).
+    /// fact, for example those of a group that are also near the object. The audience holds for what is
+    /// [attached](Relevancy::AttachedTo) to the object, too. Does nothing if the object does not exist. Costs
+    /// O(connections × attached objects), and each change of a connection's groups costs O(objects with an
+    /// audience).
     pub fn set_audience<T: ?Sized>(&mut self, object: ObjectRef<T>, audience: Audience) {
         let Some(slot) = self.world.slot_of(object) else { return };
         match audience {

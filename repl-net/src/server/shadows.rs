@@ -1,4 +1,5 @@
-//! The shadows of the objects of one class: the values that were compared last, from which everything is sent.
+//! The shadows of the objects of one class: the values that were compared last, from which everything is
+//! sent.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object.
 

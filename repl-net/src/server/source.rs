@@ -1,5 +1,5 @@
-//! Sources: where the live objects of a class are. Either the server owns them, or the user passes them to the
-//! server.
+//! Sources: where the live objects of a class are. Either the server owns them, or the user passes them to
+//! the server.
 //!
 //! *Invariant:* row `n` of a source belongs to the same object as row `n` of the shadows.
 

@@ -25,8 +25,8 @@ impl Server {
     /// path, and this object is bound to it. A client that has placed nothing under the path gets the object
     /// as it gets any other, and is told the path.
     ///
-    /// A static object is an object like any other in all other ways: owners, relevancy, conditions, dormancy,
-    /// tear-off and [`despawn`](Self::despawn) work as always. With
+    /// A static object is an object like any other in all other ways: owners, relevancy, conditions,
+    /// dormancy, tear-off and [`despawn`](Self::despawn) work as always. With
     /// [`Dormancy::Initial`](crate::Dormancy::Initial), a client shows its placed object and receives nothing
     /// until the object changes here.
     ///
@@ -37,8 +37,8 @@ impl Server {
     /// If you despawn a static object, every client is told that the path is destroyed, also clients that
     /// have never seen the object, and clients that join later (S212). For this, its slot stays taken until
     /// you spawn an object under the path again, or call
-    /// [`forget_destroyed_paths`](Self::forget_destroyed_paths). A path is no secret: clients learn that it is
-    /// destroyed even if the object was hidden from them.
+    /// [`forget_destroyed_paths`](Self::forget_destroyed_paths). A path is no secret: clients learn that it
+    /// is destroyed even if the object was hidden from them.
     ///
     /// ```
     /// # use repl_core::Replicated;

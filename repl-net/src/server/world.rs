@@ -418,8 +418,8 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
-    /// Returns the objects in a word of 64 slots that are opened one by one, as a bit mask: subobjects wait for
-    /// their parents, and static objects have paths.
+    /// Returns the objects in a word of 64 slots that are opened one by one, as a bit mask: subobjects wait
+    /// for their parents, and static objects have paths.
     pub(crate) fn opened_alone_in(&self, word: usize) -> u64 {
         self.subobjects.below_in(word) | self.paths.in_word(word)
     }

@@ -43,8 +43,8 @@ pub trait Observer {
         true
     }
 
-    /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers to
-    /// none.
+    /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers
+    /// to none.
     fn plain(&mut self, path: &[u32]);
 
     /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read

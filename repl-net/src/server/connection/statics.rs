@@ -1,8 +1,8 @@
 //! Static objects for one client: whether it knows their paths, and whether it knows that they are destroyed
 //! (S200, S212).
 //!
-//! *Invariant:* an object with a path is opened, and closed, after the client has acknowledged the end of each
-//! earlier object with the same path.
+//! *Invariant:* an object with a path is opened, and closed, after the client has acknowledged the end of
+//! each earlier object with the same path.
 
 use std::sync::Arc;
 
