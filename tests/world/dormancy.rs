@@ -201,6 +201,56 @@ fn s206_an_initially_dormant_object_is_sent_to_nobody_before_it_changes() {
 }
 
 #[test]
+fn s206_accesses_that_change_nothing_do_not_wake_an_initially_dormant_object() {
+    let (mut room, _) = room(1, 0);
+    let chest = room.server.spawn(Chest::default());
+    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.settle();
+    let ways: [fn(&mut Server, ObjectRef<Chest>); 5] = [
+        |server, chest| _ = server.get_mut(chest),
+        |server, chest| server.force_update(chest),
+        |server, chest| server.mark_dirty(chest, Chest::LAYOUT.property("lid")),
+        |server, chest| server.set_object_update_rate(chest, Some(UpdateRate::per_second(20.0))),
+        |server, chest| server.tear_off(chest),
+    ];
+    for (number, touch) in ways.into_iter().enumerate() {
+        touch(&mut room.server, chest);
+        room.settle();
+        assert_eq!(room.server.dormancy(chest), Some(Dormancy::Initial), "way {number}");
+        assert!(!room.client().contains(chest), "way {number}");
+    }
+}
+
+#[test]
+fn s206_what_is_attached_to_an_initially_dormant_object_waits_with_it() {
+    let (mut room, chests) = room(1, 2);
+    let [chest, lock] = [chests[0], chests[1]];
+    let key = room.server.spawn_subobject(chest, Chest::default()).expect("a chest");
+    room.server.set_relevancy(lock, Relevancy::AttachedTo(chest.erase()));
+    room.settle();
+    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.enter();
+    room.settle();
+    for guest in 0..2 {
+        let id = room.guests[guest].id;
+        for object in [chest, lock, key] {
+            assert!(!room.guests[guest].client.contains(object) && !room.server.is_relevant(id, object));
+            assert_eq!(room.server.why_not_sent(id, object), Some(NotSent::Asleep));
+        }
+    }
+    // A change of what is attached wakes only that, and nobody sees it without the other.
+    room.server[lock].coins = 1;
+    room.settle();
+    assert!(!room.client().contains(lock));
+    room.server[chest].coins = 2;
+    room.settle();
+    for guest in 0..2 {
+        assert!([chest, lock, key].iter().all(|&object| room.guests[guest].client.contains(object)));
+        assert_eq!((coins(&room, guest, lock), coins(&room, guest, chest)), (Some(1), Some(2)));
+    }
+}
+
+#[test]
 fn s212_an_object_that_is_destroyed_while_it_sleeps_is_removed_everywhere_and_late_joiners_never_see_it() {
     let (mut room, chests) = room(2, 2);
     chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));

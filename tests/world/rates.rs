@@ -181,6 +181,27 @@ fn s186_s40_a_client_that_joins_receives_what_waits_with_the_opening_or_at_its_t
 }
 
 #[test]
+fn s187_a_rate_that_an_object_gets_when_it_is_spawned_does_not_delay_its_first_values() {
+    let (mut room, _) = room(0);
+    room.server.set_update_rate::<Creature>(UpdateRate::default());
+    for second in 0..20 {
+        let object = room.server.spawn(Creature { health: 7 + second, ..Creature::default() });
+        room.server.set_object_update_rate(object, Some(UpdateRate::per_second(1.0)));
+        room.step();
+        assert_eq!(shown(&room, object), 7 + second);
+    }
+    // The last state of an object that is torn off does not wait either.
+    let object = room.server.spawn(Creature::default());
+    room.settle();
+    room.server[object].health = 3;
+    room.server.tear_off(object);
+    room.server.set_object_update_rate(object, Some(UpdateRate::per_second(0.1)));
+    room.settle();
+    assert!(room.client().is_torn_off(object));
+    assert_eq!(shown(&room, object), 3);
+}
+
+#[test]
 fn s187_an_adaptive_object_is_sent_less_often_after_silence_and_in_each_interval_while_it_changes() {
     let (mut room, creatures) = room(1);
     let rate = UpdateRate::every(TICK).slowing_to(Duration::from_secs(2));

@@ -33,10 +33,6 @@ const FIRST_GROWTH: usize = 8;
 /// that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
-    if let Some(codec) = property.plain_leaf() {
-        // SAFETY: the pointer points to a `T`, and the codec belongs to `T`.
-        return unsafe { leaf::write_value(codec, std::ptr::from_ref(value).cast(), writer) };
-    }
     // SAFETY: the pointer points to a `T`, and the shape belongs to `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
@@ -52,11 +48,6 @@ pub fn read<T: Property>(
 ) -> Result<T, ReadError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     let mut value = T::initial();
-    if let Some(codec) = property.plain_leaf() {
-        // SAFETY: the pointer points to a `T`, and the codec belongs to `T`.
-        unsafe { leaf::read_value(codec, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
-        return Ok(value);
-    }
     // SAFETY: the pointer points to a `T`, and the shape belongs to `T`.
     unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
     Ok(value)
@@ -101,6 +92,10 @@ unsafe fn write_shape(
     value: *const u8,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
+    if let Some(codec) = property.plain_leaf() {
+        // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
+        return unsafe { leaf::write_value(codec, value, writer) };
+    }
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { value.add(offset) };
@@ -191,6 +186,10 @@ unsafe fn read_shape(
     references: &mut ReferenceMap<'_>,
     to: *mut u8,
 ) -> Result<(), ReadError> {
+    if let Some(codec) = property.plain_leaf() {
+        // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
+        return unsafe { leaf::read_value(codec, reader, references, to) };
+    }
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { to.add(offset) };

@@ -3,7 +3,7 @@
 //! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
 //! object, so no wake-up can be forgotten (W15).
 
-use crate::transport::slot_set::SlotSet;
+use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
 
 /// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
@@ -84,15 +84,18 @@ impl Dormancies {
         !self.all.is_empty() || !self.partial.is_empty()
     }
 
-    /// Wakes the objects that no client has received, and that are about to be compared because they were
-    /// written to. Returns them.
-    pub(crate) fn take_woken(&mut self, dirty: &SlotSet) -> Vec<u32> {
+    /// Returns the objects of `dirty`, which are about to be compared, that no client has received. They
+    /// [wake](Self::wake) if they have changed.
+    pub(crate) fn begin_comparison(&mut self, dirty: &SlotSet) -> Vec<u32> {
         let Self { initial, unarmed, .. } = self;
         let words = dirty.masks_in(initial).map(|(word, mask)| (word, mask & !unarmed.word(word)));
-        let mut woken = SlotSet::default();
-        words.for_each(|(word, mask)| woken.insert_mask(word, mask));
-        woken.masks().for_each(|(word, mask)| initial.remove_mask(word, mask));
+        let touched = words.flat_map(|(word, mask)| slots_of(word, mask)).collect();
         unarmed.clear();
-        woken.iter().collect()
+        touched
+    }
+
+    /// Lets clients receive an object that none has received.
+    pub(crate) fn wake(&mut self, slot: u32) {
+        self.initial.remove(slot);
     }
 }

@@ -399,9 +399,9 @@ impl Server {
             peer.connection.note_repeated_openings(&mut self.world);
         }
         self.update_cells();
-        let woken = self.world.begin_tick(now);
+        self.world.begin_tick(now);
+        let woken = self.world.compare();
         self.reconsider(&woken);
-        self.world.compare();
         self.world.find_due();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];

@@ -180,9 +180,8 @@ impl Schedule {
 
     /// Makes an object due at the next tick.
     pub(crate) fn force(&mut self, slot: u32) {
-        if self.rated.contains(slot) {
-            self.forced.insert(slot);
-        }
+        // The object may get a rate before the next tick.
+        self.forced.insert(slot);
     }
 
     /// Drops everything about an object that was removed.
@@ -203,6 +202,7 @@ impl Schedule {
         let now = nanos(now).max(self.last);
         let last = std::mem::replace(&mut self.last, now);
         if self.rated.is_empty() {
+            self.forced.clear();
             return;
         }
         let mut words = std::mem::take(&mut self.words);

@@ -476,9 +476,8 @@ impl World {
         }
     }
 
-    /// Begins a tick at the time `now`: finds out which objects may have changed and are due. Returns the
-    /// objects that no client has, and that wake now because of a change.
-    pub(crate) fn begin_tick(&mut self, now: Duration) -> Vec<u32> {
+    /// Begins a tick at the time `now`: finds out which objects may have changed and are due.
+    pub(crate) fn begin_tick(&mut self, now: Duration) {
         self.frame += 1;
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
@@ -494,12 +493,17 @@ impl World {
             }
         }
         self.schedule.release(&mut self.dirty, &self.opening, now);
-        self.dormancies.take_woken(&self.dirty)
     }
 
     /// Compares the objects that may have changed and are due, and appends their changes to the histories.
-    /// Call it after [`begin_tick`](Self::begin_tick).
-    pub(crate) fn compare(&mut self) {
+    /// Call it after [`begin_tick`](Self::begin_tick). Returns the objects that clients may receive from now
+    /// on because of a first change: objects with initial dormancy, and what is attached to them.
+    pub(crate) fn compare(&mut self) -> Vec<u32> {
+        let mut woken = self.dormancies.begin_comparison(&self.dirty);
+        for &slot in &woken {
+            // If it has changed, it is opened in this tick.
+            self.cells.with_attached(slot).into_iter().for_each(|slot| self.opening.insert(slot));
+        }
         for (word, mask) in self.opening.masks() {
             self.dirty.insert_mask(word, mask);
         }
@@ -535,6 +539,9 @@ impl World {
                 *state = TearOff::Frozen;
             }
         }
+        woken.retain(|slot| self.changes.slots.contains(*slot));
+        woken.iter().for_each(|&slot| self.dormancies.wake(slot));
+        woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
     }
 
     /// Records the positions of the objects that changed.

@@ -60,7 +60,9 @@ impl Connection {
             let is_hidden = self.view().is_hidden(world, slot);
             return Some(match is_hidden {
                 true => NotSent::Hidden,
-                false if world.dormancies.is_initial(slot) => NotSent::Asleep,
+                false if world.cells.carriers(slot).any(|slot| world.dormancies.is_initial(slot)) => {
+                    NotSent::Asleep
+                }
                 false => NotSent::Irrelevant,
             });
         }

@@ -67,13 +67,13 @@ impl View {
     /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it.
     /// Such an object stays in sight longer (S190).
     pub(super) fn sees(&self, world: &World, slot: u32, is_shown: impl Fn(u32) -> bool) -> bool {
-        if world.dormancies.is_initial(slot) {
-            return false;
-        }
         let (mut is_owner, mut carrier) = (false, slot);
         loop {
             let relevancy = world.cells.relevancy(carrier);
             if self.hidden.contains(carrier) || relevancy == Relevancy::Nobody {
+                return false;
+            }
+            if world.dormancies.is_initial(carrier) {
                 return false;
             }
             if !self.is_in_audience(world, carrier) {
@@ -97,8 +97,7 @@ impl View {
 
     /// Returns whether an object, or one to which it is attached, is hidden from the client.
     pub(crate) fn is_hidden(&self, world: &World, slot: u32) -> bool {
-        let mut carriers = std::iter::successors(Some(slot), |&carrier| world.cells.parent(carrier));
-        carriers.any(|carrier| self.hidden.contains(carrier))
+        world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier))
     }
 
     /// Returns the objects that the client owns and everything that is attached to them, which it may see
@@ -131,7 +130,7 @@ impl View {
         for slot in self.owned.iter().chain(self.hidden.iter()).chain(narrowed) {
             others.extend(cells.with_attached(slot));
         }
-        others.extend(world.dormancies.initial());
+        others.extend(world.dormancies.initial().flat_map(|slot| cells.with_attached(slot)));
         others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot, |_| false)));
         seen
     }
