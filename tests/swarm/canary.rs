@@ -32,13 +32,30 @@ impl Canary {
     }
 }
 
+/// For each value of byte `at` of a window, the shifts at which the mark of a canary in the window has this
+/// byte there. Byte 8 is the first byte with bits of the mark.
+const fn shifts(at: u32) -> [u8; 256] {
+    let (mut table, mut shift) = ([0; 256], 0);
+    while shift < 8 {
+        table[(MARK >> (8 * (at - 8) - shift)) as u8 as usize] |= 1 << shift;
+        shift += 1;
+    }
+    table
+}
+
 /// Calls `found` for every canary in the bits of `bytes`.
 pub(crate) fn scan(bytes: &[u8], mut found: impl FnMut(Canary)) {
+    const NINTH: [u8; 256] = shifts(9);
+    const TENTH: [u8; 256] = shifts(10);
     for window in bytes.windows(17) {
+        let shifts = NINTH[usize::from(window[9])] & TENTH[usize::from(window[10])];
+        if shifts == 0 {
+            continue;
+        }
         let mut low = [0; 16];
         low.copy_from_slice(&window[..16]);
         let (low, high) = (u128::from_le_bytes(low), u128::from(window[16]));
-        for shift in 0..8_u32 {
+        for shift in (0..8_u32).filter(|shift| shifts >> shift & 1 == 1) {
             let value = if shift == 0 { low } else { low >> shift | high << (128 - shift) };
             if let Some(canary) = Canary::from_value(value) {
                 found(canary);
@@ -49,5 +66,26 @@ pub(crate) fn scan(bytes: &[u8], mut found: impl FnMut(Canary)) {
     if let Some(Some(canary)) = bytes.last_chunk().map(|last| Canary::from_value(u128::from_le_bytes(*last)))
     {
         found(canary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canary_is_found_at_every_bit() {
+        let canary = Canary { object: 7, property: 3, version: 12 };
+        for offset in 0..40_u32 {
+            let mut bytes = [0xa5_u8; 24];
+            for bit in 0..128 {
+                let (at, is_one) = ((offset + bit) as usize, canary.value() >> bit & 1 == 1);
+                let mask = 1 << (at % 8);
+                bytes[at / 8] = if is_one { bytes[at / 8] | mask } else { bytes[at / 8] & !mask };
+            }
+            let mut count = 0;
+            scan(&bytes, |found| count += u32::from(found == canary));
+            assert_eq!(count, 1, "bit {offset}");
+        }
     }
 }

@@ -127,9 +127,13 @@ impl Ledger {
         self.entries.iter().map(|(&path, entries)| (path, entries.as_slice()))
     }
 
-    /// Returns when the property last changed.
-    pub(crate) fn changed_at(&self, property: usize) -> u64 {
-        let of_property = self.entries.iter().filter(|(path, _)| property_of(**path) == property);
-        of_property.filter_map(|(_, entries)| entries.last()).map(|(tick, _)| *tick).max().unwrap_or(0)
+    /// Returns when each property last changed.
+    pub(crate) fn changed_at(&self, properties: usize) -> Vec<u64> {
+        let mut changed_at = vec![0; properties];
+        for (path, entries) in &self.entries {
+            let changed = &mut changed_at[property_of(*path)];
+            *changed = entries.last().map_or(0, |(tick, _)| *tick).max(*changed);
+        }
+        changed_at
     }
 }

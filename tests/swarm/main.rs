@@ -11,9 +11,11 @@ mod canary;
 mod classes;
 mod extremes;
 mod ledger;
+mod lives;
 mod patience;
 mod plan;
 mod run;
+mod sight;
 mod switches;
 mod talk;
 mod witness;
@@ -22,6 +24,7 @@ mod world;
 use repl::sim::seeds;
 
 use crate::extremes::Extremes;
+use crate::lives::Lives;
 use crate::plan::Plan;
 use crate::run::{Outcome, Run};
 
@@ -61,6 +64,20 @@ fn odd_seeds_with_extremes_converge_and_fall_silent() {
     run_all(extreme_seeds().filter(|seed| seed % 2 == 1));
 }
 
+#[test]
+fn even_seeds_with_lives_converge_and_fall_silent() {
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_with_lives_converge_and_fall_silent() {
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 1));
+}
+
+fn seeds_with_lives() -> std::ops::Range<u64> {
+    seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 300)
+}
+
 fn extreme_seeds() -> std::ops::Range<u64> {
     seeds(Extremes::FIRST_SEED..Extremes::FIRST_SEED + 200)
 }
@@ -83,7 +100,7 @@ fn seeds_that_failed_once_pass() {
 
 #[test]
 fn two_runs_of_a_seed_have_the_same_trace() {
-    for seed in seeds(0..64) {
+    for seed in seeds(0..48).chain(seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 16)) {
         let plan = Plan { ticks: 150, ..Plan::new(seed, TICKS) };
         assert_eq!(Run::new(&plan).finish(), Run::new(&plan).finish(), "seed {seed}");
     }

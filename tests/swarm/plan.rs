@@ -8,6 +8,7 @@ use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, ServerConfig};
 
 use crate::extremes::Extremes;
+use crate::lives::Lives;
 use crate::talk::{LARGEST_BYTES, Talk};
 
 /// The plan of a run.
@@ -28,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
     /// Weights of the classes.
-    pub(crate) weights: [u64; 6],
+    pub(crate) weights: [u64; 7],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
     /// How many packets each burst loses, in the order of the bursts.
@@ -46,6 +47,10 @@ pub(crate) struct Plan {
     /// What clients and server say to each other.
     pub(crate) talk: Option<Talk>,
     pub(crate) extremes: Extremes,
+    pub(crate) lives: Lives,
+    /// How many connections have a turn in a tick, and in how many ticks each of them has one.
+    pub(crate) connections_per_tick: usize,
+    pub(crate) turn_ticks: u32,
 }
 
 fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
@@ -106,7 +111,7 @@ impl Plan {
             churn: pick(&mut rng, &[0.0, 0.02, 0.2]),
             view_flips: pick(&mut rng, &[0.0, 0.05, 0.3]),
             joins: pick(&mut rng, &[0.0, 0.005, 0.03]),
-            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults],
+            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults, 0],
             down: conditions(&mut rng, down_loss, mtu_bytes),
             up: conditions(&mut rng, up_loss, mtu_bytes),
             bursts: if with_bursts {
@@ -125,9 +130,16 @@ impl Plan {
             timeout: Duration::from_secs(900),
             talk: Talk::new(seed),
             extremes: Extremes::default(),
+            lives: Lives::default(),
+            connections_per_tick: usize::MAX,
+            turn_ticks: 0,
         };
-        if seed >= Extremes::FIRST_SEED {
+        let has_lives = seed >= Lives::FIRST_SEED;
+        if seed >= Extremes::FIRST_SEED && (!has_lives || seed.is_multiple_of(4)) {
             Extremes::draw(&mut plan);
+        }
+        if has_lives {
+            Lives::draw(&mut plan);
         }
         plan
     }
@@ -166,7 +178,7 @@ impl Plan {
             let late = if link.reorder > 0.0 { link.reorder_by } else { Duration::ZERO };
             link.latency + link.jitter + late
         };
-        of(&self.down) + of(&self.up) + self.time_of(2)
+        of(&self.down) + of(&self.up) + self.time_of(2 + self.turn_ticks)
     }
 
     /// Returns whether deaf clients may receive old packets.
@@ -181,7 +193,9 @@ impl Plan {
     pub(crate) fn patience(&self, measured: Duration) -> Duration {
         let measured = if self.is_misled() { measured } else { Duration::ZERO };
         let of_round_trips = self.round_trip().max(measured) * 10 + Duration::from_secs(2);
-        if self.loss() > 0.21 { of_round_trips.max(Duration::from_secs(60)) } else { of_round_trips }
+        let of_one =
+            if self.loss() > 0.21 { of_round_trips.max(Duration::from_secs(60)) } else { of_round_trips };
+        of_one * self.lives.steps()
     }
 
     /// Returns how long after the last message reliable messages may be missing, without bursts.
@@ -213,6 +227,7 @@ impl Plan {
             timeout: self.timeout,
             max_packets_in_flight: self.max_packets_in_flight,
             max_bytes_per_tick: self.max_bytes_per_tick,
+            connections_per_tick: self.connections_per_tick,
             max_objects: self.max_objects,
             max_connection_bytes: self.max_connection_bytes,
             share: self.share,

@@ -9,19 +9,21 @@ use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
 use repl::{BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent};
 
 use crate::canary::scan;
-use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Vault};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::Plan;
 use crate::talk::{self, Talks};
 use crate::witness::Witness;
-use crate::world::{View, World};
+use crate::world::{BIRD, View, World};
 
 const SERVER: PeerId = PeerId(0);
 /// How long the silence at the end of a run lasts, in seconds.
 const SILENT_S: u32 = 2;
 /// The longest silence of a client.
 const CLIENT_SIGNS: Duration = Duration::from_millis(250);
+/// Every so many ticks, the test checks the objects that sleep.
+const SLEEP_CHECKS: u64 = 16;
 /// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
 const ACKS_LAST_TICKS: u32 = 17;
 /// The size of a hello, if a packet can be so long.
@@ -133,6 +135,7 @@ impl Run {
             report.reached(self.clock.ticks());
         }
         self.is_settling = true;
+        self.world.calm();
         let links: Vec<LinkId> = self.network.links().map(|(link, ..)| link).collect();
         links.into_iter().for_each(|link| self.network.mend(link));
         self.start_watches();
@@ -149,9 +152,9 @@ impl Run {
         // takes longer.
         let times = if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
-        while let Some((seat, packets)) = self.packets_in_flight() {
+        while let Some((seat, rest)) = self.unrest() {
             let patience = self.plan.patience(seat.measured) * times;
-            assert!(!seat.watch.is_over(patience), "{packets} packets in flight");
+            assert!(!seat.watch.is_over(patience), "{:?}: {rest}\n{:?}", seat.connection, self.plan);
             self.tick();
             report.reached(self.clock.ticks());
         }
@@ -161,6 +164,7 @@ impl Run {
         let packets_lost = self.network.total().lost;
         for seat in self.seats.values() {
             assert!(seat.client.server_tick() <= Some(self.world.server.ticks()));
+            seat.witness.check_all_notified(&seat.client, &self.world);
             assert!(seat.client.is_synchronized(), "{:?} was never told that it has joined", seat.connection);
         }
         Outcome {
@@ -200,9 +204,9 @@ impl Run {
         }
     }
 
-    /// Returns the client that has waited longest of the clients with packets in flight, and how many packets
-    /// are in flight.
-    fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
+    /// Returns the client that has waited longest of the clients with packets in flight, or with objects that
+    /// should sleep and do not, and what is not at rest.
+    fn unrest(&self) -> Option<(&Seat, String)> {
         let seats = self.seats.values().filter_map(|seat| {
             let stats = self.world.server.stats(seat.connection)?;
             // The client has objects, but none of its acks has arrived. The client counts as one with a
@@ -211,7 +215,9 @@ impl Run {
             let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
             let of_client = seat.client.stats().packets_in_flight;
             let packets = stats.packets_in_flight + of_client + usize::from(is_unheard);
-            (packets > 0).then_some((seat, packets))
+            let in_flight = (packets > 0).then(|| format!("{packets} packets in flight"));
+            let restless = || seat.witness.restless(&seat.client, &self.world, seat.connection);
+            in_flight.or_else(restless).map(|rest| (seat, rest))
         });
         seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
@@ -243,6 +249,9 @@ impl Run {
             .register::<Chest>()
             .register::<Pack>()
             .register::<Actor>();
+        if self.plan.weights[BIRD] > 0 {
+            client.register::<Bird>();
+        }
         client.register_archetype(|| Actor::archetype(true));
         talk::register_on_client(&mut client);
         let now = self.clock.now();
@@ -269,10 +278,8 @@ impl Run {
             last_received: now,
         };
         self.seats.insert(peer, seat);
-        let mut view = View { is_replay, ..View::default() };
-        let tick = self.clock.ticks();
-        view.shown_at = self.world.alive().iter().map(|&uid| (uid, tick)).collect();
-        self.world.views.insert(connection, view);
+        self.world.views.insert(connection, View { is_replay, ..View::default() });
+        self.world.refresh(self.clock.ticks());
     }
 
     fn leave(&mut self) {
@@ -326,6 +333,7 @@ impl Run {
             self.echo(now);
         }
         self.deliver(now);
+        self.server_events(tick);
         self.talk();
         let mut sent = Vec::new();
         for (&peer, seat) in &mut self.seats {
@@ -354,6 +362,11 @@ impl Run {
         self.world.record(tick);
         self.server_events(tick);
         self.transmit(now);
+        if tick.is_multiple_of(SLEEP_CHECKS) && self.plan.lives.dormancy + self.plan.lives.initial > 0.0 {
+            for seat in self.seats.values() {
+                seat.witness.check_sleepers(&seat.client, &self.world, seat.connection);
+            }
+        }
         let round_trip = self.plan.round_trip();
         for seat in self.seats.values_mut() {
             seat.watch.tick(now, seat.taken_by_bursts(&self.network), round_trip);
@@ -407,7 +420,7 @@ impl Run {
                     }
                     Err(error) => panic!("{:?} refused a packet: {error}", seat.connection),
                 }
-                for uid in seat.witness.events(&mut seat.client, &self.world, tick) {
+                for uid in seat.witness.events(&mut seat.client, &self.world, seat.connection, tick) {
                     if let Some(view) = self.world.views.get_mut(&seat.connection) {
                         view.lose(uid);
                     }
@@ -432,8 +445,7 @@ impl Run {
                     let view = self.world.views.get_mut(&seat.connection).expect("a view for each seat");
                     let known = seat.witness.present().filter(|(_, since)| *since <= made_at);
                     let known = known.filter(|(uid, since)| {
-                        view.shown_at.get(uid).is_some_and(|shown| shown < since)
-                            && !view.hidden.contains(uid)
+                        view.shown_at.get(uid).is_some_and(|shown| shown < since) && view.seen.contains(uid)
                     });
                     view.acknowledged.extend(known.map(|(uid, _)| uid).collect::<Vec<_>>());
                 }
@@ -448,10 +460,8 @@ impl Run {
             match event {
                 ServerEvent::Connected(connection) => {
                     let Some(view) = self.world.views.get_mut(&connection) else { continue };
-                    let shown = view
-                        .shown_at
-                        .iter()
-                        .filter(|(uid, shown)| **shown < tick && !view.hidden.contains(uid));
+                    let shown =
+                        view.shown_at.iter().filter(|(uid, shown)| **shown < tick && view.seen.contains(uid));
                     view.joined = Some((tick, shown.map(|(uid, _)| *uid).collect()));
                     for shown in view.shown_at.values_mut() {
                         *shown = (*shown).max(tick);

@@ -27,13 +27,23 @@ pub(crate) struct Witness {
     is_synchronized: (bool, bool),
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
+    /// The objects that the client has had at any time, by number.
+    ever: BTreeSet<u32>,
+    /// The objects that were torn off and that the client keeps.
+    kept: BTreeMap<Guid, u32>,
     /// Which of the server's values the client showed last, by object and path.
     shown: BTreeMap<u32, BTreeMap<u64, usize>>,
 }
 
 impl Witness {
     /// Handles the events of a client. Returns the objects that the client has removed.
-    pub(crate) fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
+    pub(crate) fn events(
+        &mut self,
+        client: &mut Client,
+        world: &World,
+        connection: ConnectionId,
+        tick: u64,
+    ) -> Vec<u32> {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
             match event {
@@ -47,7 +57,11 @@ impl Witness {
                     let thing = &world.things[uid as usize];
                     let notified = (world.kinds[thing.kind].fresh)(thing.veteran).1;
                     let before = self.present.insert(guid, Sight { uid, since: tick, notified });
-                    assert!(before.is_none(), "{guid:?} came while it was there");
+                    let is_kept = self.kept.contains_key(&guid);
+                    assert!(before.is_none() && !is_kept, "{guid:?} came while it was there");
+                    let is_parent_known = thing.parent.is_none_or(|parent| self.ever.contains(&parent));
+                    assert!(is_parent_known, "the subobject {guid:?} came before its object");
+                    self.ever.insert(uid);
                     if let Some(shown) = self.shown.get_mut(&uid) {
                         // Conditions may have hidden a property, and collections come in parts. The object
                         // and its history begin again with the values of the archetype.
@@ -58,6 +72,13 @@ impl Witness {
                                 && !kind.collections.contains(&property)
                         });
                     }
+                }
+                ClientEvent::TornOff(object) => {
+                    let guid = object.guid().expect("an object has a guid");
+                    let uid = self.present.remove(&guid).expect("an object that is torn off was there").uid;
+                    self.kept.insert(guid, uid);
+                    self.check_torn_off(client, world, connection, uid);
+                    lost.push(uid);
                 }
                 ClientEvent::Synchronized => {
                     assert!(!self.is_synchronized.0, "synchronized twice");
@@ -85,6 +106,34 @@ impl Witness {
         lost
     }
 
+    /// Checks an object that the client was told is torn off: the client sees it, has authority over it, and
+    /// has its last state and its subobjects.
+    fn check_torn_off(&self, client: &Client, world: &World, connection: ConnectionId, uid: u32) {
+        let thing = &world.things[uid as usize];
+        let (guid, object) = (thing.guid, world.object(uid));
+        let torn_off = thing.torn_off.as_ref().expect("the server has torn it off");
+        assert!(torn_off.keeps.contains(&connection), "{guid:?} is kept by a client that did not see it");
+        assert!(client.is_torn_off(object) && !client.is_owner(object), "{guid:?}");
+        assert_eq!(client.role(object), Some(Role::Authority), "{guid:?}");
+        let kind = &world.kinds[thing.kind];
+        let leaves = (kind.replica)(client, guid).expect("an object that is torn off is there");
+        for (path, entries) in thing.ledger.entries() {
+            let last = entries.last().expect("a leaf has values").1;
+            // References to objects that the client lacks are null.
+            let shown = leaf_at(&leaves, path);
+            let is_last = shown.full == last.full || last.guid.is_some() && shown.full == last.masked;
+            let is_public = kind.conditions[property_of(path)] == Condition::None;
+            let is_compared = world.is_compared(uid, property_of(path));
+            assert!(is_last || !is_public || !is_compared, "{guid:?} {path:#x}: {shown:x?}, not {last:x?}");
+        }
+        for child in world.with_subobjects(uid) {
+            let is_left =
+                self.has(world, child) && !self.kept.contains_key(&world.things[child as usize].guid);
+            let is_seen = world.views[&connection].seen.contains(&child);
+            assert!(!is_left || !is_seen, "{guid:?} is torn off before its subobject {child}");
+        }
+    }
+
     /// Returns whether the client has reported `Synchronized` since the last call.
     pub(crate) fn takes_synchronized(&mut self) -> bool {
         std::mem::take(&mut self.is_synchronized.1)
@@ -92,7 +141,8 @@ impl Witness {
 
     /// Returns whether the client has an object.
     pub(crate) fn has(&self, world: &World, uid: u32) -> bool {
-        self.present.contains_key(&world.things[uid as usize].guid)
+        let guid = world.things[uid as usize].guid;
+        self.present.contains_key(&guid) || self.kept.contains_key(&guid)
     }
 
     /// Returns the objects that the client has, each with the tick in which the client received it.
@@ -102,20 +152,36 @@ impl Witness {
 
     /// Checks every object for which something arrived.
     pub(crate) fn look(&mut self, client: &mut Client, world: &World) {
-        let present: BTreeSet<Guid> = self.present.keys().copied().collect();
-        for (guid, sight) in &mut self.present {
-            let thing = &world.things[sight.uid as usize];
-            let kind = &world.kinds[thing.kind];
-            let (told, notified) = (kind.told)(client, *guid).expect("an object that came is there");
-            if told.receipts == 0 {
-                assert_eq!(sight.notified, notified, "{guid:?} changed without a receipt");
+        let mut arrived = Vec::new();
+        for (guid, sight) in &self.present {
+            let kind = &world.kinds[world.things[sight.uid as usize].kind];
+            let told = (kind.told)(client, *guid).expect("an object that came is there");
+            if told.receipts > 0 {
+                arrived.push((*guid, told));
+            } else {
+                // A change without a receipt differs from the old value of the next notify.
                 assert!(told.notifies.is_empty(), "{guid:?} was notified without a receipt");
-                continue;
             }
-            check_notifies(*guid, &told.notifies, &mut sight.notified, notified);
-            let leaves = (kind.replica)(client, *guid).expect("an object that came is there");
-            let shown = self.shown.entry(sight.uid).or_default();
-            check_leaves(*guid, &leaves, world, sight.uid, &present, shown);
+        }
+        for (guid, told) in arrived {
+            let sight = self.present.get_mut(&guid).expect("one of the objects above");
+            let kind = &world.kinds[world.things[sight.uid as usize].kind];
+            let notified = (kind.notified)(client, guid).expect("an object that came is there");
+            check_notifies(guid, &told.notifies, &mut sight.notified, notified);
+            let leaves = (kind.replica)(client, guid).expect("an object that came is there");
+            let uid = sight.uid;
+            let shown = self.shown.entry(uid).or_default();
+            let has = |guid: Guid| self.present.contains_key(&guid) || self.kept.contains_key(&guid);
+            check_leaves(guid, &leaves, world, uid, has, shown);
+        }
+    }
+
+    /// Checks that no object has changed without a receipt.
+    pub(crate) fn check_all_notified(&self, client: &Client, world: &World) {
+        for (guid, sight) in &self.present {
+            let kind = &world.kinds[world.things[sight.uid as usize].kind];
+            let notified = (kind.notified)(client, *guid).expect("an object that came is there");
+            assert_eq!(sight.notified, notified, "{guid:?} changed without a receipt");
         }
     }
 
@@ -129,12 +195,12 @@ impl Witness {
         if !self.is_connected {
             return Some("not connected".into());
         }
-        let hidden = &world.views[&connection].hidden;
-        for &uid in world.alive() {
+        let seen = &world.views[&connection].seen;
+        for &uid in &world.alive {
             let thing = &world.things[uid as usize];
             let guid = thing.guid;
             let is_present = self.present.contains_key(&guid);
-            if is_present == hidden.contains(&uid) {
+            if is_present != seen.contains(&uid) {
                 return Some(format!("{guid:?}: there {is_present}"));
             }
             if !is_present {
@@ -150,26 +216,78 @@ impl Witness {
             if known != (is_owner, Some(role)) {
                 return Some(format!("{guid:?}: owner and role {known:?}, not {is_owner} and {role:?}"));
             }
-            let leaves =
-                (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
-            for (path, expected) in world.expected(connection, uid) {
-                let Some(mut expected) = expected else { continue };
-                if expected.guid.is_some_and(|guid| !client.contains(ObjectRef::<()>::new(guid))) {
-                    (expected.full, expected.guid) = (expected.masked, None);
-                }
-                let shown = leaf_at(&leaves, path);
-                if shown != expected {
-                    let property = property_of(path);
-                    return Some(format!(
-                        "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",
-                        thing.kind
-                    ));
-                }
+            let difference = difference_of_values(client, world, connection, uid);
+            if difference.is_some() {
+                return difference;
             }
         }
+        for &uid in &world.torn_off {
+            let guid = world.things[uid as usize].guid;
+            let is_kept = self.kept.contains_key(&guid);
+            if self.present.contains_key(&guid) || seen.contains(&uid) && !is_kept {
+                return Some(format!("{guid:?}: torn off {is_kept}"));
+            }
+        }
+        let lost = self.kept.keys().find(|guid| !client.is_torn_off(ObjectRef::<()>::new(**guid)));
+        assert!(lost.is_none(), "{lost:?} was torn off, and is not kept");
         let gone = self.present.values().find(|sight| !world.is_alive(sight.uid))?;
         Some(format!("object {} is gone", gone.uid))
     }
+
+    /// Returns an object that both sides should say sleeps or does not sleep, if they do not; `None` if all
+    /// sleep that may, and no others.
+    pub(crate) fn restless(
+        &self,
+        client: &Client,
+        world: &World,
+        connection: ConnectionId,
+    ) -> Option<String> {
+        self.present.iter().find_map(|(guid, sight)| {
+            let (object, may_sleep) = (world.object(sight.uid), world.may_sleep(connection, sight.uid));
+            let asleep = (client.is_asleep(object), world.server.is_asleep(connection, object));
+            let is_as_expected = asleep == (may_sleep, may_sleep);
+            (!is_as_expected).then(|| format!("{guid:?}: asleep {asleep:?}, not {may_sleep}"))
+        })
+    }
+
+    /// Checks that the client has all values of the objects that sleep for it.
+    pub(crate) fn check_sleepers(&self, client: &Client, world: &World, connection: ConnectionId) {
+        for &uid in &world.alive {
+            let object = world.object(uid);
+            if world.server.is_asleep(connection, object) && !world.things[uid as usize].is_rated {
+                assert!(self.has(world, uid), "{object:?} sleeps for a client that does not have it");
+                let difference = difference_of_values(client, world, connection, uid);
+                assert_eq!(difference, None, "it sleeps through a change");
+            }
+        }
+    }
+}
+
+/// Returns how a client's copy of an object differs from what it must show at the end.
+fn difference_of_values(
+    client: &Client,
+    world: &World,
+    connection: ConnectionId,
+    uid: u32,
+) -> Option<String> {
+    let thing = &world.things[uid as usize];
+    let guid = thing.guid;
+    let leaves = (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
+    for (path, expected) in world.expected(connection, uid) {
+        let Some(mut expected) = expected else { continue };
+        if expected.guid.is_some_and(|guid| !client.contains(ObjectRef::<()>::new(guid))) {
+            (expected.full, expected.guid) = (expected.masked, None);
+        }
+        let shown = leaf_at(&leaves, path);
+        if shown != expected {
+            let property = property_of(path);
+            return Some(format!(
+                "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",
+                thing.kind
+            ));
+        }
+    }
+    None
 }
 
 fn leaf_at(leaves: &[Leaf], path: u64) -> Leaf {
@@ -195,16 +313,17 @@ fn check_leaves(
     leaves: &[Leaf],
     world: &World,
     uid: u32,
-    present: &BTreeSet<Guid>,
+    has: impl Fn(Guid) -> bool,
     shown: &mut BTreeMap<u64, usize>,
 ) {
     let ledger = &world.things[uid as usize].ledger;
-    let mut count = 0;
+    let (mut count, mut given) = (0, leaves.iter().peekable());
     for (path, entries) in ledger.entries() {
-        let leaf = leaf_at(leaves, path);
+        while given.next_if(|leaf| leaf.path < path).is_some() {}
+        let leaf = given.next_if(|leaf| leaf.path == path).copied().unwrap_or(Leaf::absent(path));
         count += usize::from(leaf != Leaf::absent(path));
         if let Some(target) = leaf.guid {
-            assert!(present.contains(&target), "{guid:?} {path:#x} refers to {target:?}, which is not there");
+            assert!(has(target), "{guid:?} {path:#x} refers to {target:?}, which is not there");
         }
         let from = shown.entry(path).or_default();
         let found = entries.iter().skip(*from).position(|(_, known)| leaf.shows(known));

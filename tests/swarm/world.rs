@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
 use repl::tools::ViewFlags;
-use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, Role, Server};
+use repl::{ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
 
 use crate::canary::Canary;
-use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
+use crate::sight::{RADIUS, Relevance, TornOff};
 use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 use crate::talk;
 
@@ -28,14 +29,26 @@ pub(crate) struct Kind {
     pub(crate) collections: &'static [usize],
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
-    /// Returns the calls that the replica received since the last time, and the values of its properties with
-    /// notifies.
-    pub(crate) told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
+    /// Returns the calls that the replica received since the last time.
+    pub(crate) told: fn(&mut Client, Guid) -> Option<Shown>,
+    /// Returns the values of the replica's properties with notifies.
+    pub(crate) notified: fn(&Client, Guid) -> Option<Notified>,
+    /// Returns the position of an object, if its class has positions.
+    pub(crate) place: fn(&Server, Guid) -> Option<[f32; 2]>,
     /// Returns an object with the values of its archetype.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     grow: fn(&mut Server, Guid, &mut Ink<'_>),
-    spawn: fn(&mut Server, ArchetypeId<Actor>, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
+    spawn: fn(&mut Server, Origin, u32, &mut Ink<'_>) -> ObjectRef<()>,
+}
+
+/// What an object is made from.
+#[derive(Clone, Copy)]
+struct Origin {
+    archetype: ArchetypeId<Actor>,
+    is_veteran: bool,
+    /// The object whose subobject it is.
+    parent: Option<ObjectRef<()>>,
 }
 
 fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
@@ -52,9 +65,10 @@ fn kind<T: Creature>() -> Kind {
         leaves: |server, guid| leaves_of(&server[ObjectRef::<T>::new(guid)]),
         replica: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(leaves_of),
         told: |client, guid| {
-            let replica = client.get_mut(ObjectRef::<T>::new(guid))?;
-            Some((std::mem::take(replica.shown()), replica.notified()))
+            client.get_mut(ObjectRef::<T>::new(guid)).map(|replica| std::mem::take(replica.shown()))
         },
+        notified: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(Creature::notified),
+        place: |server, guid| server[ObjectRef::<T>::new(guid)].place(),
         fresh: |veteran| {
             let object = T::archetype(veteran);
             (leaves_of(&object), object.notified())
@@ -72,13 +86,16 @@ fn kind<T: Creature>() -> Kind {
             }
         },
         grow: |server, guid, ink| server[ObjectRef::<T>::new(guid)].grow(ink),
-        spawn: |server, archetype, veteran, uid, ink| {
-            let mut object = T::archetype(veteran);
+        spawn: |server, Origin { archetype, is_veteran, parent }, uid, ink| {
+            let mut object = T::archetype(is_veteran);
             *object.uid() = uid;
             for property in 0..T::CONDITIONS.len() {
                 if ink.rng.chance(0.5) {
                     object.change(property, ink);
                 }
+            }
+            if let Some(parent) = parent {
+                return server.spawn_subobject(parent, object).expect("the parent exists").erase();
             }
             // Other classes than actors have only the default archetype.
             let archetype = (&archetype as &dyn Any).downcast_ref().copied().unwrap_or_default();
@@ -90,6 +107,8 @@ fn kind<T: Creature>() -> Kind {
 pub(crate) const ACTOR: usize = 0;
 const VAULT: usize = 5;
 const DOT: usize = 3;
+pub(crate) const HOARD: usize = 4;
+pub(crate) const BIRD: usize = 6;
 
 /// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
@@ -97,8 +116,16 @@ const GROWING_TICKS: u32 = 12;
 const MASSES: usize = 400;
 
 /// Returns the classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 6] {
-    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>(), kind::<Vault>()]
+pub(crate) fn kinds() -> [Kind; 7] {
+    [
+        kind::<Actor>(),
+        kind::<Pack>(),
+        kind::<Chest>(),
+        kind::<Dot>(),
+        kind::<Hoard>(),
+        kind::<Vault>(),
+        kind::<Bird>(),
+    ]
 }
 
 /// An object that exists or existed.
@@ -112,6 +139,16 @@ pub(crate) struct Thing {
     pub(crate) owner: Option<ConnectionId>,
     /// The object that owns the object.
     owned_by: Option<u32>,
+    /// The object whose subobject it is.
+    pub(crate) parent: Option<u32>,
+    pub(crate) relevance: Relevance,
+    /// Three positions: the one that counts in this tick, the one that this tick compared, and the current
+    /// one.
+    pub(crate) positions: [[f32; 2]; 3],
+    pub(crate) dormancy: Dormancy,
+    pub(crate) torn_off: Option<TornOff>,
+    /// Whether the object has an update rate of its own, so that its changes are compared later.
+    pub(crate) is_rated: bool,
     pub(crate) role: Role,
     physics: bool,
     switches: Switches,
@@ -121,11 +158,25 @@ pub(crate) struct Thing {
     is_dirty: bool,
 }
 
+impl Thing {
+    /// Returns whether the object is torn off, and its last state was compared.
+    fn is_frozen(&self) -> bool {
+        self.torn_off.as_ref().is_some_and(|torn_off| torn_off.is_frozen)
+    }
+}
+
 /// What the model knows about one connection.
 #[derive(Default)]
 pub(crate) struct View {
     pub(crate) is_replay: bool,
+    /// The objects that are hidden from the connection.
     pub(crate) hidden: BTreeSet<u32>,
+    pub(crate) groups: BTreeSet<u32>,
+    pub(crate) viewpoints: Vec<[f32; 2]>,
+    /// The partially dormant objects that may sleep for the connection.
+    pub(crate) chosen: BTreeSet<u32>,
+    /// The objects that the connection sees.
+    pub(crate) seen: BTreeSet<u32>,
     pub(crate) flipped: Flipped,
     /// Objects whose opening the client acknowledged. The server may have ignored a late ack.
     pub(crate) acknowledged: BTreeSet<u32>,
@@ -145,7 +196,7 @@ impl View {
     }
 
     fn is_shown_since(&self, uid: u32, tick: u64) -> bool {
-        !self.hidden.contains(&uid) && self.shown_at.get(&uid).is_some_and(|shown| *shown <= tick)
+        self.seen.contains(&uid) && self.shown_at.get(&uid).is_some_and(|shown| *shown <= tick)
     }
 
     /// Records that the client has removed an object, or will remove it.
@@ -158,11 +209,14 @@ impl View {
 /// The server and its model.
 pub(crate) struct World {
     pub(crate) server: Server,
-    pub(crate) kinds: [Kind; 6],
+    pub(crate) kinds: [Kind; 7],
     /// All objects that ever existed, by number.
     pub(crate) things: Vec<Thing>,
     pub(crate) by_guid: BTreeMap<Guid, u32>,
-    alive: Vec<u32>,
+    /// The objects that exist and are not torn off.
+    pub(crate) alive: Vec<u32>,
+    /// The objects that exist and are torn off.
+    pub(crate) torn_off: Vec<u32>,
     pub(crate) views: BTreeMap<ConnectionId, View>,
     archetype: ArchetypeId<Actor>,
     rng: Rng,
@@ -172,6 +226,8 @@ pub(crate) struct World {
     wild: Rng,
     /// The generator for chains of owners.
     chains: Rng,
+    /// The generator for lives.
+    pub(crate) lives: Rng,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
 }
@@ -187,12 +243,21 @@ impl World {
             .register::<Chest>()
             .register::<Dot>()
             .register::<Vault>();
+        if plan.weights[BIRD] > 0 {
+            let area = Area::within(RADIUS).flat();
+            let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7);
+            server.locate(if plan.lives.has_bands { bands } else { area }, |bird: &Bird| {
+                let [x, y] = bird.position();
+                [x, y, 0.0]
+            });
+        }
         let mut world = Self {
             server,
             kinds: kinds(),
             things: Vec::new(),
             by_guid: BTreeMap::new(),
             alive: Vec::new(),
+            torn_off: Vec::new(),
             views: BTreeMap::new(),
             archetype,
             rng: Rng::new(plan.seed).fork(2),
@@ -200,10 +265,11 @@ impl World {
             dirty: Vec::new(),
             wild: Rng::new(plan.seed).fork(11),
             chains: Rng::new(plan.seed).fork(13),
+            lives: Rng::new(plan.seed).fork(21),
             growing: Vec::new(),
         };
         for _ in 0..plan.objects {
-            world.spawn(plan, 0);
+            world.spawn(plan, None, 0);
         }
         world
     }
@@ -212,8 +278,9 @@ impl World {
         self.things[uid as usize].alive
     }
 
-    pub(crate) fn alive(&self) -> &[u32] {
-        &self.alive
+    /// Returns all objects that exist.
+    pub(crate) fn existing(&self) -> impl Iterator<Item = u32> {
+        self.alive.iter().chain(&self.torn_off).copied()
     }
 
     fn draw(&mut self) -> Option<u32> {
@@ -230,15 +297,16 @@ impl World {
         (0..4).filter_map(|_| self.rng.pick(&self.things).map(|thing| thing.guid)).collect()
     }
 
-    fn spawn(&mut self, plan: &Plan, tick: u64) {
+    /// Spawns an object, or a subobject of another object.
+    pub(crate) fn spawn(&mut self, plan: &Plan, parent: Option<u32>, tick: u64) {
         let mut at = self.rng.below(plan.weights.iter().sum());
         let kind =
             plan.weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
-        self.spawn_kind(kind.expect("a weight"), plan, tick);
+        self.spawn_kind(kind.expect("a weight"), parent, plan, tick);
     }
 
-    fn spawn_kind(&mut self, kind: usize, plan: &Plan, tick: u64) {
-        let veteran = kind == ACTOR && self.rng.chance(0.3);
+    fn spawn_kind(&mut self, kind: usize, parent: Option<u32>, plan: &Plan, tick: u64) {
+        let veteran = kind == ACTOR && parent.is_none() && self.rng.chance(0.3);
         let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
         let uid = self.things.len() as u32;
         let guids = self.mentionable();
@@ -250,7 +318,9 @@ impl World {
             value
         };
         let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
-        let reference = (self.kinds[kind].spawn)(&mut self.server, archetype, veteran, uid, &mut ink);
+        let above = parent.map(|parent| ObjectRef::new(self.things[parent as usize].guid));
+        let origin = Origin { archetype, is_veteran: veteran, parent: above };
+        let reference = (self.kinds[kind].spawn)(&mut self.server, origin, uid, &mut ink);
         let guid = reference.guid().expect("an object has a guid");
         assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
         let mut ledger = Ledger::default();
@@ -262,14 +332,28 @@ impl World {
             .map(|(condition, property)| *condition != Condition::None || in_parts(property))
             .collect();
         ledger.begin(&(self.kinds[kind].fresh)(veteran).0, is_kept);
+        let relevance = match parent {
+            Some(parent) => Relevance::AttachedTo(parent),
+            None if kind == BIRD => Relevance::Located,
+            None => Relevance::Everyone,
+        };
+        let is_initial = self.lives.chance(plan.lives.initial);
+        let dormancy = if is_initial { Dormancy::Initial } else { Dormancy::Awake };
+        self.server.set_dormancy(reference, dormancy);
         self.things.push(Thing {
             guid,
             kind,
             alive: true,
             veteran,
             ledger,
-            owner: None,
-            owned_by: None,
+            owner: parent.and_then(|parent| self.things[parent as usize].owner),
+            owned_by: parent,
+            parent,
+            relevance,
+            positions: [(self.kinds[kind].place)(&self.server, guid).unwrap_or_default(); 3],
+            dormancy,
+            torn_off: None,
+            is_rated: false,
             role: Role::default(),
             physics: false,
             switches: Switches::default(),
@@ -281,19 +365,22 @@ impl World {
         if self.wild.chance(plan.extremes.growth) {
             self.growing.push((uid, GROWING_TICKS));
         }
-        for view in self.views.values_mut() {
-            view.shown_at.insert(uid, tick);
-        }
+        self.review(&[uid], tick);
         // Most objects have an owner from the start.
-        if self.rng.chance(0.6)
+        if parent.is_none()
+            && self.rng.chance(0.6)
             && let Some(owner) = self.draw_connection()
         {
-            self.set_owner(uid, Some(owner));
+            self.set_owner(uid, Some(owner), tick);
         }
     }
 
     /// Sets the owner of an object. Instead of a connection, the owner is sometimes another object.
-    fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>) {
+    fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>, tick: u64) {
+        // The parent of a subobject owns it.
+        if self.things[uid as usize].parent.is_some() {
+            return;
+        }
         let above = if self.chains.chance(0.25) { self.chains.pick(&self.alive).copied() } else { None };
         let above = above.filter(|&above| !self.is_owned_by(above, uid));
         let [object, owner_object] = [Some(uid), above].map(|uid| {
@@ -310,6 +397,7 @@ impl World {
                 self.give(uid, owner);
             }
         }
+        self.refresh(tick);
     }
 
     /// Returns whether an object is another one, or is owned by it, directly or through other objects.
@@ -320,27 +408,34 @@ impl World {
     /// Records the owner of an object, and of all objects that it owns.
     fn give(&mut self, uid: u32, owner: Option<ConnectionId>) {
         self.things[uid as usize].owner = owner;
-        for other in self.alive.clone() {
+        for other in self.existing().collect::<Vec<_>>() {
             if self.things[other as usize].owned_by == Some(uid) {
                 self.give(other, owner);
             }
         }
     }
 
-    fn despawn(&mut self, uid: u32) {
-        let thing = &mut self.things[uid as usize];
-        thing.alive = false;
-        self.server.despawn(ObjectRef::<()>::new(thing.guid));
-        self.alive.retain(|&known| known != uid);
-        for orphan in self.alive.clone() {
-            if self.things[orphan as usize].owned_by == Some(uid) {
+    /// Despawns an object with its subobjects.
+    pub(crate) fn despawn(&mut self, uid: u32, tick: u64) {
+        self.server.despawn(self.object(uid));
+        for uid in self.with_subobjects(uid) {
+            self.things[uid as usize].alive = false;
+            self.alive.retain(|&known| known != uid);
+            self.torn_off.retain(|&known| known != uid);
+            self.release_attached(uid);
+            for view in self.views.values_mut() {
+                view.lose(uid);
+                view.seen.remove(&uid);
+            }
+        }
+        for orphan in self.existing().collect::<Vec<_>>() {
+            let owner = self.things[orphan as usize].owned_by;
+            if owner.is_some_and(|owner| !self.is_alive(owner)) {
                 self.things[orphan as usize].owned_by = None;
                 self.give(orphan, None);
             }
         }
-        for view in self.views.values_mut() {
-            view.lose(uid);
-        }
+        self.refresh(tick);
     }
 
     fn change(&mut self) {
@@ -349,7 +444,7 @@ impl World {
         }
     }
 
-    fn change_one(&mut self, uid: u32) {
+    pub(crate) fn change_one(&mut self, uid: u32) {
         let guids = self.mentionable();
         let thing = &mut self.things[uid as usize];
         let kind = &self.kinds[thing.kind];
@@ -394,32 +489,24 @@ impl World {
         let connection = self.wild.pick(&whose).copied();
         match (self.wild.below(5), connection) {
             (0 | 1, _) if self.alive.len() < MASSES => {
-                (0..self.wild.range(40..200)).for_each(|_| self.spawn_kind(DOT, plan, tick));
+                (0..self.wild.range(40..200)).for_each(|_| self.spawn_kind(DOT, None, plan, tick));
             }
             (0..=2, _) => {
                 let going: Vec<u32> = self.alive.iter().skip(plan.objects).copied().collect();
-                going.into_iter().for_each(|uid| self.despawn(uid));
+                for uid in going {
+                    if self.is_alive(uid) {
+                        self.despawn(uid, tick);
+                    }
+                }
             }
             (what, Some(connection)) => {
                 for uid in self.alive.clone() {
-                    self.set_visible(connection, uid, what == 3, tick);
+                    self.set_visible(connection, uid, what == 3);
                 }
+                self.refresh(tick);
             }
             _ => {}
         }
-    }
-
-    fn set_visible(&mut self, connection: ConnectionId, uid: u32, visible: bool, tick: u64) {
-        let view = self.views.get_mut(&connection).expect("a connection that was drawn");
-        let changes = if visible { view.hidden.remove(&uid) } else { view.hidden.insert(uid) };
-        if changes {
-            view.lose(uid);
-            if visible {
-                view.shown_at.insert(uid, tick);
-            }
-        }
-        let object = ObjectRef::<()>::new(self.things[uid as usize].guid);
-        self.server.set_visible(connection, object, visible);
     }
 
     /// Changes who sees what.
@@ -434,7 +521,7 @@ impl World {
         match rng.below(8) {
             0 | 1 => {
                 let owner = rng.chance(0.7).then_some(connection);
-                self.set_owner(uid, owner);
+                self.set_owner(uid, owner, tick);
             }
             2 => {
                 let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
@@ -451,14 +538,9 @@ impl World {
             }
             6 if has_dynamic => thing.switches.set_dynamic(&calls, server, thing.guid, rng),
             _ => {
-                let visible = view.hidden.remove(&uid);
-                view.lose(uid);
-                if visible {
-                    view.shown_at.insert(uid, tick);
-                } else {
-                    view.hidden.insert(uid);
-                }
-                server.set_visible(connection, object, visible);
+                let visible = view.hidden.contains(&uid);
+                self.set_visible(connection, uid, visible);
+                self.refresh(tick);
             }
         }
     }
@@ -493,10 +575,10 @@ impl World {
             if self.alive.len() > plan.objects
                 && let Some(uid) = self.draw()
             {
-                self.despawn(uid);
+                self.despawn(uid, tick);
             }
             if self.alive.len() <= plan.objects {
-                self.spawn(plan, tick);
+                self.spawn(plan, None, tick);
             }
         }
         if self.rng.chance(plan.view_flips) {
@@ -509,25 +591,29 @@ impl World {
         if self.wild.chance(plan.extremes.masses) {
             self.crowd(plan, tick);
         }
+        self.live(plan, tick);
     }
 
     /// Records the objects' values when the server compared them.
     pub(crate) fn record(&mut self, tick: u64) {
-        for uid in std::mem::take(&mut self.dirty) {
+        let written = std::mem::take(&mut self.dirty);
+        for &uid in &written {
             let thing = &mut self.things[uid as usize];
             thing.is_dirty = false;
-            if thing.alive {
+            if thing.alive && !thing.is_frozen() {
                 thing.ledger.record(tick, &(self.kinds[thing.kind].leaves)(&self.server, thing.guid));
             }
         }
-        for &uid in &self.alive {
+        for &uid in self.alive.iter().chain(&self.torn_off) {
             let thing = &mut self.things[uid as usize];
             for property in 0..thing.versions.len() {
-                if thing.switches.is_compared(property) {
+                if thing.switches.is_compared(property) && !thing.is_frozen() {
                     thing.versions[property].1 = thing.versions[property].0;
                 }
             }
+            thing.torn_off.iter_mut().for_each(|torn_off| torn_off.is_frozen = true);
         }
+        self.follow(tick, &written);
     }
 
     /// Returns whether a packet made for the connection in this tick may contain a secret.
@@ -539,13 +625,18 @@ impl World {
             |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);
         let Some(thing) = thing.filter(|thing| canary.version <= newest(thing)) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
-        if !thing.alive || view.hidden.contains(&canary.object) {
+        if !view.seen.contains(&canary.object) {
             return false;
         }
         let property = canary.property as usize;
         let initial = !view.opened.contains(&canary.object);
         let is_compared = canary.version <= thing.versions[property].1;
         is_compared && self.is_active(connection, view, canary.object, property, initial)
+    }
+
+    /// Returns whether a property of an object is compared now.
+    pub(crate) fn is_compared(&self, uid: u32, property: usize) -> bool {
+        self.things[uid as usize].switches.is_compared(property)
     }
 
     fn is_active(
@@ -579,12 +670,15 @@ impl World {
     pub(crate) fn expected(&self, connection: ConnectionId, uid: u32) -> Vec<(u64, Option<Leaf>)> {
         let (thing, view) = (&self.things[uid as usize], &self.views[&connection]);
         let properties = self.kinds[thing.kind].conditions.len();
+        let changed_at = thing.ledger.changed_at(properties);
         let is_exact: Vec<bool> = (0..properties)
             .map(|property| {
-                let changed = thing.ledger.changed_at(property);
+                let changed = changed_at[property];
                 let since_shown = view.shown_at.get(&uid).is_some_and(|&shown| shown >= changed);
-                // A `Dynamic` property may have had another condition when the object opened.
-                let is_fixed = self.kinds[thing.kind].conditions[property] != Condition::Dynamic;
+                // A `Dynamic` property may have had another condition when the object opened. An object with
+                // a rate may have been compared later.
+                let is_dynamic = self.kinds[thing.kind].conditions[property] == Condition::Dynamic;
+                let is_fixed = !is_dynamic && !thing.is_rated;
                 let active = self.is_active(connection, view, uid, property, since_shown && is_fixed);
                 thing.switches.is_compared(property) && active
             })

@@ -54,6 +54,10 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     }
     /// Returns the values of the properties with notifies.
     fn notified(&self) -> Vec<(usize, u64)>;
+    /// Returns the position, if the class has positions.
+    fn place(&self) -> Option<[f32; 2]> {
+        None
+    }
     fn shown(&mut self) -> &mut Shown;
     /// Returns the number that the test gave the object. This number is not replicated.
     fn uid(&mut self) -> &mut u32;
@@ -78,6 +82,7 @@ macro_rules! tell {
 }
 
 mod actor;
+mod bird;
 mod chest;
 mod dot;
 mod hoard;
@@ -86,6 +91,7 @@ mod pack;
 mod vault;
 
 pub(crate) use actor::Actor;
+pub(crate) use bird::{Bird, EXTENT};
 pub(crate) use chest::Chest;
 pub(crate) use dot::Dot;
 pub(crate) use hoard::Hoard;

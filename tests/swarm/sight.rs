@@ -1,0 +1,235 @@
+//! Which connections see which objects: a naive model of relevancy, owners, visibility, dormancy and tear-off.
+//!
+//! *Invariant:* the model never asks the server what a connection sees.
+
+use std::collections::BTreeSet;
+
+use repl::{ConnectionId, Dormancy, Group, ObjectRef, Position, Relevancy};
+
+use crate::world::World;
+
+/// The radius within which birds are seen, the radius within which they stay in sight, and the sides of cells.
+pub(crate) const RADIUS: f32 = 100.0;
+const KEEP_RADIUS: f32 = RADIUS * 1.25;
+const SIDE: f32 = RADIUS / 4.0;
+
+/// Who sees an object, apart from its owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Relevance {
+    #[default]
+    Everyone,
+    Owner,
+    Group(u32),
+    Located,
+    AttachedTo(u32),
+    Nobody,
+}
+
+/// What happens when an object is torn off.
+#[derive(Clone, Debug)]
+pub(crate) struct TornOff {
+    /// The connections that saw the object.
+    pub(crate) keeps: BTreeSet<ConnectionId>,
+    /// Whether a tick has compared the last state.
+    pub(crate) is_frozen: bool,
+}
+
+impl World {
+    /// Returns the reference to an object.
+    pub(crate) fn object(&self, uid: u32) -> ObjectRef<()> {
+        ObjectRef::new(self.things[uid as usize].guid)
+    }
+
+    /// Returns whether a connection may have an object now.
+    fn sees(&self, connection: ConnectionId, uid: u32) -> bool {
+        let (view, thing) = (&self.views[&connection], &self.things[uid as usize]);
+        if let Some(torn_off) = &thing.torn_off {
+            return thing.alive && torn_off.keeps.contains(&connection) && !view.hidden.contains(&uid);
+        }
+        let (mut is_owner, mut carrier) = (false, uid);
+        loop {
+            let thing = &self.things[carrier as usize];
+            let is_hidden = view.hidden.contains(&carrier)
+                || thing.dormancy == Dormancy::Initial
+                || thing.relevance == Relevance::Nobody;
+            if !thing.alive || is_hidden {
+                return false;
+            }
+            is_owner |= thing.owner == Some(connection);
+            match thing.relevance {
+                Relevance::AttachedTo(next) => carrier = next,
+                _ => break,
+            }
+        }
+        is_owner
+            || match self.things[carrier as usize].relevance {
+                Relevance::Everyone => true,
+                Relevance::Group(group) => view.groups.contains(&group),
+                Relevance::Located => {
+                    let [x, y] = self.things[carrier as usize].positions[0];
+                    let centre = [x, y].map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
+                    // Before the session begins, nothing was shown.
+                    let was_seen = view.joined.is_some() && view.seen.contains(&carrier);
+                    let radius = if was_seen { KEEP_RADIUS } else { RADIUS };
+                    view.viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
+                }
+                _ => false,
+            }
+    }
+
+    /// Computes again who sees each object.
+    pub(crate) fn refresh(&mut self, tick: u64) {
+        let existing: Vec<u32> = self.existing().collect();
+        self.review(&existing, tick);
+    }
+
+    /// Computes again who sees some objects.
+    pub(crate) fn review(&mut self, uids: &[u32], tick: u64) {
+        let connections: Vec<ConnectionId> = self.views.keys().copied().collect();
+        for connection in connections {
+            let view = &self.views[&connection];
+            let is_news = |uid: &&u32| self.sees(connection, **uid) != view.seen.contains(uid);
+            let news: Vec<u32> = uids.iter().filter(is_news).copied().collect();
+            let view = self.views.get_mut(&connection).expect("a view of the list");
+            for uid in news {
+                view.lose(uid);
+                if !view.seen.remove(&uid) {
+                    view.seen.insert(uid);
+                    view.shown_at.insert(uid, tick);
+                }
+            }
+        }
+    }
+
+    /// Hides or shows an object.
+    pub(crate) fn set_visible(&mut self, connection: ConnectionId, uid: u32, visible: bool) {
+        let view = self.views.get_mut(&connection).expect("a connection that was drawn");
+        if visible {
+            view.hidden.remove(&uid)
+        } else {
+            view.hidden.insert(uid)
+        };
+        self.server.set_visible(connection, self.object(uid), visible);
+    }
+
+    /// Sets which connections see an object. Those that see a subobject are those that see its parent.
+    pub(crate) fn set_relevancy(&mut self, uid: u32, relevance: Relevance, tick: u64) {
+        if self.things[uid as usize].parent.is_some() {
+            return;
+        }
+        let relevancy = match relevance {
+            Relevance::Everyone => Relevancy::Always,
+            Relevance::Owner => Relevancy::OwnerOnly,
+            Relevance::Group(group) => Relevancy::Group(Group(group)),
+            Relevance::Located => Relevancy::Located,
+            Relevance::AttachedTo(other) => Relevancy::AttachedTo(self.object(other)),
+            Relevance::Nobody => Relevancy::Nobody,
+        };
+        self.server.set_relevancy(self.object(uid), relevancy);
+        let thing = &mut self.things[uid as usize];
+        thing.relevance = relevance;
+        // The position of the last comparison counts immediately.
+        thing.positions[0] = thing.positions[1];
+        self.refresh(tick);
+    }
+
+    /// Returns whether an object is attached to another, directly or through others, or is the same.
+    pub(crate) fn is_attached(&self, uid: u32, to: u32) -> bool {
+        let relevance = self.things[uid as usize].relevance;
+        uid == to || matches!(relevance, Relevance::AttachedTo(next) if self.is_attached(next, to))
+    }
+
+    pub(crate) fn set_viewpoints(&mut self, connection: ConnectionId, points: Vec<[f32; 2]>, tick: u64) {
+        let positions: Vec<Position> = points.iter().map(|[x, y]| [*x, *y, 5.0]).collect();
+        self.server.set_viewpoints(connection, &positions);
+        let before = &mut self.views.get_mut(&connection).expect("a connection that was drawn").viewpoints;
+        let mut pairs = before.iter().zip(&points);
+        let is_near =
+            before.len() == points.len() && pairs.all(|(one, other)| distance(*one, *other) <= SIDE / 4.0);
+        if !is_near {
+            *before = points;
+            self.refresh(tick);
+        }
+    }
+
+    pub(crate) fn set_dormancy(&mut self, uid: u32, dormancy: Dormancy, tick: u64) {
+        self.server.set_dormancy(self.object(uid), dormancy);
+        self.things[uid as usize].dormancy = dormancy;
+        self.refresh(tick);
+    }
+
+    /// Tears an object off, with its subobjects. What is attached to it is left to its owner.
+    pub(crate) fn tear_off(&mut self, uid: u32, tick: u64) {
+        self.server.tear_off(self.object(uid));
+        let mut torn_off = self.with_subobjects(uid);
+        torn_off.retain(|uid| self.things[*uid as usize].torn_off.is_none());
+        for &uid in &torn_off {
+            let sees = |(_, view): &(&ConnectionId, &crate::world::View)| {
+                view.joined.is_some() && view.seen.contains(&uid)
+            };
+            let keeps = self.views.iter().filter(sees).map(|(connection, _)| *connection).collect();
+            self.things[uid as usize].torn_off = Some(TornOff { keeps, is_frozen: false });
+        }
+        torn_off.iter().for_each(|uid| self.release_attached(*uid));
+        self.alive.retain(|uid| !torn_off.contains(uid));
+        self.torn_off.extend(torn_off);
+        self.refresh(tick);
+    }
+
+    /// Leaves what is attached to an object to its owner, except subobjects and what is torn off.
+    pub(crate) fn release_attached(&mut self, uid: u32) {
+        for thing in &mut self.things {
+            if thing.relevance == Relevance::AttachedTo(uid) && thing.parent.is_none() {
+                thing.relevance = Relevance::Owner;
+            }
+        }
+    }
+
+    /// Returns an object with its subobjects that exist, directly or through others.
+    pub(crate) fn with_subobjects(&self, uid: u32) -> Vec<u32> {
+        let (mut all, mut next) = (vec![uid], 0);
+        while let Some(&parent) = all.get(next) {
+            let children =
+                self.existing().filter(|&child| self.things[child as usize].parent == Some(parent));
+            all.extend(children);
+            next += 1;
+        }
+        all
+    }
+
+    /// Follows a tick of the server: positions were compared, and changes have woken objects.
+    pub(crate) fn follow(&mut self, tick: u64, written: &[u32]) {
+        let mut has_news = false;
+        for uid in self.existing().collect::<Vec<_>>() {
+            let object = self.object(uid);
+            let thing = &mut self.things[uid as usize];
+            if thing.dormancy == Dormancy::Initial && self.server.dormancy(object) != Some(Dormancy::Initial)
+            {
+                assert!(written.contains(&uid), "object {uid} woke, but nobody wrote to it");
+                thing.dormancy = Dormancy::All;
+                has_news = true;
+            }
+            if let Some(current) = (self.kinds[thing.kind].place)(&self.server, thing.guid) {
+                let [before, compared, _] = thing.positions;
+                thing.positions = [compared, current, current];
+                has_news |= before != compared;
+            }
+        }
+        if has_news {
+            self.refresh(tick);
+        }
+    }
+
+    /// Returns whether an object may sleep for a connection, and so does at the end.
+    pub(crate) fn may_sleep(&self, connection: ConnectionId, uid: u32) -> bool {
+        match self.things[uid as usize].dormancy {
+            Dormancy::All => true,
+            Dormancy::Partial => self.views[&connection].chosen.contains(&uid),
+            _ => false,
+        }
+    }
+}
+
+fn distance(one: [f32; 2], other: [f32; 2]) -> f32 {
+    (one[0] - other[0]).hypot(one[1] - other[1])
+}
