@@ -152,7 +152,15 @@ impl Run {
         // takes longer.
         let times = if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
-        while let Some((seat, rest)) = self.unrest() {
+        // A packet may be declared lost before the connection has its turn to send its content again.
+        let mut ticks_at_rest = 0;
+        while ticks_at_rest <= self.plan.turn_ticks {
+            let Some((seat, rest)) = self.unrest() else {
+                ticks_at_rest += 1;
+                self.tick();
+                continue;
+            };
+            ticks_at_rest = 0;
             let patience = self.plan.patience(seat.measured) * times;
             assert!(!seat.watch.is_over(patience), "{:?}: {rest}\n{:?}", seat.connection, self.plan);
             self.tick();
@@ -177,7 +185,9 @@ impl Run {
 
     /// Lets everything in flight arrive. Checks that after that only keep-alive packets are sent.
     fn rest(&mut self) {
-        let arrival = self.clock.now() + self.plan.round_trip() + self.plan.time_of(ACKS_LAST_TICKS);
+        let arrival = self.clock.now()
+            + self.plan.round_trip()
+            + self.plan.time_of(ACKS_LAST_TICKS * self.plan.turn_ticks.max(1));
         while self.clock.now() < arrival {
             self.tick();
         }
@@ -489,7 +499,11 @@ impl Run {
                 count(&mut self.loud, &packet);
                 scan(&packet, |canary| {
                     self.secrets += 1;
-                    assert!(self.world.may_see(connection, canary), "{connection:?} was sent {canary:?}");
+                    assert!(
+                        self.world.may_see(connection, canary),
+                        "{connection:?} was sent {canary:?} of {}",
+                        self.world.describe(connection, canary.object)
+                    );
                 });
                 let extremes = &self.plan.extremes;
                 let is_heard = !seat.is_deaf || !seat.witness.is_connected || self.is_settling;

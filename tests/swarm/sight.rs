@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use repl::{ConnectionId, Dormancy, Group, ObjectRef, Position, Relevancy};
+use repl::{Condition, ConnectionId, Dormancy, Group, ObjectRef, Position, Relevancy};
 
 use crate::world::World;
 
@@ -44,7 +44,9 @@ impl World {
     fn sees(&self, connection: ConnectionId, uid: u32) -> bool {
         let (view, thing) = (&self.views[&connection], &self.things[uid as usize]);
         if let Some(torn_off) = &thing.torn_off {
-            return thing.alive && torn_off.keeps.contains(&connection) && !view.hidden.contains(&uid);
+            let mut above = std::iter::successors(Some(uid), |uid| self.things[*uid as usize].parent);
+            let is_hidden = above.any(|uid| view.hidden.contains(&uid));
+            return thing.alive && torn_off.keeps.contains(&connection) && !is_hidden;
         }
         let (mut is_owner, mut carrier) = (false, uid);
         loop {
@@ -205,7 +207,11 @@ impl World {
             let thing = &mut self.things[uid as usize];
             if thing.dormancy == Dormancy::Initial && self.server.dormancy(object) != Some(Dormancy::Initial)
             {
-                assert!(written.contains(&uid), "object {uid} woke, but nobody wrote to it");
+                let calls = &self.kinds[thing.kind].calls;
+                let may_change_later =
+                    thing.is_rated || calls.has(Condition::Custom) || calls.has(Condition::Dynamic);
+                let is_written = written.contains(&uid) || may_change_later;
+                assert!(is_written, "object {uid} woke, but nobody wrote to it");
                 thing.dormancy = Dormancy::All;
                 has_news = true;
             }
@@ -218,6 +224,17 @@ impl World {
         if has_news {
             self.refresh(tick);
         }
+    }
+
+    /// Returns how a connection sees an object, for the message of a failure.
+    pub(crate) fn describe(&self, connection: ConnectionId, uid: u32) -> String {
+        let thing = &self.things[uid as usize];
+        let is_seen = self.views[&connection].seen.contains(&uid);
+        let versions = &thing.versions;
+        format!(
+            "{:?}, seen {is_seen}, alive {}, {:?}, {:?}, child of {:?}, {:?}, {versions:?}",
+            thing.guid, thing.alive, thing.relevance, thing.dormancy, thing.parent, thing.torn_off
+        )
     }
 
     /// Returns whether an object may sleep for a connection, and so does at the end.

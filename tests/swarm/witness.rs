@@ -59,7 +59,8 @@ impl Witness {
                     let before = self.present.insert(guid, Sight { uid, since: tick, notified });
                     let is_kept = self.kept.contains_key(&guid);
                     assert!(before.is_none() && !is_kept, "{guid:?} came while it was there");
-                    let is_parent_known = thing.parent.is_none_or(|parent| self.ever.contains(&parent));
+                    let is_parent_known = thing.torn_off.is_some()
+                        || thing.parent.is_none_or(|parent| self.ever.contains(&parent));
                     assert!(is_parent_known, "the subobject {guid:?} came before its object");
                     self.ever.insert(uid);
                     if let Some(shown) = self.shown.get_mut(&uid) {

@@ -24,7 +24,7 @@ pub(crate) type Notified = Vec<(usize, u64)>;
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) conditions: &'static [Condition],
-    calls: Calls,
+    pub(crate) calls: Calls,
     /// Properties whose items are sent in parts if there are many.
     pub(crate) collections: &'static [usize],
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
@@ -154,7 +154,7 @@ pub(crate) struct Thing {
     switches: Switches,
     /// For each property, the number of its secrets, and the number of those secrets that were compared while
     /// the property was switched on.
-    versions: Vec<(u32, u32)>,
+    pub(crate) versions: Vec<(u32, u32)>,
     is_dirty: bool,
 }
 

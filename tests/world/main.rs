@@ -9,3 +9,4 @@ mod external;
 mod lifecycles;
 mod rates;
 mod relevancy;
+mod together;

@@ -31,6 +31,8 @@ struct Period {
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick.
     due: Vec<Change>,
+    /// The objects of `due`.
+    due_slots: SlotSet,
 }
 
 impl LaterChanges {
@@ -79,6 +81,11 @@ impl LaterChanges {
         waiting.filter_map(move |period| period.lists.get(slot as usize))
     }
 
+    /// Returns the objects with changes that wait, or that are due in this tick, for each period.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &SlotSet> {
+        self.periods.iter().flat_map(|period| [&period.waiting, &period.due_slots])
+    }
+
     /// Drops the waiting changes of an object that is removed.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.periods.iter_mut().for_each(|period| period.remove(slot));
@@ -88,7 +95,14 @@ impl LaterChanges {
 impl Period {
     fn new(ticks: u16) -> Self {
         let slots = vec![Vec::new(); ticks.into()];
-        Self { ticks, waiting: SlotSet::default(), lists: Vec::new(), slots, due: Vec::new() }
+        Self {
+            ticks,
+            waiting: SlotSet::default(),
+            lists: Vec::new(),
+            slots,
+            due: Vec::new(),
+            due_slots: SlotSet::default(),
+        }
     }
 
     fn add(&mut self, slot: u32, changes: &Changelist) {
@@ -115,13 +129,15 @@ impl Period {
 
     fn advance(&mut self, frame: u64, prune: impl Fn(u32, &mut Changelist)) {
         self.due.clear();
-        let Self { waiting, lists, slots, due, .. } = self;
+        self.due_slots.clear();
+        let Self { waiting, lists, slots, due, due_slots, .. } = self;
         for slot in slots[(frame % u64::from(self.ticks)) as usize].drain(..) {
             if waiting.contains(slot) {
                 waiting.remove(slot);
                 let mut list = std::mem::take(&mut lists[slot as usize]);
                 prune(slot, &mut list);
                 due.push(Change { slot, list });
+                due_slots.insert(slot);
             }
         }
     }

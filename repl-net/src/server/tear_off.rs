@@ -31,7 +31,10 @@ impl Server {
     pub fn tear_off<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object).filter(|_| !self.is_torn_off(object)) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
-            self.tear_off_one(slot);
+            // A subobject that was torn off before keeps its last state.
+            if self.world.objects[slot as usize].tear_off == TearOff::No {
+                self.tear_off_one(slot);
+            }
         }
     }
 

@@ -186,7 +186,9 @@ impl Connection {
             let closed = self.objects.hide(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
         }
-        for slot in world.cells.with_attached(slot) {
+        // Subobjects that are being torn off are not attached any more.
+        let below = world.subobjects.with_descendants(slot);
+        for slot in world.cells.with_attached(slot).into_iter().chain(below) {
             self.reconsider(world, slot);
         }
     }

@@ -37,10 +37,14 @@ impl Connection {
         }
     }
 
-    /// Wakes the objects that changed in this tick.
+    /// Wakes the objects that changed in this tick, and those with changes that far connections receive now or
+    /// later.
     pub(super) fn rouse_changed(&mut self, world: &World) {
         if world.dormancies.is_used() {
             self.objects.rouse_changed(&world.changes.slots, &world.dormancies);
+            for slots in world.later.slots() {
+                self.objects.rouse_changed(slots, &world.dormancies);
+            }
         }
     }
 

@@ -6,8 +6,10 @@ use super::Connection;
 use crate::server::world::World;
 
 impl Connection {
-    /// Returns whether an object may not be opened yet, because the client may lack its parent.
+    /// Returns whether an object may not be opened yet, because the client will have its parent and may still
+    /// lack it. An object that is torn off may be left without its parent.
     pub(super) fn waits_for_parent(&self, slot: u32, world: &World) -> bool {
-        world.subobjects.parent(slot).is_some_and(|parent| !self.objects.has_arrived(parent))
+        let waits = |parent| self.objects.is_expected(parent) && !self.objects.has_arrived(parent);
+        world.subobjects.parent(slot).is_some_and(waits)
     }
 }

@@ -13,6 +13,8 @@ use crate::transport::sparse_slots::SparseSlots;
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     pub(super) asleep: SparseSlots,
+    /// The objects that the client may believe to be asleep.
+    pub(super) told: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
     /// The objects of which something is sent in this tick, and that are not in the queue.
@@ -38,6 +40,7 @@ impl Sleep {
     /// Removes an object that the client does not have any more.
     pub(super) fn forget(&mut self, slot: u32) {
         self.asleep.remove(slot);
+        self.told.remove(slot);
         self.stirred.remove(slot);
     }
 

@@ -10,9 +10,9 @@ use crate::transport::slot_set::SlotSet;
 use crate::transport::sparse_slots::SparseSlots;
 
 impl ObjectStates {
-    /// Returns whether an object sleeps for the client.
+    /// Returns whether an object sleeps for the client, and nothing of it must be sent.
     pub(crate) fn is_asleep(&self, slot: u32) -> bool {
-        self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
+        !self.to_send.contains(slot) && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
     /// Returns the objects with partial dormancy that may sleep for the client.
@@ -28,10 +28,13 @@ impl ObjectStates {
         is_news
     }
 
-    /// Wakes an object that the client has or is receiving. If the client was told that the object sleeps, it
-    /// is told in the packet `since` or a later packet that the object is awake.
+    /// Wakes an object that the client has or is receiving. If the client was ever told that the object
+    /// sleeps, it is told in the packet `since` or a later packet that the object is awake: a change that has
+    /// woken the object since then may not have been sent, for example because a condition hides it.
     pub(crate) fn rouse(&mut self, slot: u32, since: Sequence) {
-        if self.is_asleep(slot) {
+        let told = &mut self.sleep.get_or_insert_default().told;
+        if told.contains(slot) {
+            told.remove(slot);
             self.track(slot).proxy = ProxyState::Unsent(since);
             self.must_send(slot);
         }
@@ -65,20 +68,22 @@ impl ObjectStates {
         self.sleep.as_mut()?.next_quiet(floor)
     }
 
-    /// Returns whether the client has everything of an object.
+    /// Returns whether the client has everything of an object that it may see, if nothing of it is in flight.
+    /// Elements that were lost and are now hidden from the client do not count.
     pub(crate) fn is_quiet(&self, slot: u32) -> bool {
-        let is_complete = |tracked: &Tracked| tracked.is_up_to_date() && tracked.new_elements.is_empty();
         self.known.contains(slot)
             && !self.pending_spawns.contains(slot)
             && !self.to_send.contains(slot)
-            && self.tracked.get(slot).is_none_or(is_complete)
+            && self.tracked.get(slot).is_none_or(Tracked::has_nothing_to_send)
     }
 
     /// Records that an object sleeps, which the packet `since` or a later packet tells the client.
     pub(crate) fn fall_asleep(&mut self, slot: u32, since: Sequence) {
         self.track(slot).proxy = ProxyState::Unsent(since);
         self.out_of_step.insert(slot);
-        self.sleep.get_or_insert_default().asleep.insert(slot);
+        let sleep = self.sleep.get_or_insert_default();
+        sleep.asleep.insert(slot);
+        sleep.told.insert(slot);
     }
 
     /// Ends a tick. The next packet is `next`.

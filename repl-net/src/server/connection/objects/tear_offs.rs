@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Closed, ObjectStates};
+use super::{Closed, ObjectStates, Phase, Tracked};
 use crate::server::world::World;
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
@@ -25,12 +25,16 @@ impl ObjectStates {
         if tear_offs.is_empty() {
             return Vec::new();
         }
-        // An object waits for its subobjects.
-        let waiting: BTreeSet<u32> =
-            tear_offs.keys().filter_map(|&slot| world.subobjects.parent(slot)).collect();
+        // An object waits until the client was told of its subobjects.
+        let is_untold = |child: &u32| {
+            let phase = self.tracked.get(*child).map(|tracked| tracked.phase);
+            tear_offs.contains_key(child) || phase == Some(Phase::Closing(CloseReason::TearOff))
+        };
+        let waits = |slot: &&u32| world.subobjects.children(**slot).iter().any(is_untold);
+        let waiting: BTreeSet<u32> = tear_offs.keys().filter(waits).copied().collect();
         for (&slot, end) in &mut tear_offs {
             let has_all_in_flight = self.has_arrived(slot)
-                && self.get(slot).is_none_or(|tracked| tracked.is_up_to_date())
+                && self.get(slot).is_none_or(Tracked::has_nothing_to_send)
                 && !self.to_send.contains(slot)
                 && !waiting.contains(&slot);
             if !has_all_in_flight || !world.is_frozen(slot) || world.changes.slots.contains(slot) {

@@ -100,9 +100,14 @@ impl Tracked {
     /// packets in flight arrive. If the result is true, shared segments can update the object. Items of
     /// collections may still be unacknowledged, because they are tracked one by one.
     pub(super) fn is_up_to_date(&self) -> bool {
+        self.has_nothing_to_send() && self.new_elements.are_items()
+    }
+
+    /// Returns whether the client has the object and nothing of it must be sent. New elements may still be
+    /// unacknowledged: they are in flight, or were lost and may not be sent now.
+    pub(super) fn has_nothing_to_send(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
-            && self.new_elements.are_items()
             && self.blob.is_none()
             && self.proxy == ProxyState::UpToDate
     }

@@ -1,0 +1,358 @@
+//! Several features at the same time: bands, pauses, budgets, sleep, tear-offs, subobjects and sight.
+//!
+//! *Invariant:* each test loses packets, or proves that nothing was sent that could be lost.
+
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Area, Dormancy};
+
+use crate::support::Room;
+
+/// An object with a position.
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+struct Beast {
+    #[replicated]
+    position: [f32; 2],
+    #[replicated]
+    health: u32,
+    #[replicated(condition = OwnerOnly)]
+    plans: Vec<u32>,
+    #[replicated(condition = Custom)]
+    signal: u8,
+}
+
+fn beast(x: f32) -> Beast {
+    Beast { position: [x, 10.0], ..Beast::default() }
+}
+
+fn register(client: &mut Client) {
+    client.register::<Beast>();
+}
+
+/// Where beasts are near, and where they are so far that their changes are sent every seven ticks.
+const NEAR: f32 = 10.0;
+const FAR: f32 = 150.0;
+const FAR_TICKS: u16 = 7;
+
+/// Returns a room with clients whose viewpoints are at zero.
+fn wood(guests: usize) -> Room {
+    let mut room = Room::new(ServerConfig::default(), register);
+    let area = Area::within(200.0).flat().slower_beyond(60.0, FAR_TICKS);
+    room.server.locate(area, |beast: &Beast| [beast.position[0], beast.position[1], 0.0]);
+    for _ in 0..guests {
+        let id = room.enter();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+    }
+    room.settle();
+    room
+}
+
+fn health(room: &Room, guest: usize, beast: ObjectRef<Beast>) -> Option<u32> {
+    room.guests[guest].client.get(beast).map(|beast| beast.health)
+}
+
+/// Passes a tick in which packets are lost in both directions.
+fn lossy_tick(room: &mut Room, rng: &mut Rng, loss: f64) {
+    for (guest, packets) in room.tick().into_iter().enumerate() {
+        let arriving: Vec<_> = packets.into_iter().filter(|_| !rng.chance(loss)).collect();
+        room.deliver(guest, &arriving);
+        let replies: Vec<_> = room.replies(guest).into_iter().filter(|_| !rng.chance(loss)).collect();
+        room.hear(guest, &replies);
+    }
+}
+
+fn torn_off(room: &mut Room, guest: usize) -> Vec<ObjectRef<()>> {
+    let events = std::iter::from_fn(|| room.guests[guest].client.poll_event());
+    events
+        .filter_map(|event| match event {
+            ClientEvent::TornOff(object) => Some(object),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn s193_s187_what_is_due_in_a_band_during_a_pause_arrives_after_the_pause() {
+    for (seed, length) in (1..24).enumerate() {
+        let (mut room, mut rng) = (wood(2), Rng::new(seed as u64));
+        let beasts = [NEAR, FAR, FAR].map(|x| room.server.spawn(beast(x)));
+        room.settle();
+        let id = room.guests[0].id;
+        room.server.pause(id);
+        let before = room.server.stats(id).expect("it is connected").bytes_sent;
+        for tick in 0..length {
+            beasts.iter().for_each(|&beast| room.server[beast].health += 1);
+            lossy_tick(&mut room, &mut rng, 0.3);
+            assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(0)), "tick {tick}");
+        }
+        assert!(room.server.stats(id).expect("it is connected").bytes_sent - before < 40 * length as u64);
+        room.server.resume(id);
+        (0..3).for_each(|_| lossy_tick(&mut room, &mut rng, 0.3));
+        room.settle();
+        for guest in 0..2 {
+            assert!(beasts.iter().all(|&beast| health(&room, guest, beast) == Some(length)), "{length}");
+        }
+    }
+}
+
+#[test]
+fn s192_s187_changes_of_a_band_without_room_wait_and_none_starves() {
+    for seed in 0..6 {
+        let (mut room, mut rng) = (wood(2), Rng::new(seed));
+        let beasts: Vec<_> =
+            (0..120).map(|at| room.server.spawn(beast(if at % 3 == 0 { NEAR } else { FAR }))).collect();
+        room.settle();
+        // About fifteen objects a tick.
+        room.server.set_budget(room.guests[0].id, 10_000);
+        for _ in 0..300 {
+            beasts.iter().for_each(|&beast| room.server[beast].health += 1);
+            lossy_tick(&mut room, &mut rng, 0.1);
+        }
+        let oldest = beasts.iter().map(|&beast| health(&room, 0, beast)).min().expect("there are beasts");
+        assert!(oldest > Some(150), "the last update that a beast received was the one of tick {oldest:?}");
+        room.server.set_budget(room.guests[0].id, usize::MAX);
+        room.settle();
+        assert!((0..2).all(|guest| beasts.iter().all(|&beast| health(&room, guest, beast) == Some(300))));
+    }
+}
+
+#[test]
+fn s207_what_changes_in_a_band_does_not_sleep_before_the_change_has_arrived() {
+    for seed in 0..30 {
+        let (mut room, mut rng) = (wood(2), Rng::new(seed));
+        room.server.set_viewpoints(room.guests[1].id, &[[FAR, 0.0, 0.0]]);
+        let beasts: Vec<_> = (0..8).map(|_| room.server.spawn(beast(FAR))).collect();
+        beasts.iter().for_each(|&beast| room.server.set_dormancy(beast, Dormancy::All));
+        room.settle();
+        for _ in 0..60 {
+            if rng.chance(0.3) {
+                let beast = *rng.pick(&beasts).expect("there are beasts");
+                room.server[beast].health += 1;
+            }
+            lossy_tick(&mut room, &mut rng, 0.2);
+            for guest in 0..2 {
+                let id = room.guests[guest].id;
+                for &beast in beasts.iter().filter(|&&beast| room.server.is_asleep(id, beast)) {
+                    assert_eq!(health(&room, guest, beast), Some(room.server[beast].health), "seed {seed}");
+                }
+            }
+        }
+        (0..3 * FAR_TICKS).for_each(|_| room.settle());
+        for &beast in &beasts {
+            assert!((0..2).all(|guest| room.guests[guest].client.is_asleep(beast)), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn s207_what_goes_out_of_sight_asleep_comes_back_with_its_changes_and_sleeps_again() {
+    for seed in 0..20 {
+        let (mut room, mut rng) = (wood(1), Rng::new(seed));
+        let sleeper = room.server.spawn(beast(NEAR));
+        room.server.set_dormancy(sleeper, Dormancy::All);
+        for round in 1..6 {
+            room.settle();
+            assert!(room.client().is_asleep(sleeper) && room.server.is_asleep(room.guests[0].id, sleeper));
+            room.server.set_viewpoints(room.guests[0].id, &[[5_000.0, 0.0, 0.0]]);
+            (0..rng.below(12)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            let changes = rng.chance(0.5);
+            room.server[sleeper].health = if changes { round } else { room.server[sleeper].health };
+            (0..rng.below(3)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            assert!(
+                !room.server.is_asleep(room.guests[0].id, sleeper),
+                "what is out of sight does not sleep"
+            );
+            room.server.set_viewpoints(room.guests[0].id, &[[0.0; 3]]);
+            (0..rng.below(12)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            room.settle();
+            assert_eq!(health(&room, 0, sleeper), Some(room.server[sleeper].health), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn s207_elements_that_were_lost_and_are_hidden_now_delay_neither_sleep_nor_a_tear_off() {
+    for tears_off in [false, true] {
+        let mut room = wood(1);
+        let one = room.server.spawn(beast(NEAR));
+        room.server.set_owner(one, Some(room.guests[0].id));
+        room.settle();
+        room.server[one].plans.push(1);
+        room.tick();
+        room.server.set_owner(one, None);
+        room.lose_until_noticed(0);
+        room.settle();
+        if tears_off {
+            room.server.tear_off(one);
+        } else {
+            room.server.set_dormancy(one, Dormancy::All);
+        }
+        room.settle();
+        let client = room.client();
+        assert_eq!((client.is_torn_off(one), client.is_asleep(one)), (tears_off, !tears_off));
+    }
+}
+
+#[test]
+fn s206_a_client_is_told_that_an_object_never_sleeps_now_even_if_the_change_that_woke_it_is_hidden() {
+    let mut room = wood(1);
+    let (one, id) = (room.server.spawn(beast(NEAR)), room.guests[0].id);
+    let signal = Beast::LAYOUT.property("signal");
+    room.server.set_dormancy(one, Dormancy::All);
+    room.settle();
+    assert!(room.client().is_asleep(one));
+    room.server.pause(id);
+    room.server[one].signal = 1;
+    room.step();
+    room.server.set_custom_active(one, signal, false);
+    room.server.resume(id);
+    room.server.set_dormancy(one, Dormancy::Awake);
+    room.settle();
+    assert!(!room.client().is_asleep(one) && !room.server.is_asleep(id, one));
+}
+
+#[test]
+fn s207_an_object_is_not_asleep_while_a_property_that_was_switched_on_waits_for_the_end_of_a_pause() {
+    let mut room = wood(1);
+    let (one, id) = (room.server.spawn(beast(NEAR)), room.guests[0].id);
+    let signal = Beast::LAYOUT.property("signal");
+    room.server.set_custom_active_for(id, one, signal, false);
+    room.server.set_dormancy(one, Dormancy::All);
+    room.server[one].signal = 1;
+    room.settle();
+    assert!(room.server.is_asleep(id, one));
+    room.server.pause(id);
+    room.server.set_custom_active_for(id, one, signal, true);
+    room.step();
+    assert!(!room.server.is_asleep(id, one), "the client lacks the signal");
+    room.server.resume(id);
+    room.settle();
+    assert!(room.server.is_asleep(id, one) && room.client()[one].signal == 1);
+}
+
+#[test]
+fn s210_what_sleeps_is_torn_off_with_its_last_state() {
+    for (changes, loses) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut room = wood(1);
+        let sleeper = room.server.spawn(beast(NEAR));
+        room.server.set_dormancy(sleeper, Dormancy::All);
+        room.settle();
+        assert!(room.client().is_asleep(sleeper));
+        torn_off(&mut room, 0);
+        room.server[sleeper].health = if changes { 5 } else { 0 };
+        room.server.tear_off(sleeper);
+        if loses {
+            room.lose_until_noticed(0);
+        }
+        room.settle();
+        assert_eq!(torn_off(&mut room, 0), [sleeper.erase()]);
+        assert_eq!(health(&room, 0, sleeper), Some(if changes { 5 } else { 0 }));
+        assert!(!room.client().is_asleep(sleeper), "what is torn off does not sleep");
+    }
+}
+
+#[test]
+fn s210_s193_a_tear_off_waits_for_the_end_of_a_pause() {
+    for despawns in [false, true] {
+        let mut room = wood(1);
+        let (one, id) = (room.server.spawn(beast(FAR)), room.guests[0].id);
+        room.settle();
+        room.server.pause(id);
+        room.server[one].health = 3;
+        room.server.tear_off(one);
+        (0..40).for_each(|_| _ = room.step());
+        assert!(!room.client().is_torn_off(one) && health(&room, 0, one) == Some(0));
+        if despawns {
+            room.server.despawn(one);
+        }
+        room.server.resume(id);
+        room.lose_until_noticed(0);
+        room.settle();
+        // A client that was not told yet loses the object when it is despawned.
+        assert_eq!(room.client().is_torn_off(one), !despawns);
+        assert_eq!(health(&room, 0, one), (!despawns).then_some(3));
+    }
+}
+
+#[test]
+fn s210_the_slots_of_torn_off_objects_are_used_again_and_the_client_keeps_all() {
+    for seed in 0..10 {
+        let (mut room, mut rng, mut kept) = (wood(1), Rng::new(seed), Vec::new());
+        for round in 0..12 {
+            let one = room.server.spawn(Beast { health: round, ..beast(NEAR) });
+            if round % 3 == 0 {
+                room.server.set_dormancy(one, Dormancy::All);
+            }
+            (0..rng.below(8)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            room.server[one].health += 100;
+            room.server.tear_off(one);
+            (0..rng.below(8)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            room.settle();
+            room.server[one].health = 9_999;
+            kept.push((one, round + 100));
+            room.server.despawn(one);
+            (0..rng.below(4)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            for &(one, last) in &kept {
+                assert!(room.client().is_torn_off(one) && health(&room, 0, one) == Some(last), "seed {seed}");
+            }
+            room.settle();
+        }
+        let slots: std::collections::BTreeSet<u32> =
+            kept.iter().filter_map(|(one, _)| one.guid()).map(|guid| guid.slot()).collect();
+        assert!(slots.len() < kept.len(), "slots are used again");
+    }
+}
+
+#[test]
+fn s210_a_subobject_that_was_torn_off_before_its_object_keeps_its_own_last_state() {
+    let mut room = wood(1);
+    let one = room.server.spawn(beast(NEAR));
+    let rider = room.server.spawn_subobject(one, beast(NEAR)).expect("a beast");
+    room.settle();
+    room.server[rider].health = 1;
+    room.server.tear_off(rider);
+    room.tick();
+    room.server[rider].health = 2;
+    room.server.tear_off(one);
+    room.lose_until_noticed(0);
+    room.settle();
+    assert!(room.client().is_torn_off(rider) && room.client().is_torn_off(one));
+    assert_eq!(health(&room, 0, rider), Some(1));
+}
+
+#[test]
+fn s210_clients_are_told_of_subobjects_before_their_object_whatever_is_lost() {
+    for seed in 0..60 {
+        let (mut room, mut rng) = (wood(2), Rng::new(seed));
+        let one = room.server.spawn(beast(NEAR));
+        let riders = [0, 1].map(|_| room.server.spawn_subobject(one, beast(NEAR)).expect("a beast"));
+        (0..rng.below(6)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.5));
+        room.server.tear_off(one);
+        for _ in 0..150 {
+            lossy_tick(&mut room, &mut rng, 0.5);
+            for guest in &room.guests {
+                let is_told = guest.client.is_torn_off(one);
+                let has_riders = riders.iter().all(|&rider| guest.client.is_torn_off(rider));
+                assert!(!is_told || has_riders, "seed {seed}");
+            }
+        }
+        room.settle();
+        assert!(room.guests.iter().all(|guest| guest.client.is_torn_off(one)), "seed {seed}");
+    }
+}
+
+#[test]
+fn s210_subobjects_that_are_being_torn_off_are_hidden_with_their_object() {
+    for arrives in [false, true] {
+        let mut room = wood(1);
+        let one = room.server.spawn(beast(NEAR));
+        let rider = room.server.spawn_subobject(one, beast(NEAR)).expect("a beast");
+        if arrives {
+            room.settle();
+        }
+        room.server.tear_off(one);
+        room.server.set_visible(room.guests[0].id, one, false);
+        room.settle();
+        assert!(!room.client().contains(one) && !room.client().contains(rider), "arrives {arrives}");
+    }
+}
