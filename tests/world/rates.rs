@@ -202,6 +202,25 @@ fn s187_a_rate_that_an_object_gets_when_it_is_spawned_does_not_delay_its_first_v
 }
 
 #[test]
+fn s187_the_next_object_of_a_slot_does_not_have_the_rate_of_the_last_one() {
+    let (mut room, _) = room(0);
+    room.server.set_update_rate::<Creature>(UpdateRate::default());
+    let slow = room.server.spawn(Creature::default());
+    room.server.set_object_update_rate(slow, Some(UpdateRate::per_second(0.1)));
+    room.settle();
+    room.server.despawn(slow);
+    room.settle();
+    let next = room.server.spawn(Creature::default());
+    assert_eq!(next.guid().map(|guid| guid.slot()), slow.guid().map(|guid| guid.slot()));
+    room.settle();
+    for health in 1..20 {
+        room.server[next].health = health;
+        room.step();
+        assert_eq!(shown(&room, next), health);
+    }
+}
+
+#[test]
 fn s187_an_adaptive_object_is_sent_less_often_after_silence_and_in_each_interval_while_it_changes() {
     let (mut room, creatures) = room(1);
     let rate = UpdateRate::every(TICK).slowing_to(Duration::from_secs(2));

@@ -36,7 +36,11 @@ const FAR_TICKS: u16 = 7;
 
 /// Returns a room with clients whose viewpoints are at zero.
 fn wood(guests: usize) -> Room {
-    let mut room = Room::new(ServerConfig::default(), register);
+    wood_of(guests, ServerConfig::default())
+}
+
+fn wood_of(guests: usize, config: ServerConfig) -> Room {
+    let mut room = Room::new(config, register);
     let area = Area::within(200.0).flat().slower_beyond(60.0, FAR_TICKS);
     room.server.locate(area, |beast: &Beast| [beast.position[0], beast.position[1], 0.0]);
     for _ in 0..guests {
@@ -93,6 +97,59 @@ fn s193_s187_what_is_due_in_a_band_during_a_pause_arrives_after_the_pause() {
             assert!(beasts.iter().all(|&beast| health(&room, guest, beast) == Some(length)), "{length}");
         }
     }
+}
+
+#[test]
+fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause() {
+    for delay in 0..u32::from(FAR_TICKS) {
+        let mut room = wood(1);
+        let beasts = [FAR; 9].map(|x| room.server.spawn(beast(x)));
+        room.settle();
+        (0..delay).for_each(|_| _ = room.step());
+        beasts.iter().for_each(|&beast| room.server[beast].health = 5);
+        room.step();
+        room.server.pause(room.guests[0].id);
+        (0..2 * FAR_TICKS).for_each(|_| _ = room.step());
+        assert!(beasts.iter().any(|&beast| health(&room, 0, beast) == Some(0)), "some changes waited");
+        room.server.resume(room.guests[0].id);
+        room.settle();
+        assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
+    }
+}
+
+#[test]
+fn s192_s187_what_waits_for_its_band_when_room_becomes_short_arrives() {
+    for delay in 0..u32::from(FAR_TICKS) {
+        let mut room = wood(1);
+        let far = [FAR; 9].map(|x| room.server.spawn(beast(x)));
+        let near: Vec<_> = (0..200).map(|_| room.server.spawn(beast(NEAR))).collect();
+        room.settle();
+        (0..delay).for_each(|_| _ = room.step());
+        room.server.set_budget(room.guests[0].id, 5_000);
+        far.iter().for_each(|&beast| room.server[beast].health = 5);
+        for _ in 0..2 * FAR_TICKS {
+            room.step();
+            near.iter().for_each(|&beast| room.server[beast].health += 1);
+        }
+        room.server.set_budget(room.guests[0].id, usize::MAX);
+        room.settle();
+        assert!(far.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
+    }
+}
+
+#[test]
+fn s192_a_single_change_of_what_a_client_sees_in_its_own_way_waits_for_room() {
+    let mut room = wood(1);
+    let (id, beasts) = (room.guests[0].id, [NEAR; 200].map(|x| room.server.spawn(beast(x))));
+    beasts.iter().for_each(|&beast| room.server.set_owner(beast, Some(id)));
+    room.settle();
+    room.server.set_budget(id, 3_000);
+    beasts.iter().for_each(|&beast| room.server[beast].health = 5);
+    (0..10).for_each(|_| _ = room.step());
+    assert!(beasts.iter().any(|&beast| health(&room, 0, beast) == Some(0)), "not all fit");
+    room.server.set_budget(id, usize::MAX);
+    room.settle();
+    assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)));
 }
 
 #[test]
@@ -158,6 +215,9 @@ fn s207_what_goes_out_of_sight_asleep_comes_back_with_its_changes_and_sleeps_aga
             let changes = rng.chance(0.5);
             room.server[sleeper].health = if changes { round } else { room.server[sleeper].health };
             (0..rng.below(3)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
+            if rng.chance(0.5) {
+                room.settle();
+            }
             assert!(
                 !room.server.is_asleep(room.guests[0].id, sleeper),
                 "what is out of sight does not sleep"
@@ -323,12 +383,16 @@ fn s210_a_subobject_that_was_torn_off_before_its_object_keeps_its_own_last_state
 #[test]
 fn s210_clients_are_told_of_subobjects_before_their_object_whatever_is_lost() {
     for seed in 0..60 {
-        let (mut room, mut rng) = (wood(2), Rng::new(seed));
+        // What one tick sends takes many packets, and the riders are in the last of them.
+        let config = ServerConfig { mtu_bytes: 160, ..ServerConfig::default() };
+        let (mut room, mut rng) = (wood_of(2, config), Rng::new(seed));
         let one = room.server.spawn(beast(NEAR));
+        let others: Vec<_> = (0..60).map(|_| room.server.spawn(beast(NEAR))).collect();
         let riders = [0, 1].map(|_| room.server.spawn_subobject(one, beast(NEAR)).expect("a beast"));
         (0..rng.below(6)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.5));
         room.server.tear_off(one);
         for _ in 0..150 {
+            others.iter().for_each(|&other| room.server[other].health += 1);
             lossy_tick(&mut room, &mut rng, 0.5);
             for guest in &room.guests {
                 let is_told = guest.client.is_torn_off(one);

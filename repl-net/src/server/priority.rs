@@ -111,6 +111,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn s189_the_next_object_of_a_slot_does_not_have_the_priority_of_the_last_one() {
+        let mut priorities = Priorities::default();
+        priorities.objects.insert(3, 50.0);
+        assert_eq!(priorities.of(3, 0, || 1.0), 50.0);
+        priorities.forget(3);
+        assert_eq!(priorities.of(3, 0, || 1.0), 1.0);
+        assert!(!priorities.is_used());
+    }
+
+    #[test]
     fn s189_the_factors_are_those_of_unreal() {
         let viewer = |is_owner| Viewer {
             connection: ConnectionId(0),
