@@ -181,6 +181,11 @@ impl Plan {
         of(&self.down) + of(&self.up) + self.time_of(2 + self.turn_ticks)
     }
 
+    /// Returns whether state may wait although no packet is in flight.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.lives.pauses + self.lives.budgets > 0.0 || self.turn_ticks > 0
+    }
+
     /// Returns whether deaf clients may receive old packets.
     fn is_misled(&self) -> bool {
         self.extremes.deaf > 0.0 && self.extremes.echoes > 0.0
