@@ -39,6 +39,9 @@ const UPDATES: &Workload = &Workload::ALL[1];
 const PLAYERS: u32 = UPDATES.players;
 const TICK: Duration = Duration::from_millis(16);
 
+/// Returns how long a part took.
+type Part = fn(&Times) -> Duration;
+
 /// How long each part of a first client took.
 #[derive(Default)]
 struct Times {
@@ -204,7 +207,7 @@ impl Candidate for Hand {
 }
 
 /// Returns one part of the times of `count` joins.
-fn joins<C: Candidate>(count: u64, part: fn(&Times) -> Duration) -> Duration {
+fn joins<C: Candidate>(count: u64, part: Part) -> Duration {
     (0..count).map(|_| part(&C::join().1)).sum()
 }
 
@@ -230,7 +233,7 @@ fn main() {
     if !ratios::are_wanted() {
         return;
     }
-    let parts: [(&str, fn(&Times) -> Duration); 4] = [
+    let parts: [(&str, Part); 4] = [
         ("spawn", |times| times.spawn),
         ("send to the first client", |times| times.send),
         ("spawn and send", |times| times.spawn + times.send),
