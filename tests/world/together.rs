@@ -118,6 +118,26 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
 }
 
 #[test]
+fn s192_s187_what_waits_for_its_band_when_room_becomes_short_arrives() {
+    for delay in 0..u32::from(FAR_TICKS) {
+        let mut room = wood(1);
+        let far = [FAR; 9].map(|x| room.server.spawn(beast(x)));
+        let near: Vec<_> = (0..200).map(|_| room.server.spawn(beast(NEAR))).collect();
+        room.settle();
+        (0..delay).for_each(|_| _ = room.step());
+        room.server.set_budget(room.guests[0].id, 5_000);
+        far.iter().for_each(|&beast| room.server[beast].health = 5);
+        for _ in 0..2 * FAR_TICKS {
+            room.step();
+            near.iter().for_each(|&beast| room.server[beast].health += 1);
+        }
+        room.server.set_budget(room.guests[0].id, usize::MAX);
+        room.settle();
+        assert!(far.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
+    }
+}
+
+#[test]
 fn s192_a_single_change_of_what_a_client_sees_in_its_own_way_waits_for_room() {
     let mut room = wood(1);
     let (id, beasts) = (room.guests[0].id, [NEAR; 900].map(|x| room.server.spawn(beast(x))));

@@ -88,11 +88,12 @@ impl Tables {
 
     /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
     /// connection's period, in ascending order of the tables. Pieces that follow each other in a table are
-    /// joined. Costs O(sections × spans × log cells).
+    /// joined, except late ones with others. Costs O(sections × spans × log cells).
     pub(crate) fn pieces(&self, spans: &[Span], pieces: &mut Vec<Piece>) {
         pieces.clear();
         for Section { table, period, start, cells } in &self.sections {
             let (ranks, ends) = (&self.ranks[cells.clone()], &self.ends[cells.clone()]);
+            let is_late = *period > 1;
             let before = |at: usize| at.checked_sub(1).map_or(*start, |last| ends[last]);
             let mut next = 0;
             for span in spans.iter().filter(|span| span.period == *period) {
@@ -101,10 +102,13 @@ impl Tables {
                 let entries = before(first)..before(next);
                 match pieces.last_mut() {
                     _ if entries.is_empty() => {}
-                    Some(last) if last.table == *table && last.entries.end == entries.start => {
+                    Some(last)
+                        if (last.table, last.is_late, last.entries.end)
+                            == (*table, is_late, entries.start) =>
+                    {
                         last.entries.end = entries.end;
                     }
-                    _ => pieces.push(Piece { table: *table, is_late: *period > 1, entries }),
+                    _ => pieces.push(Piece { table: *table, is_late, entries }),
                 }
             }
         }
