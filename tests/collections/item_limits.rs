@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::support::{Room, collect};
+use repl::ReceiveError;
 use repl::prelude::*;
-use repl::{ReceiveError, WriteError};
 
 #[derive(Replicated, Default)]
 struct Shop {
@@ -57,15 +57,6 @@ fn r12_w08_a_set_at_its_limit_is_taken_though_removals_were_lost() {
     assert!(result.is_ok(), "{result:?}");
 }
 
-fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
-    std::iter::from_fn(|| room.server.poll_event())
-        .filter_map(|event| match event {
-            ServerEvent::ValueRefused { property, error, .. } => Some((property, error)),
-            _ => None,
-        })
-        .collect()
-}
-
 #[derive(Replicated, Default)]
 struct Library {
     #[replicated]
@@ -111,7 +102,7 @@ fn an_item_over_the_limit_is_refused_in_part_and_ends_no_connection() {
     object.order.extend([book(1, 10), book(2, 200_000)]);
     object.index.extend([(1, book(1, 10)), (2, book(2, 200_000))]);
     room.settle();
-    assert_eq!(refused(&mut room).len(), 3, "each is told of");
+    assert_eq!(room.refused().len(), 3, "each is told of");
     // A new item arrives completely or not at all.
     assert_eq!(books(room.client().get(library).unwrap()), [[(1, 10)]; 3].map(Vec::from));
 
@@ -124,7 +115,7 @@ fn an_item_over_the_limit_is_refused_in_part_and_ends_no_connection() {
     object.index.get_mut(&1).unwrap().number = 7;
     object.index.get_mut(&1).unwrap().pages.extend(more());
     room.settle();
-    assert!(!refused(&mut room).is_empty());
+    assert!(!room.refused().is_empty());
     assert_eq!(books(room.client().get(library).unwrap()), [[(7, 10)]; 3].map(Vec::from));
     assert!(room.client().get(library).unwrap().open);
 
@@ -155,7 +146,7 @@ fn an_item_that_just_fits_arrives_in_updates_and_openings() {
         for _ in 0..40 {
             room.step();
         }
-        if refused(&mut room).is_empty() {
+        if room.refused().is_empty() {
             below = middle
         } else {
             over = middle

@@ -62,16 +62,6 @@ fn one_bag() -> (Room, ObjectRef<Bag>) {
     Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Bag::default()))
 }
 
-/// Returns the property and the error of each refused value since the last call.
-fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
-    std::iter::from_fn(|| room.server.poll_event())
-        .filter_map(|event| match event {
-            ServerEvent::ValueRefused { property, error, .. } => Some((property, error)),
-            _ => None,
-        })
-        .collect()
-}
-
 fn by_id<A: Keyed<Item: Clone>>(array: &A) -> BTreeMap<u32, A::Item> {
     let mut items = BTreeMap::new();
     array.ids(&mut |id| {
@@ -103,19 +93,19 @@ fn limits_and_forms_of_arrays_are_printed() {
 #[test]
 fn an_array_over_the_limit_of_its_field_is_refused_and_reported() {
     let (mut room, bag) = one_bag();
-    refused(&mut room);
+    room.refused();
     room.server[bag].items.extend(0..4);
     room.server[bag].queue.extend(0..4);
     room.settle();
     assert_same(&room, 0, bag);
-    assert_eq!(refused(&mut room), []);
+    assert_eq!(room.refused(), []);
     room.server[bag].items.push(4);
     room.server[bag].queue.insert(0, 4);
     room.server[bag].names.extend(["a".to_owned(), "b".to_owned(), "c".to_owned()]);
     room.settle();
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(
-        refused(&mut room),
+        room.refused(),
         [("items", too_long(5, 4)), ("queue", too_long(5, 4)), ("names", too_long(3, 2))]
     );
     let shown = seen(&room, 0, bag);
@@ -148,18 +138,18 @@ fn an_array_that_was_too_long_is_sent_again_when_it_is_shorter() {
 #[test]
 fn an_array_in_a_new_element_obeys_its_own_limit() {
     let (mut room, bag) = one_bag();
-    refused(&mut room);
+    room.refused();
     let coins = |worths: &[u8]| worths.iter().map(|&worth| Coin { worth }).collect();
     room.server[bag].pouches = vec![Pouch { size: 1, coins: coins(&[1, 2]) }];
     room.settle();
     assert_same(&room, 0, bag);
-    assert_eq!(refused(&mut room), [], "as many as there may be");
+    assert_eq!(room.refused(), [], "as many as there may be");
     let more = [Pouch { size: 3, coins: coins(&[4]) }, Pouch { size: 2, coins: coins(&[1, 2, 3]) }];
     room.server[bag].pouches.extend(more);
     room.server[bag].spare = Some((0..4).collect());
     room.server[bag].note.lines.extend(0..3);
     room.settle();
-    let mut told = refused(&mut room);
+    let mut told = room.refused();
     told.sort_by_key(|(property, _)| *property);
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(told, [("note", too_long(3, 2)), ("pouches", too_long(3, 2)), ("spare", too_long(4, 3))]);
@@ -259,7 +249,7 @@ fn attributes_of_an_array_of_leaves_are_obeyed_by_each() {
     let register = |client: &mut Client| _ = client.register::<Numbers>();
     let (mut room, numbers) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Numbers::default()));
-    refused(&mut room);
+    room.refused();
     room.server[numbers].digits.extend([1, 9, 4]);
     room.server[numbers].steps.extend([1, 100, -100]);
     room.server[numbers].weights.extend([0.4, 7.9]);
@@ -269,11 +259,11 @@ fn attributes_of_an_array_of_leaves_are_obeyed_by_each() {
         (shown.digits.to_vec(), shown.steps.iter().copied().collect::<Vec<_>>(), shown.weights.to_vec())
     };
     assert_eq!(shown(&room), (vec![1, 9, 4], vec![1, 3, -4], vec![0.5, 8.0]));
-    assert_eq!(refused(&mut room), []);
+    assert_eq!(room.refused(), []);
     room.server[numbers].digits[1] = 10;
     room.server[numbers].digits[2] = 5;
     room.settle();
-    assert_eq!(refused(&mut room), [("digits", WriteError::OutOfRange)]);
+    assert_eq!(room.refused(), [("digits", WriteError::OutOfRange)]);
     assert_eq!(shown(&room).0, [1, 9, 5], "the item keeps the last value that had a form");
     room.server[numbers].digits[1] = 8;
     room.settle();

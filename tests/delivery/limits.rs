@@ -67,19 +67,9 @@ fn enter_with(room: &mut Room, config: ClientConfig) {
     room.guests.push(Guest { client, id });
 }
 
-/// Returns the property and the error of each refused value since the last call.
-fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
-    std::iter::from_fn(|| room.server.poll_event())
-        .filter_map(|event| match event {
-            ServerEvent::ValueRefused { property, error, .. } => Some((property, error)),
-            _ => None,
-        })
-        .collect()
-}
-
 /// Returns the names of the refused properties.
 fn refused_names(room: &mut Room) -> Vec<&'static str> {
-    refused(room).into_iter().map(|(property, _)| property).collect()
+    room.refused().into_iter().map(|(property, _)| property).collect()
 }
 
 fn seen(room: &Room, guest: usize, scroll: ObjectRef<Scroll>) -> Scroll {
@@ -103,10 +93,10 @@ fn a_value_over_the_limit_ends_no_connection() {
 #[test]
 fn a_value_over_the_limit_is_reported_once_with_its_size() {
     let (mut room, scroll) = one_scroll(small(), 1);
-    refused(&mut room);
+    room.refused();
     room.server[scroll].tags = text(5_000);
     room.settle();
-    let told = refused(&mut room);
+    let told = room.refused();
     let [("tags", error @ WriteError::TooLarge { bytes, max: LIMIT })] = &told[..] else {
         panic!("{told:?}");
     };
@@ -181,7 +171,7 @@ fn an_object_that_begins_over_the_limit_opens_with_the_rest() {
 #[test]
 fn properties_share_the_room_of_their_object() {
     let (mut room, scroll) = one_scroll(small(), 1);
-    refused(&mut room);
+    room.refused();
     room.server[scroll].tags = text(3_000);
     room.server[scroll].other = text(1_500);
     room.settle();
@@ -261,7 +251,7 @@ fn r15_a_client_with_the_same_limit_can_hold_every_accepted_object() {
                 room.guests.truncate(1);
             }
         }
-        assert!(!refused(&mut room).is_empty(), "the limit was reached");
+        assert!(!room.refused().is_empty(), "the limit was reached");
     }
 }
 

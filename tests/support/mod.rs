@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CongestionControl, DisconnectReason, PropertyIndex};
+use repl::{CongestionControl, DisconnectReason, PropertyIndex, WriteError};
 
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
@@ -39,6 +39,16 @@ impl Room {
         // The room sets no limits. A test sets the limits that it needs.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
+    }
+
+    /// Returns the property and the error of each refused value, and drops the other events of the server.
+    pub(crate) fn refused(&mut self) -> Vec<(&'static str, WriteError)> {
+        std::iter::from_fn(|| self.server.poll_event())
+            .filter_map(|event| match event {
+                ServerEvent::ValueRefused { property, error, .. } => Some((property, error)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Adds a client that counts the bits that it receives, and that is not connected yet. Returns the id of

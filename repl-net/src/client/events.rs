@@ -34,7 +34,8 @@ impl Default for ClientEvents {
 
 impl ClientEvents {
     pub(crate) fn push(&mut self, event: ClientEvent) {
-        self.has_outdated |= matches!(event, ClientEvent::Despawned(..) | ClientEvent::RoleChanged(_));
+        // A new object makes no earlier event outdated. A client that joins receives many of them.
+        self.has_outdated |= !matches!(event, ClientEvent::Spawned(_));
         self.queue.push_back(event);
         if self.queue.len() > self.limit {
             if std::mem::take(&mut self.has_outdated) {
@@ -192,5 +193,17 @@ mod tests {
         let last = [ClientEvent::Unbound(object(99), door.clone()), ClientEvent::PathDestroyed(door)];
         let hatch = ClientEvent::Bound(object(500), Arc::from("hatch"));
         assert_eq!(events.queue, [&last[..], &[hatch]].concat());
+    }
+
+    #[test]
+    fn s199_objects_that_come_and_go_do_not_make_the_queue_long() {
+        let mut events = ClientEvents::default();
+        let door: Arc<str> = Arc::from("door");
+        for _ in 0..10_000 {
+            events.push(ClientEvent::Bound(object(1), door.clone()));
+            events.push(ClientEvent::Unbound(object(1), door.clone()));
+            events.push(ClientEvent::PathDestroyed(door.clone()));
+        }
+        assert!(events.queue.len() <= LEAST, "{}", events.queue.len());
     }
 }

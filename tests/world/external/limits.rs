@@ -28,17 +28,6 @@ fn room(config: ServerConfig) -> (Room, ObjectRef<Note>, Note) {
     (room, note, live)
 }
 
-/// Returns the properties of refused values since the last call.
-fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
-    let mut refused = Vec::new();
-    while let Some(event) = room.server.poll_event() {
-        if let ServerEvent::ValueRefused { property, error, .. } = event {
-            refused.push((property, error));
-        }
-    }
-    refused
-}
-
 #[test]
 fn a_value_without_a_form_is_refused_and_the_others_are_sent() {
     let (mut room, note, mut live) = room(ServerConfig::default());
@@ -46,15 +35,15 @@ fn a_value_without_a_form_is_refused_and_the_others_are_sent() {
     for _ in 0..2 {
         room.server.external().compare(note, &live).expect("it exists");
         room.settle();
-        assert_eq!(refused(&mut room), [("short", WriteError::TooLong { len: 4, max: 3 })]);
+        assert_eq!(room.refused(), [("short", WriteError::TooLong { len: 4, max: 3 })]);
         assert_eq!((room.client()[note].short.len(), room.client()[note].number), (0, 9));
     }
     room.settle();
-    assert_eq!(refused(&mut room), [], "it was not compared again");
+    assert_eq!(room.refused(), [], "it was not compared again");
     live.short.pop();
     room.server.external().compare(note, &live).expect("it exists");
     room.settle();
-    assert_eq!((refused(&mut room).len(), room.client()[note].short.len()), (0, 3));
+    assert_eq!((room.refused().len(), room.client()[note].short.len()), (0, 3));
 }
 
 #[test]
@@ -66,7 +55,7 @@ fn values_without_a_form_are_each_told_when_the_object_is_compared_twice_in_a_ti
     room.server.external().compare(note, &live).expect("it exists");
     room.settle();
     let too_long = |len| WriteError::TooLong { len, max: 3 };
-    assert_eq!(refused(&mut room), [("short", too_long(4)), ("brief", too_long(5))]);
+    assert_eq!(room.refused(), [("short", too_long(4)), ("brief", too_long(5))]);
 }
 
 #[test]
@@ -77,7 +66,7 @@ fn a_value_that_makes_its_object_too_large_is_refused_once_and_taken_when_it_fit
         live.number = number;
         room.server.external().compare(note, &live).expect("it exists");
         room.settle();
-        let told = refused(&mut room);
+        let told = room.refused();
         assert_eq!(
             told.iter().map(|(property, _)| *property).collect::<Vec<_>>(),
             vec!["text"; usize::from(number == 1)]
@@ -87,7 +76,7 @@ fn a_value_that_makes_its_object_too_large_is_refused_once_and_taken_when_it_fit
     live.text.truncate(20);
     room.server.external().compare(note, &live).expect("it exists");
     room.settle();
-    assert_eq!((refused(&mut room).len(), room.client()[note].text.len()), (0, 20));
+    assert_eq!((room.refused().len(), room.client()[note].text.len()), (0, 20));
 }
 
 #[test]

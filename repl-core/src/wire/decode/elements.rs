@@ -245,19 +245,6 @@ impl<O: Observer + ?Sized, P: Pass> ReadElement for ElementReader<'_, '_, '_, '_
 
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
         let Some(handles) = self.handles else { return self.walk.whole(self.table, 1, element) };
-        for (first, count) in handles.stretches() {
-            let (mut handle, end) = (first, first.saturating_add(count));
-            while handle < end {
-                if let Some(joined) = self.walk.joined(self.table, handle, end, element)? {
-                    handle = handle.saturating_add(joined.leaves.into());
-                    continue;
-                }
-                self.walk.path.push(handle);
-                self.walk.property(self.table, handle, element)?;
-                self.walk.path.pop();
-                handle = handle.saturating_add(1);
-            }
-        }
-        Ok(())
+        self.walk.properties(self.table, handles, element, false)
     }
 }

@@ -139,7 +139,18 @@ impl Path {
 impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the values of `handles` from the update into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
-        let (table, is_measured) = (self.program.own_table(), self.observer.measures());
+        self.properties(self.program.own_table(), handles, target, self.observer.measures())
+    }
+
+    /// Reads the values of `handles` of an object or element with this table. Reports to the observer how many
+    /// bits each property takes if `is_measured` is set.
+    fn properties<T: Target>(
+        &mut self,
+        table: &[u32],
+        handles: &HandleSet,
+        target: &mut T,
+        is_measured: bool,
+    ) -> Result<(), P::Stop> {
         for (first, count) in handles.stretches() {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {

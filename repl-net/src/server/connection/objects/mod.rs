@@ -72,7 +72,7 @@ pub(crate) struct ObjectStates {
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
     sleep: Option<Box<Sleep>>,
     /// The static objects whose paths the client knows. `None` if the client knows no path.
-    known_paths: Option<Box<SlotSet>>,
+    known_paths: Option<Box<SparseSlots>>,
 }
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
