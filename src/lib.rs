@@ -111,9 +111,9 @@
 //! objects at the same time. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then.
 //!
-//! **Say who sees what.** At first every client sees every object. [`locate`](Server::locate) gives the
-//! objects of a class positions, and then a client sees those near its
-//! [viewpoints](Server::set_viewpoints). [`set_relevancy`](Server::set_relevancy) puts an object into a
+//! **Say who sees what.** At first every client sees every object. [`set_area`](Server::set_area) says how
+//! far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client sees
+//! those near its [viewpoints](Server::set_viewpoints). [`set_relevancy`](Server::set_relevancy) puts an object into a
 //! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
 //! [`set_visible`](Server::set_visible) hides an object from one client.
 //!
@@ -365,7 +365,7 @@
 //!
 //! # Features
 //!
-//! - `glam`: the vectors and quaternions of that crate can be fields.
+//! - `glam`: the vectors and quaternions of that crate can be fields, and the vectors positions.
 //! - `indexmap`: the maps and sets of that crate can be fields.
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
@@ -392,8 +392,9 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    BitReader, BitWriter, Callbacks, Condition, Guid, ItemId, Layout, Map, NetSerialize, NoObjects,
-    ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, WriteError,
+    BitReader, BitWriter, Callbacks, Condition, Coordinates, Guid, ItemId, Layout, Located, Map,
+    NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
+    Replicated, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///

@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
 
-use repl::Area;
 use repl::prelude::*;
+use repl::{Area, Located};
 
 /// A point in the plane, in metres.
 pub(crate) type Point = [f32; 2];
@@ -34,7 +34,7 @@ pub(crate) trait Thing: Replicated {
 /// The figure of a player.
 #[derive(Replicated, Default)]
 pub(crate) struct Avatar {
-    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    #[replicated(location, quantize(step = 0.02, range = -4096.0..=4096.0))]
     pub(crate) position: Point,
     #[replicated]
     pub(crate) health: u8,
@@ -43,7 +43,7 @@ pub(crate) struct Avatar {
 /// A creature, wild or tame. Tame creatures have owners, who see them everywhere.
 #[derive(Replicated, Default)]
 pub(crate) struct Creature {
-    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    #[replicated(location, quantize(step = 0.02, range = -4096.0..=4096.0))]
     pub(crate) position: Point,
     #[replicated]
     pub(crate) health: u8,
@@ -58,7 +58,7 @@ pub(crate) struct Creature {
 /// A thing that lies on the ground until somebody takes it.
 #[derive(Replicated, Default)]
 pub(crate) struct Loot {
-    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    #[replicated(location, quantize(step = 0.02, range = -4096.0..=4096.0))]
     pub(crate) position: Point,
     #[replicated]
     pub(crate) kind: u16,
@@ -69,7 +69,7 @@ pub(crate) struct Loot {
 /// A building with a door. It hardly ever changes.
 #[derive(Replicated, Default)]
 pub(crate) struct Structure {
-    #[replicated(quantize(step = 0.02, range = -4096.0..=4096.0))]
+    #[replicated(location, quantize(step = 0.02, range = -4096.0..=4096.0))]
     pub(crate) position: Point,
     #[replicated]
     pub(crate) kind: u16,
@@ -259,17 +259,14 @@ impl Thing for Realm {
 
 /// Registers all classes at the server, each with its area if it has one.
 pub(crate) fn register_at_server(server: &mut Server) {
-    fn locate<T: Thing>(server: &mut Server) {
+    fn set_area<T: Thing + Located>(server: &mut Server) {
         let Some(radius) = T::SIGHT else { return };
-        server.locate(Area::within(radius).flat(), |thing: &T| {
-            let [x, y] = thing.position();
-            [x, y, 0.0]
-        });
+        server.set_area::<T>(Area::within(radius));
     }
-    locate::<Avatar>(server);
-    locate::<Creature>(server);
-    locate::<Loot>(server);
-    locate::<Structure>(server);
+    set_area::<Avatar>(server);
+    set_area::<Creature>(server);
+    set_area::<Loot>(server);
+    set_area::<Structure>(server);
     server.register::<Lantern>().register::<Journal>().register::<Banner>().register::<Realm>();
 }
 

@@ -90,6 +90,7 @@ pub use schema::layout::{Counts, Layout};
 pub use schema::layout_of::LayoutOf;
 #[doc(inline)]
 pub use schema::limits;
+pub use schema::location::{Coordinates, Located};
 pub use schema::map::Map;
 pub use schema::program::Program;
 pub use schema::property::Property;

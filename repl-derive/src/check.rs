@@ -38,12 +38,14 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         }
         Body::Union => {}
     }
+    one_location(container, errors);
     for field in container.fields() {
         if field.attrs.faulty {
             continue;
         }
         parameters_are_sent(container, field, errors);
         skip_stands_alone(field, errors);
+        locations_are_compared(field, errors);
         objects_only(container, field, errors);
         notifies(container, field, errors);
         starts_off_can_be_switched(container, field, errors);
@@ -258,17 +260,52 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
     }
-    for (name, span) in field.attrs.names_and_spans().into_iter().filter(|&(name, _)| name != "skip") {
+    // `locations_are_compared` reports `location` with its own reason.
+    let others = field.attrs.names_and_spans().into_iter();
+    for (name, span) in others.filter(|&(name, _)| name != "skip" && name != "location") {
         errors
             .at(span, format!("the field is skipped, so `{name}` has no effect: remove it or remove `skip`"));
     }
 }
 
-/// Refuses conditions, notifies and `push` on fields of items, values and calls. A value is sent whole. An
-/// item has no owner, and no dirty mark for each of its fields.
+/// Refuses two positions of an object, because an object is at one place.
+fn one_location(container: &Container<'_>, errors: &mut Errors) {
+    let fields = container.fields();
+    let mut located = fields.iter().filter(|field| field.attrs.location.is_some());
+    let (Some(first), Derive::Replicated) = (located.next(), container.derive) else { return };
+    let first = first.member.to_token_stream();
+    for second in located.filter_map(|field| field.attrs.location.as_ref()) {
+        errors.at(
+            second.span,
+            format!(
+                "an object is at one place, and `{first}` has `location` already: remove one of them, or remove both and pass a function to `Server::locate`, which computes the position"
+            ),
+        );
+    }
+}
+
+/// Refuses a position that is not compared. Positions are read from the copy of the object that the server
+/// compares, and there a field that is not compared has its initial value for ever.
+fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    let Some(location) = &attrs.location else { return };
+    let never = attrs.condition.as_ref().is_some_and(|condition| condition.value == "Never");
+    let remedy = match &attrs.skip {
+        Some(_) => "remove `skip`",
+        None if never => "write another condition",
+        None => return,
+    };
+    errors.at(
+        location.span,
+        format!("the server does not compare this field, so it would not see objects move: {remedy}, or write `location` on another field"),
+    );
+}
+
+/// Refuses conditions, notifies, `push` and positions on fields of items, values and calls. A value is sent
+/// whole. An item has no owner, and no dirty mark for each of its fields, and is where its object is.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
-        if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push") {
+        if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push" | "location") {
             continue;
         }
         let message = match container.derive {
@@ -289,6 +326,8 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
 fn misplaced_in_an_item(name: &str) -> String {
     match name {
         "condition" | "starts_off" => "conditions do not apply to single items: write `condition` on the object's field that holds the array; put items that only some clients may see into a separate array"
+            .to_owned(),
+        "location" => "an item is where its object is: write `location` on a field of the object, in a struct that derives `Replicated`"
             .to_owned(),
         "push" => "items are marked automatically when they are written to: remove `push`, or write it on the object's field that holds the array"
             .to_owned(),

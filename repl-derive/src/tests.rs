@@ -62,6 +62,15 @@ snapshot!(
 );
 
 snapshot!(
+    a_location_is_an_implementation_of_located,
+    Replicated,
+    struct Wolf<P> {
+        #[replicated(location)]
+        position: P,
+    }
+);
+
+snapshot!(
     forms_of_numbers_are_calls_on_the_entry,
     Replicated,
     #[replicated(all)]

@@ -20,6 +20,7 @@ pub(crate) mod layout;
 pub(crate) mod layout_of;
 pub mod limits;
 pub(crate) mod listing;
+pub(crate) mod location;
 pub(crate) mod map;
 pub(crate) mod opaque;
 pub(crate) mod plan;

@@ -12,6 +12,7 @@ mod glam_types {
     use crate::object::whole;
     use crate::schema::attributes::{Quantizable, Ranged, UnitQuaternion, UnitVector};
     use crate::schema::checksum::Checksum;
+    use crate::schema::location::Coordinates;
     use crate::schema::property::Property;
     use crate::schema::shape::{Field, Shape};
     use crate::schema::value::NetSerialize;
@@ -50,6 +51,20 @@ mod glam_types {
         UVec2: [u32; 2] Ranged;
         UVec3: [u32; 3] Ranged;
     }
+
+    macro_rules! coordinates {
+        ($($type:ident)*) => {$(
+            impl Coordinates for glam::$type {
+                const IS_FLAT: bool = Self::AXES.len() == 2;
+
+                fn coordinates(&self) -> [f32; 3] {
+                    self.to_array().coordinates()
+                }
+            }
+        )*};
+    }
+
+    coordinates! { Vec2 Vec3 DVec2 DVec3 IVec2 IVec3 UVec2 UVec3 }
 }
 
 /// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
@@ -100,6 +115,7 @@ macro_rules! flags {
 #[cfg(all(test, feature = "glam"))]
 mod tests {
     use crate::BitWriter;
+    use crate::Coordinates;
     use crate::NetSerialize;
     use crate::NoObjects;
     use crate::ReferenceMap;
@@ -115,6 +131,14 @@ mod tests {
         let mut reader = bits.reader();
         assert_eq!(glam::Vec3::read(&mut reader, &mut references), Ok(position));
         assert_eq!(glam::Quat::read(&mut reader, &mut references), Ok(facing));
+    }
+
+    #[test]
+    fn vectors_are_positions_and_those_of_two_numbers_are_in_a_plane() {
+        assert_eq!(glam::Vec3::new(1.0, -2.5, 3.0).coordinates(), [1.0, -2.5, 3.0]);
+        assert_eq!(glam::DVec2::new(1.0, -2.5).coordinates(), [1.0, -2.5, 0.0]);
+        assert_eq!(glam::IVec2::new(1, -2).coordinates(), [1.0, -2.0, 0.0]);
+        const { assert!(glam::UVec2::IS_FLAT && glam::DVec2::IS_FLAT && !glam::DVec3::IS_FLAT) }
     }
 }
 

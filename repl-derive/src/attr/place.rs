@@ -40,6 +40,7 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
     ("notify", "notify = method"),
     ("notify_always", "notify_always"),
     ("push", "push"),
+    ("location", "location"),
     ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
     ("bits", "bits = 5"),
     ("range", "range = 0..=100"),
@@ -51,7 +52,8 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
 ];
 
 /// The attributes that are allowed only on fields of objects.
-const OBJECT_ONLY_ATTRIBUTES: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
+const OBJECT_ONLY_ATTRIBUTES: &[&str] =
+    &["condition", "starts_off", "notify", "notify_always", "push", "location"];
 
 pub(super) static FIELD: Place = replicated("on a field", FIELD_ATTRIBUTES, &[]);
 static FIELD_OF_ITEM: Place = replicated("on a field of an item", FIELD_ATTRIBUTES, OBJECT_ONLY_ATTRIBUTES);
@@ -59,7 +61,8 @@ static FIELD_OF_VALUE: Place = replicated("on a field of a value", FIELD_ATTRIBU
 pub(super) static PARAMETER: Place = replicated("on a parameter", FIELD_ATTRIBUTES, NOT_FOR_PARAMETERS);
 
 /// The attributes of fields that a parameter of a call cannot have.
-const NOT_FOR_PARAMETERS: &[&str] = &["skip", "condition", "starts_off", "notify", "notify_always", "push"];
+const NOT_FOR_PARAMETERS: &[&str] =
+    &["skip", "condition", "starts_off", "notify", "notify_always", "push", "location"];
 
 pub(super) static VARIANT: Place = replicated("on a variant", &[("name", "name = \"…\"")], &[]);
 

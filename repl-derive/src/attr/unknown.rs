@@ -8,7 +8,7 @@ use super::place::{FIELD, PARAMETER, Place, QUANTIZE, TYPE};
 use crate::spelling::is_same_spelling;
 
 /// Names that users know from Unreal or from other derives, and the attributes that they probably mean.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 19] = [
     ("cond", "condition"),
     ("when", "condition"),
     ("rep_notify", "notify"),
@@ -25,6 +25,9 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("push_model", "push"),
     ("clamp", "saturate"),
     ("precision", "quantize"),
+    ("position", "location"),
+    ("located", "location"),
+    ("place", "location"),
 ];
 
 /// Names that users know from Unreal or from other libraries, and the options of calls that they probably

@@ -6,6 +6,7 @@
 pub(crate) mod enclosure;
 mod fast_array_item;
 pub(crate) mod field;
+mod location;
 pub(crate) mod net_serialize;
 mod replicated;
 mod structure;

@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, Path};
 
 use super::enclosure::enclosed;
-use super::{field, structure};
+use super::{field, location, structure};
 use crate::ast::{Container, Field};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
@@ -16,7 +16,8 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let structure = structure::expand(container, &generics);
     let missing = missing_methods(container, &generics);
     let replicated = replicated(container, &generics);
-    enclosed(container, &quote!(#structure #missing #replicated))
+    let located = location::expand(container, &generics);
+    enclosed(container, &quote!(#structure #missing #replicated #located))
 }
 
 fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {

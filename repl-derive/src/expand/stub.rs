@@ -9,6 +9,7 @@ use quote::quote;
 use syn::{Generics, WherePredicate, parse_quote};
 
 use super::enclosure::enclosed;
+use super::location;
 use crate::ast::Container;
 use crate::derive::Derive;
 
@@ -66,7 +67,10 @@ pub(crate) fn value(container: &Container<'_>, generics: &Generics) -> TokenStre
 fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
+    let located = location::stub(container, generics);
     quote! {
+        #located
+
         impl #declared #private::SaysCallbacks for #ident #parameters #bounds {}
 
         impl #declared #private::Replicated for #ident #parameters #bounds {

@@ -5,21 +5,39 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::{ObjectRef, Replicated};
+use repl_core::{Coordinates, Located, ObjectRef, Replicated};
 
 use super::Server;
 use super::cells::area::{Area, Position};
 use super::cells::{Audience, Group, Relevancy};
 use super::peer::Peer;
 use super::rows::OwnRows;
+use super::shadows::Locate;
 use super::world::World;
 use crate::session::connection_id::ConnectionId;
 
 impl Server {
+    /// Says how far the objects of a class are seen, so that connections see only those near their
+    /// [viewpoints](Self::set_viewpoints). The position of an object is its field with
+    /// `#[replicated(location)]`. To compute positions in another way, call [`locate`](Self::locate) instead.
+    /// If the field has only two coordinates, the area is [flat](Area::flat). Registers the class if it is
+    /// new.
+    ///
+    /// Everything that [`locate`](Self::locate) says about positions and about moving objects holds here too.
+    ///
+    /// # Panics
+    /// As [`locate`](Self::locate).
+    #[track_caller]
+    pub fn set_area<T: Located>(&mut self, area: Area) -> &mut Self {
+        self.place::<T>(area.flat_if(T::IS_FLAT), Box::new(T::location), "set_area")
+    }
+
     /// Says that the objects of a class have positions, so that connections see only those near their
     /// [viewpoints](Self::set_viewpoints). `position` returns the position of an object. It may read only
     /// properties, because it is called with a copy of the object in which all other fields have their
-    /// initial values. Registers the class if it is new.
+    /// initial values. If it returns two [coordinates](Coordinates), the area is [flat](Area::flat). Registers
+    /// the class if it is new. If the position is a field of the class, write `#[replicated(location)]` on
+    /// it, and call [`set_area`](Self::set_area).
     ///
     /// A property whose value was [refused](crate::ServerEvent::ValueRefused) has its last value in this
     /// copy. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN becomes a mix of old
@@ -28,15 +46,17 @@ impl Server {
     /// An object that moves to another cell is shown or removed at the tick after the one that compares its
     /// position. With an [update rate](Self::set_update_rate) the position is compared at the update times of
     /// the object, and until then the object stays in the sight of the same connections. Viewpoints take
-    /// effect at the next tick. Call [`force_update`](Self::force_update) for an object that jumps.
+    /// effect at the next tick. Call [`force_update`](Self::force_update) for an object that jumps. A position
+    /// that is not compared does not move: a `push` property that is not marked, a property with the condition
+    /// `InitialOnly` after the opening, or one that is [switched off](Self::set_custom_active).
     ///
     /// ```
     /// use repl_core::Replicated;
     /// use repl_net::{Area, Server, ServerConfig};
     ///
-    /// # fn register<Creature: Replicated>(position: fn(&Creature) -> [f32; 3]) {
+    /// # fn register<Creature: Replicated>(position: fn(&Creature) -> [f32; 2]) {
     /// let mut server = Server::new(ServerConfig::default());
-    /// server.locate(Area::within(100.0).flat(), position);
+    /// server.locate(Area::within(100.0), position);
     /// # }
     /// ```
     ///
@@ -45,15 +65,23 @@ impl Server {
     /// are too small for its [second radius](Area::keep_within), or if one of its
     /// [bands](Area::slower_beyond) begins beyond that radius.
     #[track_caller]
-    pub fn locate<T: Replicated>(
+    pub fn locate<T: Replicated, C: Coordinates>(
         &mut self,
         area: Area,
-        position: impl Fn(&T) -> Position + Send + Sync + 'static,
+        position: impl Fn(&T) -> C + Send + Sync + 'static,
     ) -> &mut Self {
+        let position = move |object: &T| position(object).coordinates();
+        self.place(area.flat_if(C::IS_FLAT), Box::new(position), "locate")
+    }
+
+    /// Sets the area of a class, and the function that returns the positions of its objects. `method` is the
+    /// name of the method that the user called.
+    #[track_caller]
+    fn place<T: Replicated>(&mut self, area: Area, position: Box<dyn Locate<T>>, method: &str) -> &mut Self {
         let name = T::LAYOUT.name();
         assert!(
             !self.is_frozen(),
-            "areas are set before the first connection: call `locate::<{name}>` before `connect`"
+            "areas are set before the first connection: call `{method}::<{name}>` before `connect`"
         );
         area.check();
         let class = match self.world.class_of::<T>() {
@@ -63,9 +91,9 @@ impl Server {
         let Some(shadows) = self.world.shadows_mut::<T>() else { unreachable!("the class is registered") };
         assert!(
             shadows.rows.is_empty(),
-            "areas are set before the first object: call `locate::<{name}>` before `spawn`"
+            "areas are set before the first object: call `{method}::<{name}>` before `spawn`"
         );
-        shadows.locate = Some(Box::new(position));
+        shadows.locate = Some(position);
         self.world.cells.set_area(class, area);
         self
     }
@@ -96,7 +124,7 @@ impl Server {
             let name = self.world.column(class).program().layout().name();
             assert!(
                 self.world.cells.has_area(class),
-                "`{name}` has no positions: call `locate::<{name}>` before `connect`"
+                "`{name}` has no positions: call `set_area::<{name}>` or `locate::<{name}>` before `connect`"
             );
         }
         let relevancy = match relevancy {
@@ -163,7 +191,7 @@ impl Server {
         let class = self.world.objects[slot as usize].class;
         assert!(
             self.world.cells.has_area(class),
-            "`{name}` has no positions: call `locate::<{name}>` before `connect`",
+            "`{name}` has no positions: call `set_area::<{name}>` or `locate::<{name}>` before `connect`",
             name = self.world.column(class).program().layout().name(),
         );
         if let Some(peer) = open_peer(&mut self.connections, connection) {

@@ -544,8 +544,17 @@ impl World {
         woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
     }
 
-    /// Records the positions of the objects that changed.
+    /// Records the positions of the objects that changed, and of new objects: they may have moved since they
+    /// were spawned, and yet be where their archetype is, so that the comparison found no change.
     fn locate_changed(&mut self) {
+        for (word, mask) in self.changes.newborn.masks() {
+            for slot in slots_of(word, mask) {
+                let object = &self.objects[slot as usize];
+                if object.alive && self.cells.has_area(object.class) {
+                    self.changed_rows[usize::from(object.class)].push((slot, object.row));
+                }
+            }
+        }
         for (class, changed) in self.changed_rows.iter_mut().enumerate() {
             if !changed.is_empty()
                 && let Some((area, positions)) = self.cells.positions_in(class as u16)

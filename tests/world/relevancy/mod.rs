@@ -2,6 +2,7 @@
 //! objects.
 
 mod campaign;
+mod locations;
 mod model;
 mod recipes;
 mod rules;

@@ -386,7 +386,9 @@ fn circles_of_attached_objects_are_refused() {
 }
 
 #[test]
-#[should_panic(expected = "`Banner` has no positions: call `locate::<Banner>` before `connect`")]
+#[should_panic(
+    expected = "`Banner` has no positions: call `set_area::<Banner>` or `locate::<Banner>` before `connect`"
+)]
 fn an_object_without_a_position_cannot_be_located() {
     let mut room = room(0);
     let banner = room.server.spawn(Banner::default());

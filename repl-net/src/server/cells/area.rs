@@ -96,10 +96,16 @@ impl Area {
     }
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
-    /// fifty cells in sight instead of two hundred and seventy.
+    /// fifty cells in sight instead of two hundred and seventy. An area whose positions have only two
+    /// coordinates is flat without this call.
     #[must_use]
     pub const fn flat(self) -> Self {
         Self { is_flat: true, ..self }
+    }
+
+    /// Makes the area flat if `is_flat` is true.
+    pub(crate) const fn flat_if(self, is_flat: bool) -> Self {
+        Self { is_flat: self.is_flat || is_flat, ..self }
     }
 
     /// Sets the distance beyond which an object goes out of sight that was in sight before. This distance is

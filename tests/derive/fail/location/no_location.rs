@@ -1,0 +1,11 @@
+use repl::prelude::*;
+
+#[derive(Replicated, Default)]
+struct Wagon {
+    #[replicated]
+    position: [f32; 3],
+}
+
+fn main() {
+    Server::new(ServerConfig::default()).set_area::<Wagon>(Area::within(100.0));
+}

@@ -1,0 +1,70 @@
+//! A field of an object can be the position of the object.
+
+#![forbid(unsafe_code)]
+
+use repl::{Area, Coordinates, Located, NetSerialize, Replicated, Server, ServerConfig};
+
+#[derive(Replicated, Default)]
+struct Wolf {
+    #[replicated(location)]
+    r#where: [f32; 3],
+}
+
+/// A type of the user.
+#[derive(NetSerialize, Clone, Default)]
+struct Transform {
+    translation: [f64; 2],
+    angle: f32,
+}
+
+impl Coordinates for Transform {
+    const IS_FLAT: bool = true;
+
+    fn coordinates(&self) -> [f32; 3] {
+        self.translation.coordinates()
+    }
+}
+
+/// Together with all attributes that make sense.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Ship {
+    #[replicated(location, push, condition = SkipOwner, notify = on_place, name = "position")]
+    place: Transform,
+}
+
+impl Ship {
+    fn on_place(&mut self) {}
+}
+
+#[derive(Replicated, Default)]
+struct Tuple(
+    #[replicated(location, quantize(step = 0.5, range = -100.0..=100.0), saturate)] [f32; 2],
+);
+
+#[derive(Replicated, Default)]
+struct Tile {
+    #[replicated(location, atomic)]
+    at: [u16; 2],
+}
+
+/// The bound is needed only where the class is located.
+#[derive(Replicated, Default)]
+struct Generic<P> {
+    #[replicated(location)]
+    at: P,
+}
+
+fn is_flat<T: Located>() -> bool {
+    T::IS_FLAT
+}
+
+fn main() {
+    let mut server = Server::new(ServerConfig::default());
+    server.set_area::<Wolf>(Area::within(1.0)).set_area::<Ship>(Area::within(1.0));
+    server.set_area::<Tuple>(Area::within(1.0)).set_area::<Tile>(Area::within(1.0));
+    server.set_area::<Generic<[f32; 3]>>(Area::within(1.0));
+    assert!(!is_flat::<Wolf>() && is_flat::<Ship>() && is_flat::<Tuple>() && is_flat::<Tile>());
+    assert_eq!(Tile { at: [3, 4] }.location(), [3.0, 4.0, 0.0]);
+    let _unlocated = Generic { at: String::new() };
+}
