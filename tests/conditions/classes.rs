@@ -11,14 +11,15 @@ use repl::tools::{Class, ViewFlags};
 /// Whether a property is sent, given the bits of the flags.
 type Allows = fn(u8) -> bool;
 
-/// The conditions in the order of their numbers (S34), with the truth table of S35. The letters I, O, S, P
-/// and R stand for the bits of the flags initial, owner, simulated, physics and replay.
-const TABLE: [(Condition, &str, Allows); 16] = {
+/// The conditions in the order of their numbers (S34), with the truth table of S35. The letters I, O, S, P,
+/// R and F stand for the bits of the flags initial, owner, simulated, physics, replay and far.
+const TABLE: [(Condition, &str, Allows); 17] = {
     const I: u8 = 1;
     const O: u8 = 2;
     const S: u8 = 4;
     const P: u8 = 8;
     const R: u8 = 16;
+    const F: u8 = 32;
     [
         (Condition::None, "None", |_| true),
         (Condition::InitialOnly, "InitialOnly", |flags| flags & I != 0),
@@ -38,12 +39,19 @@ const TABLE: [(Condition, &str, Allows); 16] = {
         (Condition::SkipReplay, "SkipReplay", |flags| flags & R == 0),
         (Condition::Dynamic, "Dynamic", |_| true),
         (Condition::Never, "Never", |_| false),
+        (Condition::NearOnly, "NearOnly", |flags| flags & F == 0 || flags & O != 0),
     ]
 };
 
 fn flags(bits: u8) -> ViewFlags {
-    let named =
-        [ViewFlags::INITIAL, ViewFlags::OWNER, ViewFlags::SIMULATED, ViewFlags::PHYSICS, ViewFlags::REPLAY];
+    let named = [
+        ViewFlags::INITIAL,
+        ViewFlags::OWNER,
+        ViewFlags::SIMULATED,
+        ViewFlags::PHYSICS,
+        ViewFlags::REPLAY,
+        ViewFlags::FAR,
+    ];
     let given = named.iter().enumerate();
     given.fold(ViewFlags::default(), |flags, (bit, &flag)| flags.with_if(flag, bits >> bit & 1 == 1))
 }
@@ -59,9 +67,9 @@ fn s34_conditions_have_unreals_names_and_numbers() {
 
 #[test]
 fn s35_the_truth_table_holds_for_all_flags_and_conditions() {
-    for bits in 0..32 {
+    for bits in 0..64 {
         for (condition, name, allows) in TABLE {
-            assert_eq!(condition.allows(flags(bits)), allows(bits), "{name} with {bits:05b}");
+            assert_eq!(condition.allows(flags(bits)), allows(bits), "{name} with {bits:06b}");
         }
     }
 }
@@ -98,7 +106,7 @@ struct Soldier {
 fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
     let class = Class::<Soldier>::new();
     let own = |property| handles_of(&class, property);
-    for bits in 0..32 {
+    for bits in 0..64 {
         for (index, (condition, name, allows)) in TABLE.into_iter().enumerate() {
             let properties = (0..Soldier::LAYOUT.properties()).map(PropertyIndex::new);
             for property in
@@ -106,8 +114,8 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
             {
                 let active = class.conditions().active(flags(bits));
                 let members = class.conditions().handles_of(property);
-                assert_eq!(members.is_subset(active), allows(bits), "{index} {name} with {bits:05b}");
-                assert_eq!(members.intersects(active), allows(bits), "{index} {name} with {bits:05b}");
+                assert_eq!(members.is_subset(active), allows(bits), "{index} {name} with {bits:06b}");
+                assert_eq!(members.intersects(active), allows(bits), "{index} {name} with {bits:06b}");
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::world::World;
 /// The radius within which birds are seen, the radius within which they stay in sight, and the sides of cells.
 pub(crate) const RADIUS: f32 = 100.0;
 const KEEP_RADIUS: f32 = RADIUS * 1.25;
+/// The distance up to which connections are near birds, in worlds with bands.
+pub(crate) const NEAR_RADIUS: f32 = RADIUS * 0.5;
 const SIDE: f32 = RADIUS / 4.0;
 
 /// Who sees an object, apart from its owner.
@@ -30,6 +32,8 @@ pub(crate) enum Relevance {
 pub(crate) struct TornOff {
     /// The connections that saw the object.
     pub(crate) keeps: BTreeSet<ConnectionId>,
+    /// The connections that were far from the object.
+    pub(crate) far: BTreeSet<ConnectionId>,
     /// Whether a tick has compared the last state.
     pub(crate) is_frozen: bool,
 }
@@ -68,15 +72,40 @@ impl World {
                 Relevance::Everyone => true,
                 Relevance::Group(group) => view.groups.contains(&group),
                 Relevance::Located => {
-                    let [x, y] = self.things[carrier as usize].positions[0];
-                    let centre = [x, y].map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
                     // Before the session begins, nothing was shown.
                     let was_seen = view.joined.is_some() && view.seen.contains(&carrier);
                     let radius = if was_seen { KEEP_RADIUS } else { RADIUS };
-                    view.viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
+                    self.is_within(connection, carrier, radius)
                 }
                 _ => false,
             }
+    }
+
+    /// Returns whether the centre of the cell of an object is within a distance of a viewpoint.
+    fn is_within(&self, connection: ConnectionId, uid: u32, radius: f32) -> bool {
+        let position = self.things[uid as usize].positions[0];
+        let centre = position.map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
+        let viewpoints = &self.views[&connection].viewpoints;
+        viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
+    }
+
+    /// Returns whether a connection does not see the `NearOnly` properties of an object that it sees.
+    pub(crate) fn is_far(&self, connection: ConnectionId, uid: u32) -> bool {
+        if let Some(torn_off) = &self.things[uid as usize].torn_off {
+            return torn_off.far.contains(&connection);
+        }
+        let mut carrier = uid;
+        loop {
+            let thing = &self.things[carrier as usize];
+            if !self.has_far || thing.owner == Some(connection) {
+                return false;
+            }
+            match thing.relevance {
+                Relevance::AttachedTo(next) => carrier = next,
+                Relevance::Located => return !self.is_within(connection, carrier, NEAR_RADIUS),
+                _ => return false,
+            }
+        }
     }
 
     /// Computes again who sees each object.
@@ -170,7 +199,9 @@ impl World {
                 view.joined.is_some() && view.seen.contains(&uid)
             };
             let keeps = self.views.iter().filter(sees).map(|(connection, _)| *connection).collect();
-            self.things[uid as usize].torn_off = Some(TornOff { keeps, is_frozen: false });
+            let connections = self.views.keys().copied();
+            let far = connections.filter(|connection| self.is_far(*connection, uid)).collect();
+            self.things[uid as usize].torn_off = Some(TornOff { keeps, far, is_frozen: false });
         }
         torn_off.iter().for_each(|uid| self.release_attached(*uid));
         self.alive.retain(|uid| !torn_off.contains(uid));

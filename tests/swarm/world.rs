@@ -13,7 +13,7 @@ use crate::canary::Canary;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
-use crate::sight::{RADIUS, Relevance, TornOff};
+use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
 use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 use crate::talk;
 
@@ -210,6 +210,8 @@ impl View {
 pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) kinds: [Kind; 7],
+    /// Whether connections are far from some of the birds that they see.
+    pub(crate) has_far: bool,
     /// All objects that ever existed, by number.
     pub(crate) things: Vec<Thing>,
     pub(crate) by_guid: BTreeMap<Guid, u32>,
@@ -244,16 +246,14 @@ impl World {
             .register::<Dot>()
             .register::<Vault>();
         if plan.weights[BIRD] > 0 {
-            let area = Area::within(RADIUS).flat();
-            let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7);
-            server.locate(if plan.lives.has_bands { bands } else { area }, |bird: &Bird| {
-                let [x, y] = bird.position();
-                [x, y, 0.0]
-            });
+            let area = Area::within(RADIUS);
+            let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7).near_within(NEAR_RADIUS);
+            server.set_area::<Bird>(if plan.lives.has_bands { bands } else { area });
         }
         let mut world = Self {
             server,
             kinds: kinds(),
+            has_far: plan.lives.has_bands,
             things: Vec::new(),
             by_guid: BTreeMap::new(),
             alive: Vec::new(),
@@ -659,7 +659,8 @@ impl World {
             .with_if(ViewFlags::OWNER, is_owner)
             .with_if(ViewFlags::SIMULATED, simulated)
             .with_if(ViewFlags::PHYSICS, thing.physics)
-            .with_if(ViewFlags::REPLAY, view.is_replay);
+            .with_if(ViewFlags::REPLAY, view.is_replay)
+            .with_if(ViewFlags::FAR, self.is_far(connection, uid));
         let calls = &self.kinds[thing.kind].calls;
         let condition = thing.switches.condition(calls, property, &view.flipped, uid);
         condition.allows(flags)

@@ -18,7 +18,7 @@
 //!    exceptions.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag. S35 and S36 in `docs/semantics.md` describe the flags, and
+//!    `Object::flags` of `repl-net` sets the flag, or `View::flags` if it depends on the connection's place. S35 and S36 in `docs/semantics.md` describe the flags, and
 //!    the models in `tests/conditions/classes.rs`, `tests/conditions/live/mod.rs` (`View`) and
 //!    `tests/swarm/world.rs` (`is_active`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
@@ -38,10 +38,16 @@
 //!    call `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
 //!    `tests/swarm/switches.rs`.
 //!
+//! 7. `NearOnly` has its fact for each object and connection (`FAR`), and yet the bits are shared among the
+//!    connections that are far: `broadcast/tables` and the two caches of openings in `broadcast` have bits for
+//!    both cases. A class in which the result may depend on the fact says so by
+//!    [`Condition::depends_on_distance`], so all others cost nothing. `Connection::review_distance` finds out
+//!    whether the fact has changed.
+//!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
 /// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
-/// `COND_*` values (S34), and the results of S35.
+/// `COND_*` values (S34), and the results of S35. Only `NearOnly` is a condition of this library.
 ///
 /// Conditions affect only which properties are sent, never which are compared. The exceptions to this rule
 /// are documented at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never)
@@ -94,6 +100,14 @@ pub enum Condition {
     /// The property is sent to no connection. A property with the condition `Never` has a handle, but is
     /// neither compared nor sent (S37).
     Never = 15,
+    /// The property is sent only to connections that are near the object, and to the connection that owns it.
+    /// What is near depends on the area of the object's class (`Area::near_within` of `repl-net`). Without
+    /// this setting, and for objects without positions, each connection that sees the object is near. An
+    /// object that is attached to another one is as near as that one.
+    ///
+    /// A client that comes near receives the values that it lacks. A client that goes away keeps the values
+    /// that it has, and receives no later ones.
+    NearOnly = 16,
 }
 
 /// The facts about one object on one connection that decide the results of conditions (S36).
@@ -111,8 +125,11 @@ impl ViewFlags {
     pub const PHYSICS: Self = Self(8);
     /// The connection records a replay.
     pub const REPLAY: Self = Self(16);
+    /// The connection sees the object from so far away that it does not receive properties with the condition
+    /// [`NearOnly`](Condition::NearOnly).
+    pub const FAR: Self = Self(32);
     /// The number of different values that `ViewFlags` can have.
-    pub const COUNT: usize = 32;
+    pub const COUNT: usize = 64;
 
     /// Returns these flags together with the flags of `other`.
     #[must_use]
@@ -145,7 +162,7 @@ impl ViewFlags {
 
 impl Condition {
     /// All conditions, in the order of their numbers.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::None,
         Self::InitialOnly,
         Self::OwnerOnly,
@@ -162,11 +179,18 @@ impl Condition {
         Self::SkipReplay,
         Self::Dynamic,
         Self::Never,
+        Self::NearOnly,
     ];
 
     /// Returns whether each comparison of an object covers the properties with this condition (S39).
     pub(crate) const fn is_compared_each_tick(self) -> bool {
         !matches!(self, Self::InitialOnly | Self::Never)
+    }
+
+    /// Returns whether the result of this condition may depend on how far the object is. Another condition may
+    /// be set for a `Dynamic` property at any time.
+    pub(crate) const fn depends_on_distance(self) -> bool {
+        matches!(self, Self::NearOnly | Self::Dynamic)
     }
 
     /// Returns whether a property with this condition may be sent with the opening (the first update) of an
@@ -202,6 +226,7 @@ impl Condition {
             Self::SimulatedOrPhysicsNoReplay => (simulated || physics) && !replay,
             Self::SkipReplay => !replay,
             Self::Never => false,
+            Self::NearOnly => !flags.has(ViewFlags::FAR) || owner,
         }
     }
 
@@ -225,6 +250,7 @@ impl Condition {
             Self::SkipReplay => "SkipReplay",
             Self::Dynamic => "Dynamic",
             Self::Never => "Never",
+            Self::NearOnly => "NearOnly",
         }
     }
 }

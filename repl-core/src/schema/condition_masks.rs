@@ -24,6 +24,7 @@ pub struct ConditionMasks {
     active: Vec<HandleSet>,
     parents: Vec<Parent>,
     conditional: bool,
+    depends_on_distance: bool,
 }
 
 impl ConditionMasks {
@@ -45,6 +46,7 @@ impl ConditionMasks {
             push,
             starts_off: select(&|parent| parent.starts_off),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
+            depends_on_distance: parents.iter().any(|parent| parent.condition.depends_on_distance()),
             ordinary,
             active,
             parents,
@@ -117,6 +119,13 @@ impl ConditionMasks {
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.conditional
+    }
+
+    /// Returns whether connections that are near an object may see other properties than connections that are
+    /// far away: whether any property has the condition `NearOnly` or `Dynamic`.
+    #[must_use]
+    pub fn depend_on_distance(&self) -> bool {
+        self.depends_on_distance
     }
 
     /// Returns the handles of a property.

@@ -1,6 +1,7 @@
 //! The names of replication conditions, as an attribute may write them.
 //!
-//! *Invariant:* the names are the same as in `repl::Condition`: the names in Unreal without `COND_` (S34).
+//! *Invariant:* the names are the same as in `repl::Condition`: the names in Unreal without `COND_` (S34),
+//! and `NearOnly`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Error, Ident, Path, Result};
@@ -8,7 +9,7 @@ use syn::{Error, Ident, Path, Result};
 use crate::spelling::{is_same_spelling, nearest};
 
 /// All conditions, in the order of their numbers.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "None",
     "InitialOnly",
     "OwnerOnly",
@@ -25,6 +26,7 @@ const NAMES: [&str; 16] = [
     "SkipReplay",
     "Dynamic",
     "Never",
+    "NearOnly",
 ];
 
 /// Returns the condition with the name `key`, in any spelling style.

@@ -32,6 +32,9 @@ pub enum NotSent {
     Rate,
     /// The object was written to and is compared in the next tick, which sends what has changed.
     NextTick,
+    /// Only values of properties with the condition `NearOnly` were not sent, because the connection is [too
+    /// far](crate::Area::near_within) from the object.
+    Far,
     /// Everything that the connection sees of the object was sent. If you miss a change: nothing has marked
     /// it (a `push` property, or an object [outside of the server](crate::External)), or a condition does not
     /// allow it.

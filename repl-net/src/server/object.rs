@@ -212,8 +212,8 @@ impl Object {
         Proxy::new(self.role, is_owner)
     }
 
-    /// Returns the flags of the default view. A connection that does not own the object and does not record a
-    /// replay has these flags.
+    /// Returns the flags of the default view. A connection that does not own the object, does not record a
+    /// replay, and is near the object has these flags. If it is far, it has the flag `FAR`, too.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
@@ -247,9 +247,11 @@ impl Object {
     }
 
     /// Returns the handles in the shared opening (first update) of this object. These are the handles of
-    /// properties that have ever changed and that connections with the default view may see.
-    pub(crate) fn shared_opening(&self, conditions: &ConditionMasks) -> HandleSet {
-        let mut handles = self.mask(conditions, self.common_flags().with(ViewFlags::INITIAL), None);
+    /// properties that have ever changed and that connections with the default view may see. `is_far` says
+    /// whether these connections are far from the object.
+    pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> HandleSet {
+        let flags = self.common_flags().with(ViewFlags::INITIAL).with_if(ViewFlags::FAR, is_far);
+        let mut handles = self.mask(conditions, flags, None);
         handles.intersect(self.history.ever());
         handles
     }

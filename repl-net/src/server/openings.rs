@@ -92,18 +92,19 @@ impl Openings {
     }
 
     /// Encodes the openings (first updates) of the objects in `slots`, unless they are already in the cache.
-    /// The argument `wire` returns the wire number of a class.
-    pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
+    /// The argument `is_far` says whether they are for connections that are far from the objects. It is the
+    /// same in all calls. The argument `wire` returns the wire number of a class.
+    pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         for &slot in slots {
             if !self.written.contains(slot) {
-                self.write_object(slot, world, &wire);
+                self.write_object(slot, world, is_far, &wire);
             }
         }
     }
 
-    fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
+    fn write_object(&mut self, slot: u32, world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         let object = &world.objects[slot as usize];
-        let handles = object.shared_opening(world.conditions(slot));
+        let handles = object.shared_opening(world.conditions(slot), is_far);
         let start = self.values.bit_len();
         // An object with so many items is too large for a run of openings, so the cache does not try to
         // encode it.

@@ -46,6 +46,8 @@ impl Server {
             NotSent::Rate
         } else if self.world.is_dirty(slot) {
             NotSent::NextTick
+        } else if connection.lacks_by_distance(&self.world, slot) {
+            NotSent::Far
         } else {
             NotSent::NothingChanged
         })

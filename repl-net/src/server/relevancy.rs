@@ -62,8 +62,9 @@ impl Server {
     ///
     /// # Panics
     /// Panics if there was a connection already, if the class has objects already, if the cells of the area
-    /// are too small for its [second radius](Area::keep_within), or if one of its
-    /// [bands](Area::slower_beyond) begins beyond that radius.
+    /// are too small for its [second radius](Area::keep_within), if one of its
+    /// [bands](Area::slower_beyond) begins beyond that radius, or if everything within that radius is
+    /// [near](Area::near_within).
     #[track_caller]
     pub fn locate<T: Replicated, C: Coordinates>(
         &mut self,

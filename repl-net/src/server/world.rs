@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use repl_core::{
     BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Replicated, Scratch,
+    ViewFlags,
 };
 
 use super::cells::area::Position;
@@ -577,16 +578,18 @@ impl World {
         !self.changes.as_slice().is_empty() || self.later.due().any(|(_, due)| !due.is_empty())
     }
 
-    /// Returns the changes of an object that connections with the default view may receive.
+    /// Returns the changes of an object that connections with the default view may receive. `is_far` says
+    /// whether these connections are far from the object.
     #[inline]
-    pub(crate) fn default_list<'c>(&self, change: &'c Change) -> Cow<'c, Changelist> {
+    pub(crate) fn shared_list<'c>(&self, change: &'c Change, is_far: bool) -> Cow<'c, Changelist> {
         let object = &self.objects[change.slot as usize];
         let conditions = self.column(object.class).conditions();
         if !conditions.is_conditional() {
             return Cow::Borrowed(&change.list);
         }
         let mut list = change.list.clone();
-        list.retain(&object.mask(conditions, object.common_flags(), None));
+        let flags = object.common_flags().with_if(ViewFlags::FAR, is_far);
+        list.retain(&object.mask(conditions, flags, None));
         Cow::Owned(list)
     }
 

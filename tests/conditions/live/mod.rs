@@ -49,15 +49,17 @@ struct Every {
     dynamic: u8,
     #[replicated(condition = Never)]
     never: u8,
+    #[replicated(condition = NearOnly)]
+    near_only: u8,
 }
 
 impl Every {
     fn set_all(&mut self, value: u8) {
-        *self = Self::of([value; 16]);
+        *self = Self::of([value; 17]);
     }
 
     /// Returns the values in the order of the conditions.
-    fn values(&self) -> [u8; 16] {
+    fn values(&self) -> [u8; 17] {
         [
             self.none,
             self.initial_only,
@@ -75,10 +77,11 @@ impl Every {
             self.skip_replay,
             self.dynamic,
             self.never,
+            self.near_only,
         ]
     }
 
-    fn of(values: [u8; 16]) -> Self {
+    fn of(values: [u8; 17]) -> Self {
         let [
             none,
             initial_only,
@@ -96,6 +99,7 @@ impl Every {
             skip_replay,
             dynamic,
             never,
+            near_only,
         ] = values;
         Self {
             none,
@@ -114,6 +118,7 @@ impl Every {
             skip_replay,
             dynamic,
             never,
+            near_only,
         }
     }
 }
@@ -150,6 +155,7 @@ impl View {
             !replay,
             true,
             false,
+            true,
         ];
         Every::of(allowed.map(u8::from))
     }
@@ -172,7 +178,7 @@ fn spectators(role: Role, physics: bool) -> (Room, ObjectRef<Every>, [View; 3]) 
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Every>();
     });
-    let object = room.server.spawn(Every::of([1; 16]));
+    let object = room.server.spawn(Every::of([1; 17]));
     room.server.set_remote_role(object, role);
     room.server.set_replicates_physics(object, physics);
     let owner = room.enter();

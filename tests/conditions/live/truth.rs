@@ -82,7 +82,7 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
 #[test]
 fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     let (mut room, _) = room(1);
-    let late = room.server.spawn(Every::of([1; 16]));
+    let late = room.server.spawn(Every::of([1; 17]));
     // The first opening is lost. The next packet counts as initial, too, and has the values of its own tick
     // (S40).
     assert!(size(&room.tick_one()) > 0);

@@ -36,6 +36,8 @@ struct All {
     dynamic: u8,
     #[replicated(condition = Never)]
     never: u8,
+    #[replicated(condition = NearOnly)]
+    near_only: u8,
 }
 
 fn main() {

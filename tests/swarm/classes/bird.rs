@@ -15,7 +15,7 @@ pub(crate) const EXTENT: i16 = 250;
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Bird {
-    #[replicated]
+    #[replicated(location)]
     place: [i16; 2],
     #[replicated]
     mark: u128,
@@ -25,6 +25,8 @@ pub(crate) struct Bird {
     flock: Vec<u16>,
     #[replicated(notify = on_song)]
     song: u16,
+    #[replicated(condition = NearOnly)]
+    feathers: u128,
     shown: Shown,
     uid: u32,
 }
@@ -35,16 +37,17 @@ impl Bird {
     fn on_song(&mut self, old: &u16) {
         self.shown.notifies.push((4, hash(&old.to_le_bytes()), hash(&self.song.to_le_bytes())));
     }
-
-    /// Returns the position, in a plane.
-    pub(crate) fn position(&self) -> [f32; 2] {
-        self.place.map(f32::from)
-    }
 }
 
 impl Creature for Bird {
-    const CONDITIONS: &'static [Condition] =
-        &[Condition::None, Condition::None, Condition::OwnerOnly, Condition::None, Condition::None];
+    const CONDITIONS: &'static [Condition] = &[
+        Condition::None,
+        Condition::None,
+        Condition::OwnerOnly,
+        Condition::None,
+        Condition::None,
+        Condition::NearOnly,
+    ];
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaves_of_list(leaves.property(0), &self.place, |leaves, at, coordinate| {
@@ -56,6 +59,7 @@ impl Creature for Bird {
             leaves.value(&[at], &bird.to_le_bytes());
         });
         leaves.property(4).value(&[], &self.song.to_le_bytes());
+        leaves.property(5).value(&[], &self.feathers.to_le_bytes());
     }
 
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
@@ -70,7 +74,8 @@ impl Creature for Bird {
             1 => self.mark = (ink.canary)(property),
             2 => self.egg = (ink.canary)(property),
             3 => change_list(&mut self.flock, 12, ink, |bird, ink| *bird = ink.rng.below(99) as u16),
-            _ => self.song = ink.rng.below(50) as u16,
+            4 => self.song = ink.rng.below(50) as u16,
+            _ => self.feathers = (ink.canary)(property),
         }
     }
 
@@ -79,7 +84,7 @@ impl Creature for Bird {
     }
 
     fn place(&self) -> Option<[f32; 2]> {
-        Some(self.position())
+        Some(self.place.map(f32::from))
     }
 
     fn shown(&mut self) -> &mut Shown {

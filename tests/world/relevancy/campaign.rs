@@ -2,10 +2,10 @@
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Audience, Group, Position};
+use repl::{Area, Audience, Group, Position};
 
-use super::{Creature, creature, room};
-use crate::relevancy::model::{Kind, Model, Object, Viewer};
+use super::{Creature, RADIUS, creature, room_with};
+use crate::relevancy::model::{Kind, Model, NEAR_RADIUS, Object, Viewer};
 use crate::support::Room;
 
 const GUESTS: usize = 4;
@@ -25,8 +25,16 @@ struct World {
 impl World {
     fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let room = room(GUESTS);
-        let model = Model { viewers: vec![Viewer::default(); GUESTS], ..Model::default() };
+        let has_far = !seed.is_multiple_of(3);
+        let mut area = Area::within(RADIUS).flat();
+        if has_far {
+            area = area.near_within(NEAR_RADIUS);
+        }
+        if seed % 3 == 2 {
+            area = area.slower_beyond(40.0, 3).slower_beyond(80.0, 5);
+        }
+        let room = room_with(area, GUESTS);
+        let model = Model { viewers: vec![Viewer::default(); GUESTS], has_far, ..Model::default() };
         let loss = [0.0, 0.1, 0.4][rng.below(3) as usize];
         Self { room, model, rng, references: Vec::new(), loss, shown: vec![Vec::new(); GUESTS] }
     }
@@ -169,6 +177,7 @@ impl World {
                 creature.position = entry.positions[2];
                 creature.health += 1;
                 creature.secret += 1;
+                creature.detail += 1;
             }
         }
     }
@@ -203,7 +212,7 @@ impl World {
         self.assert_no_leak();
     }
 
-    /// A client shows nothing new of an object that it does not see.
+    /// A client shows nothing new of an object that it does not see, and no new detail of one that is far.
     fn assert_no_leak(&mut self) {
         for guest in 0..GUESTS {
             let shown: Vec<Option<Creature>> = self
@@ -215,6 +224,10 @@ impl World {
                 let is_seen = self.model.objects.contains_key(&object) && self.model.sees(guest, object);
                 let before = self.shown[guest].get(object).cloned().flatten();
                 assert!(is_seen || now.is_none() || *now == before, "guest {guest} got object {object}");
+                let detail = |shown: &Option<Creature>| shown.as_ref().map_or(0, |creature| creature.detail);
+                let is_far = is_seen && self.model.is_far(guest, object);
+                let has_news = ![0, detail(&before)].contains(&detail(now));
+                assert!(!is_far || !has_news, "guest {guest} got the detail of object {object}");
             }
             self.shown[guest] = shown;
         }
@@ -236,6 +249,8 @@ impl World {
                 if let Some(replica) = replica {
                     let live = &self.room.server[reference];
                     assert_eq!((replica.position, replica.health), (live.position, live.health));
+                    let is_far = self.model.is_far(guest, object);
+                    assert!(is_far || replica.detail == live.detail, "guest {guest}, object {object}");
                     let is_asleep = self.room.server.dormancy(reference) == Some(Dormancy::All);
                     assert_eq!(
                         self.room.guests[guest].client.is_asleep(reference),

@@ -4,6 +4,7 @@
 mod campaign;
 mod locations;
 mod model;
+mod near_only;
 mod recipes;
 mod rules;
 mod tables;
@@ -26,6 +27,8 @@ struct Creature {
     health: u32,
     #[replicated(condition = OwnerOnly)]
     secret: u32,
+    #[replicated(condition = NearOnly)]
+    detail: u32,
 }
 
 /// An object with a position in space.
@@ -43,7 +46,7 @@ struct Banner {
 }
 
 fn creature(x: f32, y: f32) -> Creature {
-    Creature { position: [x, y], health: 1, secret: 1 }
+    Creature { position: [x, y], health: 1, secret: 1, detail: 1 }
 }
 
 fn in_plane(creature: &Creature) -> Position {
@@ -56,8 +59,13 @@ fn register(client: &mut Client) {
 
 /// Returns a room with clients that are connected, and that have no viewpoints yet.
 fn room(guests: usize) -> Room {
+    room_with(Area::within(RADIUS).flat(), guests)
+}
+
+/// Returns a room in which creatures have this area.
+fn room_with(area: Area, guests: usize) -> Room {
     let mut room = Room::new(ServerConfig::default(), register);
-    room.server.locate(Area::within(RADIUS).flat(), in_plane);
+    room.server.locate(area, in_plane);
     room.server.locate(Area::within(RADIUS), |bird: &Bird| bird.position);
     room.server.register::<Banner>();
     for _ in 0..guests {

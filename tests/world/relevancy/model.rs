@@ -10,6 +10,8 @@ use super::{RADIUS, SIDE};
 
 /// The distance beyond which a cell goes out of sight.
 const KEEP_RADIUS: f32 = RADIUS * 1.25;
+/// The distance up to which viewers are near.
+pub(crate) const NEAR_RADIUS: f32 = RADIUS * 0.6;
 
 /// An object of the model. Objects are identified by their indices.
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ pub(crate) struct Model {
     pub(crate) viewers: Vec<Viewer>,
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
+    /// Whether viewers do not see everything of what is far.
+    pub(crate) has_far: bool,
 }
 
 impl Model {
@@ -81,6 +85,26 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// Whether a viewer does not see the `NearOnly` properties of an object that it sees.
+    pub(crate) fn is_far(&self, viewer: usize, object: usize) -> bool {
+        self.has_far && !self.is_owned(viewer, object) && self.is_in_far_cell(viewer, object)
+    }
+
+    fn is_in_far_cell(&self, viewer: usize, object: usize) -> bool {
+        match self.objects[&object].relevancy {
+            Kind::Located => !self.is_within(viewer, object, NEAR_RADIUS),
+            Kind::AttachedTo(parent) => self.is_in_far_cell(viewer, parent),
+            Kind::Always | Kind::OwnerOnly | Kind::Group(_) | Kind::Nobody => false,
+        }
+    }
+
+    /// Whether the centre of the cell of an object is within a distance of a viewpoint.
+    fn is_within(&self, viewer: usize, object: usize, radius: f32) -> bool {
+        let position = self.objects[&object].positions[0];
+        let centre = position.map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
+        self.viewers[viewer].viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
     }
 
     fn is_hidden(&self, viewer: usize, object: usize) -> bool {
@@ -126,9 +150,8 @@ impl Model {
             Kind::OwnerOnly | Kind::Nobody => false,
             Kind::Group(group) => self.viewers[viewer].groups.contains(&group),
             Kind::Located => {
-                let centre = entry.positions[0].map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
                 let radius = if before.contains(&(viewer, object)) { KEEP_RADIUS } else { RADIUS };
-                self.viewers[viewer].viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
+                self.is_within(viewer, object, radius)
             }
             Kind::AttachedTo(parent) => self.is_near(viewer, parent, before),
         }

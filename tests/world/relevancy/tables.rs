@@ -15,7 +15,7 @@ thread_local! {
 
 /// A value that counts how often it is written.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Counted(u32);
+pub(super) struct Counted(pub(super) u32);
 
 impl NetSerialize for Counted {
     const WIRE_NAME: &'static str = "Counted";
@@ -30,6 +30,11 @@ impl NetSerialize for Counted {
     }
 }
 repl::leaf!(Counted);
+
+/// Returns how many values were written since the last call.
+pub(super) fn take_written() -> usize {
+    WRITTEN.replace(0)
+}
 
 #[derive(Replicated, Default, Clone, Debug, PartialEq)]
 struct Ship {

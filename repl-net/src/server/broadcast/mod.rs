@@ -22,7 +22,7 @@ use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 use pool::Pool;
-pub(crate) use tables::{DueAlone, Piece, Tables};
+pub(crate) use tables::{Distance, Piece, Tables};
 
 /// The changes that one tick sends to all connections that are in step, which means that their clients have
 /// all earlier changes.
@@ -32,10 +32,11 @@ pub(crate) struct Broadcast {
     pool: Pool<Segment>,
     encoder: SegmentEncoder,
     tables: Tables,
-    /// The slots of changed objects that are in no segment and no table. Each connection encodes such a
-    /// change separately.
-    unshared: Vec<u32>,
-    openings: Openings,
+    /// The slots of changed objects that are in no segment and no table. Each connection at this distance
+    /// encodes such a change separately.
+    unshared: Vec<(u32, Distance)>,
+    /// The openings for near and for far connections.
+    openings: [Openings; 2],
     /// The frame in which segments were built last.
     frame: u64,
 }
@@ -51,27 +52,30 @@ impl Broadcast {
         &self.tables
     }
 
-    /// Returns the changed objects that are in no segment and no table, because their changes do not fit.
-    pub(crate) fn unshared(&self) -> &[u32] {
+    /// Returns the changed objects that are in no segment and no table, because their changes do not fit, and
+    /// the connections for which this holds.
+    pub(crate) fn unshared(&self) -> &[(u32, Distance)] {
         &self.unshared
     }
 
     /// Returns the cache of encoded openings (first updates of objects) for connections that do not have an
-    /// object yet.
-    pub(crate) fn openings(&mut self) -> &mut Openings {
-        &mut self.openings
+    /// object yet. `is_far` says whether these connections are far from the objects.
+    pub(crate) fn openings(&mut self, is_far: bool) -> &mut Openings {
+        &mut self.openings[usize::from(is_far)]
     }
 
     /// Encodes the changes of `world` in segments of at most `max_bits`. If `build` is called twice in a
     /// frame, or was not called in the previous frame, it encodes all changes and openings again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
-        if last + 1 != world.frame {
-            // The changes of a frame without a build have not removed outdated openings from the cache.
-            self.openings.clear();
+        for openings in &mut self.openings {
+            if last + 1 != world.frame {
+                // The changes of a frame without a build have not removed outdated openings from the cache.
+                openings.clear();
+            }
+            openings.expire(&world.changes.slots);
+            openings.expire(&world.changes.recast);
         }
-        self.openings.expire(&world.changes.slots);
-        self.openings.expire(&world.changes.recast);
         self.pool.reclaim(&mut self.segments);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Segment::clear);
@@ -107,7 +111,7 @@ impl Broadcast {
             return;
         }
         let Some(mut portions) = list.into_owned().take_portions() else {
-            self.unshared.push(change.slot);
+            self.unshared.push((change.slot, Distance::Any));
             return;
         };
         let mut size = PartSize::new(context.max_bits);
@@ -133,7 +137,7 @@ impl Broadcast {
         if !portions.is_empty() {
             // All parts of the change are dropped, because now each connection sends the whole change itself.
             self.pool.withdraw(self.segments.drain(first..));
-            self.unshared.push(change.slot);
+            self.unshared.push((change.slot, Distance::Any));
         }
     }
 }
@@ -157,7 +161,7 @@ impl Context<'_> {
     /// Returns the changes of an object that connections with the default view may receive.
     #[inline]
     fn list<'c>(&self, change: &'c Change) -> Cow<'c, Changelist> {
-        self.world.default_list(change)
+        self.world.shared_list(change, false)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The tables of a tick: the changes of the objects that are in cells, in the order of the cells (R24).
 //!
-//! Each class has a table. Cells that no connection has in sight are not encoded. Changes that far
+//! Each class has a table. If connections that are far from objects see fewer properties of the class, it has
+//! one for near and one for far connections. Cells that no connection has in sight are not encoded. Changes that far
 //! connections receive later are entries of their own, in the tick in which they are due.
 //!
-//! *Invariant:* the changes of the objects of one class for connections with one period are consecutive
-//! entries of one table, in the order of the ranks of their cells. So the changes in a row of cells are
+//! *Invariant:* the changes of the objects of one class for connections in one band are consecutive entries
+//! of one table, in the order of the ranks of their cells. So the changes in a row of cells are
 //! consecutive entries, too.
 
 use std::ops::Range;
@@ -14,6 +15,7 @@ use repl_core::{BitWriter, Changelist, HandleSet};
 
 use super::pool::Pool;
 use crate::server::cells::Home;
+use crate::server::cells::area::Band;
 use crate::server::cells::rank::Rank;
 use crate::server::cells::sight::Span;
 use crate::server::world::World;
@@ -30,6 +32,8 @@ pub(crate) struct Tables {
     writer: TableWriter,
     /// The changes in cells that some connection has in sight, in the order in which they are encoded.
     order: Vec<Placed>,
+    /// Memory for the changes for far connections.
+    far: Vec<Placed>,
     sections: Vec<Section>,
     /// The ranks of the cells with entries, for one section after another.
     ranks: Vec<Rank>,
@@ -39,11 +43,32 @@ pub(crate) struct Tables {
     due_alone: Vec<DueAlone>,
 }
 
+/// The connections for which a change is, by their distance from the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Distance {
+    /// All of them, because they see the same properties.
+    Any,
+    Near,
+    Far,
+}
+
+impl Distance {
+    /// Returns whether the change is for connections that are far, or that are not.
+    pub(crate) fn includes(self, is_far: bool) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Near => !is_far,
+            Self::Far => is_far,
+        }
+    }
+}
+
 /// A change with everything that decides its place in the tables. The fields are in the order of their
 /// importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     class: u16,
+    distance: Distance,
     period: u16,
     rank: Rank,
     cell: u32,
@@ -54,16 +79,27 @@ struct Placed {
 /// The changes of an object that are due for connections with a period, and that are in no table.
 #[derive(Debug)]
 pub(crate) struct DueAlone {
-    pub(crate) cell: u32,
-    pub(crate) period: u16,
+    cell: u32,
+    period: u16,
+    distance: Distance,
     pub(crate) slot: u32,
     pub(crate) list: Changelist,
+}
+
+impl DueAlone {
+    /// Returns whether the changes are due for a connection. `band_of` returns the connection's band of a
+    /// cell, if the cell is in sight.
+    pub(crate) fn is_for(&self, band_of: impl FnOnce(u32) -> Option<Band>) -> bool {
+        let band = band_of(self.cell);
+        band.is_some_and(|band| band.period == self.period && self.distance.includes(band.is_far))
+    }
 }
 
 /// The entries of one table for connections with one period.
 #[derive(Clone, Debug)]
 struct Section {
     table: u32,
+    distance: Distance,
     period: u16,
     /// The first entry.
     start: u32,
@@ -91,12 +127,13 @@ impl Tables {
     /// joined, except late ones with others. Costs O(sections × spans × log cells).
     pub(crate) fn pieces(&self, spans: &[Span], pieces: &mut Vec<Piece>) {
         pieces.clear();
-        for Section { table, period, start, cells } in &self.sections {
+        for Section { table, distance, period, start, cells } in &self.sections {
             let (ranks, ends) = (&self.ranks[cells.clone()], &self.ends[cells.clone()]);
             let is_late = *period > 1;
             let before = |at: usize| at.checked_sub(1).map_or(*start, |last| ends[last]);
             let mut next = 0;
-            for span in spans.iter().filter(|span| span.period == *period) {
+            let is_for = |Band { period: own, is_far }| own == *period && distance.includes(is_far);
+            for span in spans.iter().filter(|span| is_for(span.band)) {
                 let first = skip_below(ranks, next, span.first);
                 next = skip_below(ranks, first, span.end());
                 let entries = before(first)..before(next);
@@ -126,7 +163,7 @@ impl Tables {
         world: &World,
         classes: &ClassList,
         max_bits: usize,
-        unshared: &mut Vec<u32>,
+        unshared: &mut Vec<(u32, Distance)>,
     ) {
         self.sections.clear();
         self.ranks.clear();
@@ -135,7 +172,7 @@ impl Tables {
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
-            (self.order, self.sections) = (Vec::new(), Vec::new());
+            (self.order, self.far, self.sections) = (Vec::new(), Vec::new(), Vec::new());
             (self.ranks, self.ends) = (Vec::new(), Vec::new());
         }
         if world.cells.are_unused() {
@@ -149,7 +186,8 @@ impl Tables {
         };
         let placed = |slot: u32, period: u16, change: u32| {
             let class = world.objects[slot as usize].class;
-            cell_of(slot).map(|(cell, rank)| Placed { class, period, rank, cell, change })
+            let distance = Distance::Any;
+            cell_of(slot).map(|(cell, rank)| Placed { class, distance, period, rank, cell, change })
         };
         let changes = (0..).zip(world.changes.as_slice());
         let changes = changes.filter(|(_, change)| !world.changes.newborn.contains(change.slot));
@@ -158,32 +196,36 @@ impl Tables {
             let due = (0..).zip(due).filter_map(|(at, change)| placed(change.slot, period, at));
             order.extend(due.filter(|placed| world.cells.has_long_period(placed.cell, period)));
         }
+        if world.cells.have_far() {
+            split_by_distance(&mut order, &mut self.far, world);
+        }
         order.sort_unstable();
-        for class in order.chunk_by(|one, other| one.class == other.class) {
+        for class in order.chunk_by(|one, other| (one.class, one.distance) == (other.class, other.distance)) {
             self.build_class(class, world, classes, max_bits.saturating_sub(3 * SEGMENT_BITS), unshared);
         }
         self.order = order;
     }
 
-    /// Encodes the changes of the objects of one class.
+    /// Encodes the changes of the objects of one class for connections at one distance.
     fn build_class(
         &mut self,
         order: &[Placed],
         world: &World,
         classes: &ClassList,
         max_bits: usize,
-        unshared: &mut Vec<u32>,
+        unshared: &mut Vec<(u32, Distance)>,
     ) {
         let change = |placed: &Placed| match placed.period {
             1 => world.changes.as_slice().get(placed.change as usize),
             period => world.later.due_for(period).get(placed.change as usize),
         };
+        let Some(&Placed { class, distance, .. }) = order.first() else { return };
+        let is_far = distance == Distance::Far;
         let lists = order
             .iter()
             .filter_map(change)
-            .map(|change| (change.slot, world.default_list(change).into_owned()));
+            .map(|change| (change.slot, world.shared_list(change, is_far).into_owned()));
         let mut lists: Vec<_> = lists.collect();
-        let Some(class) = order.first().map(|placed| placed.class) else { return };
         let Some(common) = majority(lists.iter().map(|(_, list)| list.handles())).cloned() else { return };
         let head = TableHead {
             class: classes.wire(class.into()),
@@ -206,10 +248,10 @@ impl Tables {
             let is_written = self.writer.entry(slot, change, max_bits, write, into);
             match is_written {
                 Ok(()) => self.add_to_section(placed, number, into.len()),
-                Err(_) if placed.period == 1 => unshared.push(slot),
+                Err(_) if placed.period == 1 => unshared.push((slot, distance)),
                 Err(TableChange { list, .. }) => {
                     let Placed { cell, period, .. } = *placed;
-                    self.due_alone.push(DueAlone { cell, period, slot, list });
+                    self.due_alone.push(DueAlone { cell, period, distance, slot, list });
                 }
             }
         }
@@ -223,11 +265,11 @@ impl Tables {
 
     /// Records the place of the last entry of a table, which now has `end` entries.
     fn add_to_section(&mut self, placed: &Placed, table: u32, end: u32) {
-        let Placed { rank, period, .. } = *placed;
+        let Placed { rank, distance, period, .. } = *placed;
         let is_new = self.sections.last().is_none_or(|last| (last.table, last.period) != (table, period));
         if is_new {
             let at = self.ranks.len();
-            self.sections.push(Section { table, period, start: end - 1, cells: at..at });
+            self.sections.push(Section { table, distance, period, start: end - 1, cells: at..at });
         }
         if let (false, Some(last), Some(known)) = (is_new, self.ranks.last(), self.ends.last_mut())
             && *last == rank
@@ -239,6 +281,24 @@ impl Tables {
         self.ends.push(end);
         self.sections.iter_mut().next_back().into_iter().for_each(|last| last.cells.end += 1);
     }
+}
+
+/// Replaces each change of which far connections see fewer properties by a change for near connections and one
+/// for far connections, as far as the cell has such viewers. `far` is memory for the changes that are added.
+fn split_by_distance(order: &mut Vec<Placed>, far: &mut Vec<Placed>, world: &World) {
+    order.retain_mut(|placed| {
+        let Placed { class, cell, period, .. } = *placed;
+        if !world.column(class).conditions().depend_on_distance() {
+            return true;
+        }
+        let has = |is_far| world.cells.has_viewers_in(cell, Band { period, is_far });
+        if has(true) {
+            far.push(Placed { distance: Distance::Far, ..*placed });
+        }
+        placed.distance = Distance::Near;
+        has(false)
+    });
+    order.append(far);
 }
 
 /// Returns the first place from `start` on with a rank that is not below `limit`. The ranks are in ascending

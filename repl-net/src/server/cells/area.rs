@@ -25,22 +25,37 @@ pub(crate) enum Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nearness {
     pub(crate) ring: Ring,
-    /// The connection receives the changes of objects in the cell every so many ticks.
+    pub(crate) band: Band,
+}
+
+/// What a connection receives of the objects in a cell because of their distance. Nearer ones are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Band {
+    /// The connection receives the changes of the objects every so many ticks.
     pub(crate) period: u16,
+    /// Whether the connection does not receive properties with the condition `NearOnly`.
+    pub(crate) is_far: bool,
+}
+
+impl Band {
+    /// The band of what is near, and of objects without positions: everything is received in each tick.
+    pub(crate) const NEAREST: Self = Self { period: 1, is_far: false };
 }
 
 impl Nearness {
     /// The nearness of objects without positions.
-    pub(crate) const HERE: Self = Self { ring: Ring::Near, period: 1 };
+    pub(crate) const HERE: Self = Self { ring: Ring::Near, band: Band::NEAREST };
 
-    /// Returns whether objects in a cell may come into sight, or changes that wait for a long period must be
-    /// sent, when the cell was so near `before`.
+    /// Returns whether objects in a cell may come into sight, changes that wait for a long period must be
+    /// sent, or other properties than before may be seen, when the cell was so near `before`.
     pub(crate) fn is_reconsidered_after(self, before: Option<Self>) -> bool {
         match before {
             None => self.ring == Ring::Near,
             Some(before) => {
                 let comes_into_sight = before.ring != Ring::Near && self.ring == Ring::Near;
-                comes_into_sight || before.period > 1 && before.period != self.period
+                let (before, after) = (before.band, self.band);
+                let has_waiting = before.period > 1 && before.period != after.period;
+                comes_into_sight || has_waiting || before.is_far != after.is_far
             }
         }
     }
@@ -48,7 +63,7 @@ impl Nearness {
 
 /// A distance from which on the changes of objects are sent less often.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Band {
+struct Rate {
     beyond: f32,
     period: u16,
 }
@@ -72,10 +87,12 @@ const MAX_PERIOD: u16 = 1_000;
 pub struct Area {
     radius: f32,
     keep_radius: f32,
+    /// The distance up to which connections are near.
+    near_radius: f32,
     cell: f32,
     is_flat: bool,
     /// The bands, from the nearest to the farthest. Bands that are not used have the period one.
-    bands: [Band; MAX_BANDS],
+    bands: [Rate; MAX_BANDS],
 }
 
 impl Area {
@@ -91,8 +108,9 @@ impl Area {
             radius.is_finite() && radius > 0.0,
             "the radius of an area is finite and positive, not {radius}"
         );
-        let bands = [Band { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
-        Self { radius, keep_radius: radius * 1.25, cell: radius / 4.0, is_flat: false, bands }
+        let bands = [Rate { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
+        let near_radius = f32::INFINITY;
+        Self { radius, keep_radius: radius * 1.25, near_radius, cell: radius / 4.0, is_flat: false, bands }
     }
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
@@ -163,7 +181,7 @@ impl Area {
     pub fn slower_beyond(mut self, distance: f32, ticks: u16) -> Self {
         let count = self.periods().count();
         assert!(count < MAX_BANDS, "an area has at most {MAX_BANDS} bands");
-        let before = count.checked_sub(1).map_or(Band { beyond: 0.0, period: 1 }, |last| self.bands[last]);
+        let before = count.checked_sub(1).map_or(Rate { beyond: 0.0, period: 1 }, |last| self.bands[last]);
         assert!(
             distance.is_finite() && distance > before.beyond,
             "a band begins farther away than the band before, which begins at {}, not at {distance}",
@@ -174,8 +192,38 @@ impl Area {
             "a band is slower than what is nearer, of which changes are sent every {} ticks, and has at most {MAX_PERIOD} ticks, not {ticks}",
             before.period
         );
-        self.bands[count] = Band { beyond: distance, period: ticks };
+        self.bands[count] = Rate { beyond: distance, period: ticks };
         self
+    }
+
+    /// Sends properties with the [condition](repl_core::Condition::NearOnly) `NearOnly` only to connections
+    /// with a viewpoint within `distance` of the object, and to its owner. When an object comes nearer, the
+    /// connection receives the values that it lacks. When it goes away, the client keeps the values that it
+    /// has. All connections that are far from an object receive the same bytes. The border is as exact as
+    /// that of the radius. [`Server::set_area`](crate::Server::set_area) panics if it is at the [second
+    /// radius](Self::keep_within) or beyond it, where nothing is in sight.
+    ///
+    /// ```
+    /// # use repl_net::Area;
+    /// // Near: everything in each tick. Beyond 50 units: without details, in every tenth tick.
+    /// let area = Area::within(200.0).near_within(50.0).slower_beyond(50.0, 10);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if `distance` is not finite and positive.
+    #[must_use]
+    #[track_caller]
+    pub fn near_within(self, distance: f32) -> Self {
+        assert!(
+            distance.is_finite() && distance > 0.0,
+            "the distance of what is near is finite and positive, not {distance}"
+        );
+        Self { near_radius: distance, ..self }
+    }
+
+    /// Returns whether some connections that see an object may be too far away for `NearOnly` properties.
+    pub(crate) fn has_far(&self) -> bool {
+        self.near_radius.is_finite()
     }
 
     /// Returns the periods of the bands, in ascending order.
@@ -200,6 +248,11 @@ impl Area {
                 band.beyond
             );
         }
+        assert!(
+            !self.has_far() || self.near_radius < *keep_radius,
+            "objects within {} are near, but objects farther than {keep_radius} are not in sight: pass a smaller distance to `near_within`, or a greater radius to `keep_within`",
+            self.near_radius
+        );
     }
 
     /// Returns whether all cells are in a plane, so that the last coordinate of their positions is zero.
@@ -263,8 +316,9 @@ impl Area {
             return None;
         }
         let ring = if is_within(self.radius) { Ring::Near } else { Ring::Kept };
-        let band = self.bands.iter().rev().find(|band| !is_within(band.beyond));
-        Some(Nearness { ring, period: band.map_or(1, |band| band.period) })
+        let rate = self.bands.iter().rev().find(|band| !is_within(band.beyond));
+        let is_far = !is_within(self.near_radius);
+        Some(Nearness { ring, band: Band { period: rate.map_or(1, |rate| rate.period), is_far } })
     }
 }
 

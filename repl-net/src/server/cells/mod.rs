@@ -17,7 +17,7 @@ use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, Nearness, Position};
+use area::{Area, Band, Nearness, Position};
 use positions::Positions;
 pub use rank::Group;
 use rank::{CellKey, Rank, RankHashing};
@@ -47,7 +47,8 @@ pub enum Relevancy {
     /// pass the reference with [`erase`](ObjectRef::erase).
     ///
     /// An attached object is wherever the other object is: its changes are sent as often, if the other object
-    /// is in a [band](Area::slower_beyond).
+    /// is in a [band](Area::slower_beyond), and connections that are [far](Area::near_within) from the other
+    /// object do not receive its `NearOnly` properties.
     AttachedTo(ObjectRef<()>),
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.
@@ -105,26 +106,36 @@ struct Cell {
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
-    /// The periods of the viewers that are longer than a tick, each with the number of viewers that have it.
-    long_periods: Vec<(u16, u32)>,
+    /// The bands of the viewers except the nearest band, each with the number of viewers that have it.
+    bands: Vec<(Band, u32)>,
 }
 
 impl Cell {
-    /// Counts a viewer with a period.
-    fn add_period(&mut self, period: u16) {
-        match self.long_periods.iter_mut().find(|(known, _)| *known == period) {
+    /// Counts a viewer in a band.
+    fn add_band(&mut self, band: Band) {
+        match self.bands.iter_mut().find(|(known, _)| *known == band) {
             Some((_, count)) => *count += 1,
-            None if period > 1 => self.long_periods.push((period, 1)),
+            None if band != Band::NEAREST => self.bands.push((band, 1)),
             None => {}
         }
     }
 
-    fn remove_period(&mut self, period: u16) {
-        if let Some(at) = self.long_periods.iter().position(|(known, _)| *known == period) {
-            self.long_periods[at].1 -= 1;
-            if self.long_periods[at].1 == 0 {
-                self.long_periods.swap_remove(at);
+    fn remove_band(&mut self, band: Band) {
+        if let Some(at) = self.bands.iter().position(|(known, _)| *known == band) {
+            self.bands[at].1 -= 1;
+            if self.bands[at].1 == 0 {
+                self.bands.swap_remove(at);
             }
+        }
+    }
+
+    /// Returns the number of viewers in a band.
+    fn viewers_in(&self, band: Band) -> u32 {
+        let counts = self.bands.iter();
+        if band == Band::NEAREST {
+            self.viewers.len() as u32 - counts.map(|(_, count)| count).sum::<u32>()
+        } else {
+            counts.filter(|(known, _)| *known == band).map(|(_, count)| count).sum()
         }
     }
 }
@@ -152,6 +163,8 @@ pub(crate) struct Cells {
     areas: Vec<Option<Area>>,
     /// Whether any area has bands with long periods.
     have_bands: bool,
+    /// Whether connections are far from some objects in their sight.
+    have_far: bool,
     /// The numbers of the cells by their ranks.
     numbers: HashMap<Rank, u32, RankHashing>,
     /// See [`tolerance`](Self::tolerance).
@@ -175,6 +188,7 @@ impl Cells {
             self.areas.resize(at + 1, None);
         }
         self.have_bands |= area.periods().next().is_some();
+        self.have_far |= area.has_far();
         self.areas[at] = Some(area);
         self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
     }
@@ -270,6 +284,13 @@ impl Cells {
         self.have_bands
     }
 
+    /// Returns whether connections may be far from some objects in their sight, so that they do not receive
+    /// the `NearOnly` properties of these objects.
+    #[inline]
+    pub(crate) fn have_far(&self) -> bool {
+        self.have_far
+    }
+
     /// Returns whether there is no cell, so that all clients see all objects except those of their own.
     pub(crate) fn are_unused(&self) -> bool {
         self.numbers.is_empty()
@@ -278,7 +299,15 @@ impl Cells {
     /// Returns the periods longer than a tick with which connections receive the changes of objects in a
     /// cell.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
-        self.cells[cell as usize].long_periods.iter().map(|(period, _)| *period)
+        let bands = &self.cells[cell as usize].bands;
+        let long = bands.iter().enumerate().filter(|(_, (band, _))| band.period > 1);
+        let is_first = |at: usize, period: u16| bands[..at].iter().all(|(band, _)| band.period != period);
+        long.filter(move |(at, (band, _))| is_first(*at, band.period)).map(|(_, (band, _))| band.period)
+    }
+
+    /// Returns whether some connection receives the changes of objects in a cell as those in a band do.
+    pub(crate) fn has_viewers_in(&self, cell: u32, band: Band) -> bool {
+        self.cells[cell as usize].viewers_in(band) > 0
     }
 
     /// Returns whether some connection receives the changes of objects in a cell with this long period.
@@ -461,7 +490,7 @@ impl Cells {
     fn number_of(&mut self, key: CellKey) -> u32 {
         let rank = self.rank_of(key);
         *self.numbers.entry(rank).or_insert_with(|| {
-            let cell = Cell { key, rank, members: Vec::new(), viewers: Vec::new(), long_periods: Vec::new() };
+            let cell = Cell { key, rank, members: Vec::new(), viewers: Vec::new(), bands: Vec::new() };
             match self.free.pop() {
                 Some(number) => {
                     self.cells[number as usize] = cell;
@@ -486,11 +515,11 @@ impl Cells {
     /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
     fn set_viewer(&mut self, cell: u32, id: ConnectionId, nearness: Nearness) {
         let cell = &mut self.cells[cell as usize];
-        cell.add_period(nearness.period);
+        cell.add_band(nearness.band);
         match cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             Ok(index) => {
                 let before = std::mem::replace(&mut cell.viewers[index].nearness, nearness);
-                cell.remove_period(before.period);
+                cell.remove_band(before.band);
             }
             Err(index) => cell.viewers.insert(index, Viewer { id, nearness }),
         }
@@ -500,7 +529,7 @@ impl Cells {
         let cell = &mut self.cells[number as usize];
         if let Ok(index) = cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             let Viewer { nearness, .. } = cell.viewers.remove(index);
-            cell.remove_period(nearness.period);
+            cell.remove_band(nearness.band);
             self.free_if_unused(number);
         }
     }

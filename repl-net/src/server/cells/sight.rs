@@ -4,7 +4,7 @@
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
 use super::Cells;
-use super::area::{Nearness, Position};
+use super::area::{Band, Nearness, Position};
 use super::rank::{CellKey, Group, Rank};
 use crate::session::connection_id::ConnectionId;
 
@@ -16,17 +16,17 @@ pub(crate) struct Sight {
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
     cells: Vec<Seen>,
-    /// The ranks and periods of `cells`, which are read in each tick.
+    /// The ranks and bands of `cells`, which are read in each tick.
     spans: Vec<Span>,
 }
 
-/// Cells in sight that have consecutive ranks, and for whose changes the connection has the same period.
+/// Cells in sight that have consecutive ranks, and that are in the same band for the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// The rank of the first cell.
     pub(crate) first: Rank,
     cells: u32,
-    pub(crate) period: u16,
+    pub(crate) band: Band,
 }
 
 impl Span {
@@ -96,6 +96,11 @@ impl Sight {
         Some(self.cells[index].nearness)
     }
 
+    /// Returns the numbers of the cells that are far.
+    pub(crate) fn far_cells(&self) -> impl Iterator<Item = u32> {
+        self.cells.iter().filter(|seen| seen.nearness.band.is_far).map(|seen| seen.number)
+    }
+
     /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys.
     pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
         self.cells.iter().map(|seen| seen.number)
@@ -163,10 +168,10 @@ impl Sight {
         let Self { cells: seen, spans, .. } = self;
         spans.clear();
         for Seen { key, nearness, .. } in seen {
-            let (rank, period) = (cells.rank_of(*key), nearness.period);
+            let (rank, band) = (cells.rank_of(*key), nearness.band);
             match spans.last_mut() {
-                Some(last) if last.end() == rank && last.period == period => last.cells += 1,
-                _ => spans.push(Span { first: rank, cells: 1, period }),
+                Some(last) if last.end() == rank && last.band == band => last.cells += 1,
+                _ => spans.push(Span { first: rank, cells: 1, band }),
             }
         }
     }

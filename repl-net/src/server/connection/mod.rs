@@ -149,6 +149,10 @@ impl Connection {
         self.packet_limit = RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout);
         self.outbox.binding = binding;
         self.outbox.enable_status();
+        for slot in self.view().in_far_cells(world) {
+            let is_far = self.view().is_far_now(world, slot);
+            self.objects.set_far(slot, is_far);
+        }
         for slot in self.view().carried(world) {
             self.objects.set_view(slot, self.view().is_shared_now(world, slot));
         }
@@ -248,11 +252,23 @@ impl Connection {
 
     /// Begins to send an object in `slot` to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32) {
+        self.review_distance(world, slot);
         self.objects.set_view(slot, self.view().is_shared_now(world, slot));
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
         if self.objects.show(slot, self.outbox.next(), is_alone) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
+        }
+    }
+
+    /// Updates what the client may see of an object if the client has come near it or gone away. The last
+    /// state of an object that is torn off is sent as the client saw the object before.
+    fn review_distance(&mut self, world: &mut World, slot: u32) {
+        let is_far = self.view().is_far_now(world, slot);
+        if is_far != self.view().is_far(slot) && !self.view().is_tearing_off(slot) {
+            let before = self.view().mask(world, slot);
+            self.objects.set_far(slot, is_far);
+            self.review(world, slot, &before);
         }
     }
 

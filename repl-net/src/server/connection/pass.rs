@@ -13,7 +13,7 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
-use crate::server::broadcast::{DueAlone, Piece, Tables};
+use crate::server::broadcast::{Piece, Tables};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -180,8 +180,10 @@ impl Connection {
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.objects.changed(&changes.slots, |slot| changes.list(slot));
-        for &slot in context.broadcast.unshared() {
-            self.objects.changed_alone(slot);
+        for &(slot, distance) in context.broadcast.unshared() {
+            if distance.includes(self.view().is_far(slot)) {
+                self.objects.changed_alone(slot);
+            }
         }
     }
 
@@ -260,9 +262,9 @@ impl Connection {
 
     /// Makes the changes pending that are due in this tick and are in no table.
     pub(super) fn catch_up_due_alone(&mut self, tables: &Tables, world: &World) {
-        for DueAlone { cell, period, slot, list } in tables.due_alone() {
-            if self.view().period_of(world, *cell) == Some(*period) {
-                self.catch_up_due(*slot, list);
+        for due in tables.due_alone() {
+            if due.is_for(|cell| self.view().band_of(world, cell)) {
+                self.catch_up_due(due.slot, &due.list);
             }
         }
     }

@@ -72,6 +72,16 @@ impl Connection {
         self.objects.why_not_sent(slot)
     }
 
+    /// Returns whether the client lacks values of an object because it is far from the object.
+    pub(crate) fn lacks_by_distance(&self, world: &World, slot: u32) -> bool {
+        let (object, conditions) = (&world.objects[slot as usize], world.conditions(slot));
+        let lacks = |property| object.changed_at(property) > Some(self.objects.left_at(slot, property));
+        let hidden = self.view().is_far(slot).then(|| self.view().hidden_by_distance(world, slot));
+        hidden.is_some_and(|hidden| {
+            hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
+        })
+    }
+
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.
     pub(super) fn take_evicted(&mut self, context: &PassContext<'_>) {
         for (slot, place, list) in &context.world.changes.evicted {

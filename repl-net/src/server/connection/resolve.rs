@@ -233,7 +233,8 @@ impl Connection {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
-                let handles = object.shared_opening(world.conditions(slot));
+                // If it was the smaller opening for far connections, a few values are sent again.
+                let handles = object.shared_opening(world.conditions(slot), false);
                 let (generation, list) = (object.generation, world.whole(slot, &handles));
                 self.list_lost(losses, slot, generation, list);
             }

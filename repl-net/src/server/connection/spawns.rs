@@ -42,8 +42,19 @@ impl Connection {
 
     /// Sends the pending spawns in `slots`, which are in ascending order.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
-        let (classes, openings) = (context.classes, context.broadcast.openings());
-        openings.write(slots, context.world, |class| classes.wire(class.into()));
+        if !self.view().is_far_from_any() {
+            self.send_openings_at(slots, false, context);
+            return;
+        }
+        let (far, near): (Vec<u32>, Vec<u32>) = slots.iter().partition(|&&slot| self.view().is_far(slot));
+        self.send_openings_at(&near, false, context);
+        self.send_openings_at(&far, true, context);
+    }
+
+    /// Sends pending spawns. `is_far` says whether the client is far from all of them, or from none.
+    fn send_openings_at(&mut self, slots: &[u32], is_far: bool, context: &mut PassContext<'_>) {
+        let (classes, openings) = (context.classes, context.broadcast.openings(is_far));
+        openings.write(slots, context.world, is_far, |class| classes.wire(class.into()));
         let (written, values) = openings.lend();
         let mut at = 0;
         while at < slots.len() && !self.outbox.is_exhausted() {

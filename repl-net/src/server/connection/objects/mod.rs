@@ -441,6 +441,18 @@ impl ObjectStates {
         true
     }
 
+    /// Records whether the client is so far from an object that it may not see `NearOnly` properties. After
+    /// this call, the caller must [set the view](Self::set_view).
+    pub(super) fn set_far(&mut self, slot: u32, is_far: bool) {
+        self.view.set_far(slot, is_far);
+    }
+
+    /// Returns the frame in which the client last saw a property that it may not see now, or zero if this
+    /// frame is not known.
+    pub(super) fn left_at(&self, slot: u32, property: PropertyIndex) -> u64 {
+        self.tracked.get(slot).map_or(0, |tracked| tracked.left_at(property))
+    }
+
     /// Switches a property with a custom condition on or off for this connection alone. After this call, the
     /// caller must [set the view](Self::set_view).
     pub(super) fn switch(

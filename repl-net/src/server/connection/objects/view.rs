@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
-use crate::server::cells::area::{Position, Ring};
+use crate::server::cells::area::{Band, Position, Ring};
 use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Home, Relevancy};
 use crate::server::object::Object;
@@ -46,6 +46,9 @@ struct Rare {
     /// For each slot, the handles of those properties with custom conditions that are switched differently
     /// for this connection than in their declaration.
     switched: BTreeMap<u32, HandleSet>,
+    /// Objects that are so far away that the client may not see their `NearOnly` properties, including
+    /// objects that it does not have.
+    far: SparseSlots,
     /// The objects that are torn off, until the client has their last state. For each, the number of the next
     /// packet at the time when everything of the object had been sent, or `None` while something must still
     /// be sent.
@@ -136,8 +139,63 @@ impl View {
     }
 
     /// Returns the view flags of this connection for an object (S36).
-    fn flags(&self, object: &Object) -> ViewFlags {
+    fn flags(&self, slot: u32, object: &Object) -> ViewFlags {
+        self.flags_when_near(object).with_if(ViewFlags::FAR, self.is_far(slot))
+    }
+
+    fn flags_when_near(&self, object: &Object) -> ViewFlags {
         object.flags(object.owner == Some(self.id), self.is_replay)
+    }
+
+    /// Returns whether the client may not see the `NearOnly` properties of an object, as it was found out
+    /// last.
+    pub(crate) fn is_far(&self, slot: u32) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.far.contains(slot))
+    }
+
+    /// Returns whether there is any object that [is far](Self::is_far).
+    pub(crate) fn is_far_from_any(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| !rare.far.is_empty())
+    }
+
+    /// Returns the properties of an object that this connection does not see because it is far from the object.
+    pub(crate) fn hidden_by_distance(&self, world: &World, slot: u32) -> HandleSet {
+        let object = &world.objects[slot as usize];
+        let (conditions, switched) = (world.conditions(slot), self.switched_of(slot));
+        let mut hidden = object.mask(conditions, self.flags_when_near(object), switched);
+        hidden.difference(&self.mask(world, slot));
+        hidden
+    }
+
+    /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far, and
+    /// the client owns neither the object nor one that carries it.
+    pub(crate) fn is_far_now(&self, world: &World, slot: u32) -> bool {
+        let owns = |carrier: u32| world.objects[carrier as usize].owner == Some(self.id);
+        world.cells.have_far()
+            && world.conditions(slot).depend_on_distance()
+            && self.has_far_cell(world, slot)
+            && !world.cells.carriers(slot).any(owns)
+    }
+
+    fn has_far_cell(&self, world: &World, slot: u32) -> bool {
+        match world.cells.home(slot) {
+            Home::Cell(cell) => self.band_of(world, cell).is_some_and(|band| band.is_far),
+            Home::Everyone | Home::Nobody => false,
+        }
+    }
+
+    /// Returns the objects in cells in sight that are far.
+    pub(crate) fn in_far_cells(&self, world: &World) -> Vec<u32> {
+        let far = self.sight.iter().flat_map(|sight| sight.far_cells());
+        far.flat_map(|cell| world.cells.members(cell)).copied().collect()
+    }
+
+    /// Records whether the client may not see the `NearOnly` properties of an object.
+    pub(super) fn set_far(&mut self, slot: u32, is_far: bool) {
+        if is_far != self.is_far(slot) {
+            self.rare.get_or_insert_default().far.set(slot, is_far);
+            self.free_rare();
+        }
     }
 
     /// Returns the handles of an object that are switched differently for this connection than declared.
@@ -153,14 +211,14 @@ impl View {
     /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        object.mask(world.conditions(slot), self.flags(object), self.switched_of(slot))
+        object.mask(world.conditions(slot), self.flags(slot, object), self.switched_of(slot))
     }
 
     /// Returns the handles of an object that its first opening (update that creates it on the client) for
     /// this connection would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        let flags = self.flags(object).with(ViewFlags::INITIAL);
+        let flags = self.flags(slot, object).with(ViewFlags::INITIAL);
         object.mask(world.conditions(slot), flags, self.switched_of(slot))
     }
 
@@ -176,9 +234,11 @@ impl View {
                 self.sight.as_ref().is_some_and(|sight| sight.nearness_of(&world.cells, cell).is_some())
             }
         };
+        let conditions = world.conditions(slot);
         is_in_sight
             && self.switched_of(slot).is_none()
-            && (!world.conditions(slot).is_conditional() || self.flags(object) == object.common_flags())
+            && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
+            && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
     }
 
     /// Returns whether the connection takes the shared data of an object that it knows.
@@ -201,9 +261,9 @@ impl View {
         self.sight.as_ref().map_or(&[], |sight| sight.spans())
     }
 
-    /// Returns the period with which the changes of a cell are received, if it is in sight.
-    pub(crate) fn period_of(&self, world: &World, cell: u32) -> Option<u16> {
-        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.period)
+    /// Returns the band of a cell, if it is in sight.
+    pub(crate) fn band_of(&self, world: &World, cell: u32) -> Option<Band> {
+        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.band)
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
@@ -254,19 +314,22 @@ impl View {
         self.owned.remove(slot);
         if let Some(rare) = &mut self.rare {
             rare.switched.remove(&slot);
+            rare.far.remove(slot);
             self.free_rare();
         }
     }
 
     /// Frees the memory of rare state if there is none.
     fn free_rare(&mut self) {
-        if self.rare.as_ref().is_some_and(|rare| rare.switched.is_empty() && rare.tear_offs.is_empty()) {
+        let is_empty =
+            |rare: &Rare| rare.switched.is_empty() && rare.tear_offs.is_empty() && rare.far.is_empty();
+        if self.rare.as_deref().is_some_and(is_empty) {
             self.rare = None;
         }
     }
 
     /// Returns whether an object is torn off, and the client does not have all of its last state yet.
-    pub(super) fn is_tearing_off(&self, slot: u32) -> bool {
+    pub(crate) fn is_tearing_off(&self, slot: u32) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.tear_offs.contains_key(&slot))
     }
 
