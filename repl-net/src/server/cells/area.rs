@@ -25,8 +25,11 @@ pub(crate) enum Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nearness {
     pub(crate) ring: Ring,
-    pub(crate) band: Band,
+    period: u16,
+    is_far: bool,
 }
+
+const _: () = assert!(size_of::<Nearness>() == 4, "the lists of viewers are read for each object that moves");
 
 /// What a connection receives of the objects in a cell because of their distance. Nearer ones are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +47,13 @@ impl Band {
 
 impl Nearness {
     /// The nearness of objects without positions.
-    pub(crate) const HERE: Self = Self { ring: Ring::Near, band: Band::NEAREST };
+    pub(crate) const HERE: Self = Self { ring: Ring::Near, period: 1, is_far: false };
+
+    /// Returns what the connection receives of the objects in the cell.
+    #[inline]
+    pub(crate) const fn band(self) -> Band {
+        Band { period: self.period, is_far: self.is_far }
+    }
 
     /// Returns whether objects in a cell may come into sight, changes that wait for a long period must be
     /// sent, or other properties than before may be seen, when the cell was so near `before`.
@@ -53,9 +62,8 @@ impl Nearness {
             None => self.ring == Ring::Near,
             Some(before) => {
                 let comes_into_sight = before.ring != Ring::Near && self.ring == Ring::Near;
-                let (before, after) = (before.band, self.band);
-                let has_waiting = before.period > 1 && before.period != after.period;
-                comes_into_sight || has_waiting || before.is_far != after.is_far
+                let has_waiting = before.period > 1 && before.period != self.period;
+                comes_into_sight || has_waiting || before.is_far != self.is_far
             }
         }
     }
@@ -318,7 +326,7 @@ impl Area {
         let ring = if is_within(self.radius) { Ring::Near } else { Ring::Kept };
         let rate = self.bands.iter().rev().find(|band| !is_within(band.beyond));
         let is_far = !is_within(self.near_radius);
-        Some(Nearness { ring, band: Band { period: rate.map_or(1, |rate| rate.period), is_far } })
+        Some(Nearness { ring, period: rate.map_or(1, |rate| rate.period), is_far })
     }
 }
 

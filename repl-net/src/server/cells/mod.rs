@@ -515,11 +515,11 @@ impl Cells {
     /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
     fn set_viewer(&mut self, cell: u32, id: ConnectionId, nearness: Nearness) {
         let cell = &mut self.cells[cell as usize];
-        cell.add_band(nearness.band);
+        cell.add_band(nearness.band());
         match cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             Ok(index) => {
                 let before = std::mem::replace(&mut cell.viewers[index].nearness, nearness);
-                cell.remove_band(before.band);
+                cell.remove_band(before.band());
             }
             Err(index) => cell.viewers.insert(index, Viewer { id, nearness }),
         }
@@ -529,7 +529,7 @@ impl Cells {
         let cell = &mut self.cells[number as usize];
         if let Ok(index) = cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             let Viewer { nearness, .. } = cell.viewers.remove(index);
-            cell.remove_band(nearness.band);
+            cell.remove_band(nearness.band());
             self.free_if_unused(number);
         }
     }

@@ -98,7 +98,7 @@ impl Sight {
 
     /// Returns the numbers of the cells that are far.
     pub(crate) fn far_cells(&self) -> impl Iterator<Item = u32> {
-        self.cells.iter().filter(|seen| seen.nearness.band.is_far).map(|seen| seen.number)
+        self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
     /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys.
@@ -168,7 +168,7 @@ impl Sight {
         let Self { cells: seen, spans, .. } = self;
         spans.clear();
         for Seen { key, nearness, .. } in seen {
-            let (rank, band) = (cells.rank_of(*key), nearness.band);
+            let (rank, band) = (cells.rank_of(*key), nearness.band());
             match spans.last_mut() {
                 Some(last) if last.end() == rank && last.band == band => last.cells += 1,
                 _ => spans.push(Span { first: rank, cells: 1, band }),

@@ -263,7 +263,7 @@ impl View {
 
     /// Returns the band of a cell, if it is in sight.
     pub(crate) fn band_of(&self, world: &World, cell: u32) -> Option<Band> {
-        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.band)
+        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.band())
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
