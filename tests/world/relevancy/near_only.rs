@@ -199,6 +199,9 @@ fn attached_objects_and_subobjects_are_as_near_as_their_object() {
     room.server.set_owner(tower, Some(room.guests[0].id));
     room.settle();
     assert_eq!(lights(&room), [6, 6]);
+    [attached, below].into_iter().for_each(|lamp| room.server[lamp].light = 7);
+    room.settle();
+    assert_eq!(lights(&room), [7, 7], "it does not take what others far away share");
 }
 
 #[test]
