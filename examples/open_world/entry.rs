@@ -20,6 +20,8 @@ pub(crate) enum Object {
     Loot(ObjectRef<Loot>),
     Structure(ObjectRef<Structure>),
     Lantern(ObjectRef<Lantern>),
+    Pack(ObjectRef<Pack>),
+    Fire(ObjectRef<Fire>),
     Journal(ObjectRef<Journal>),
     Banner(ObjectRef<Banner>),
     Realm(ObjectRef<Realm>),
@@ -34,6 +36,8 @@ macro_rules! with_reference {
             Object::Loot($reference) => $call,
             Object::Structure($reference) => $call,
             Object::Lantern($reference) => $call,
+            Object::Pack($reference) => $call,
+            Object::Fire($reference) => $call,
             Object::Journal($reference) => $call,
             Object::Banner($reference) => $call,
             Object::Realm($reference) => $call,
@@ -82,8 +86,8 @@ pub(crate) enum Rule {
     Team(u32),
     /// Those within about so many metres.
     Located(f32),
-    /// Those who see the avatar of this connection.
-    CarriedBy(usize),
+    /// Those who see the object with this number.
+    With(usize),
 }
 
 /// An object of the world.

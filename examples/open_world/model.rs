@@ -11,10 +11,17 @@ pub(crate) type Point = [f32; 2];
 /// The step to which positions are rounded, in metres.
 pub(crate) const STEP: f32 = 0.02;
 
+/// How many ticks there are between the updates of far objects.
+pub(crate) const FAR_TICKS: u16 = 3;
+
 /// What the example does with every class.
 pub(crate) trait Thing: Replicated {
     /// How far objects of the class are seen, in metres, if distance decides who sees them.
     const SIGHT: Option<f32> = None;
+
+    /// Whether connections that are farther away than half the sight get changes only in every
+    /// [`FAR_TICKS`]th tick.
+    const IS_SLOW_WHEN_FAR: bool = false;
 
     /// Where the object is, if the class has an area.
     fn position(&self) -> Point {
@@ -89,6 +96,27 @@ pub(crate) struct Lantern {
     pub(crate) mark: u128,
 }
 
+/// What an avatar has with it: a subobject of the avatar, which only the avatar's owner sees.
+#[derive(Replicated, Default)]
+pub(crate) struct Pack {
+    #[replicated]
+    pub(crate) coins: u16,
+    /// A canary for the owner of the avatar alone.
+    #[replicated]
+    pub(crate) secret: u128,
+}
+
+/// A fire in a structure: a subobject that comes and goes while the structure stays. Those who see the
+/// structure see the fire.
+#[derive(Replicated, Default)]
+pub(crate) struct Fire {
+    #[replicated]
+    pub(crate) heat: u8,
+    /// A canary for everyone who sees the structure. It changes with the heat.
+    #[replicated]
+    pub(crate) mark: u128,
+}
+
 /// The journal of a player, which only its owner sees.
 #[derive(Replicated, Default)]
 pub(crate) struct Journal {
@@ -138,6 +166,7 @@ fn first_wrong<const N: usize>(checks: [(&'static str, bool); N]) -> Option<&'st
 
 impl Thing for Avatar {
     const SIGHT: Option<f32> = Some(150.0);
+    const IS_SLOW_WHEN_FAR: bool = true;
 
     fn position(&self) -> Point {
         self.position
@@ -157,6 +186,7 @@ impl Thing for Avatar {
 
 impl Thing for Creature {
     const SIGHT: Option<f32> = Some(120.0);
+    const IS_SLOW_WHEN_FAR: bool = true;
 
     fn position(&self) -> Point {
         self.position
@@ -227,6 +257,26 @@ impl Thing for Lantern {
     }
 }
 
+impl Thing for Pack {
+    fn digests(&self) -> [u64; 4] {
+        [self.coins.into(), self.secret as u64, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("coins", self.coins == replica.coins), ("secret", self.secret == replica.secret)])
+    }
+}
+
+impl Thing for Fire {
+    fn digests(&self) -> [u64; 4] {
+        [self.heat.into(), self.mark as u64, 0, 0]
+    }
+
+    fn first_difference(&self, replica: &Self, _: bool) -> Option<&'static str> {
+        first_wrong([("heat", self.heat == replica.heat), ("mark", self.mark == replica.mark)])
+    }
+}
+
 impl Thing for Journal {
     fn digests(&self) -> [u64; 4] {
         [self.pages.into(), self.secret as u64, 0, 0]
@@ -261,19 +311,23 @@ impl Thing for Realm {
 pub(crate) fn register_at_server(server: &mut Server) {
     fn set_area<T: Thing + Located>(server: &mut Server) {
         let Some(radius) = T::SIGHT else { return };
-        server.set_area::<T>(Area::within(radius));
+        let area = Area::within(radius);
+        let area = if T::IS_SLOW_WHEN_FAR { area.slower_beyond(radius / 2.0, FAR_TICKS) } else { area };
+        server.set_area::<T>(area);
     }
     set_area::<Avatar>(server);
     set_area::<Creature>(server);
     set_area::<Loot>(server);
     set_area::<Structure>(server);
-    server.register::<Lantern>().register::<Journal>().register::<Banner>().register::<Realm>();
+    server.register::<Lantern>().register::<Pack>().register::<Fire>();
+    server.register::<Journal>().register::<Banner>().register::<Realm>();
 }
 
 /// Registers all classes at a client.
 pub(crate) fn register_at_client(client: &mut Client) {
     client.register::<Avatar>().register::<Creature>().register::<Loot>().register::<Structure>();
-    client.register::<Lantern>().register::<Journal>().register::<Banner>().register::<Realm>();
+    client.register::<Lantern>().register::<Pack>().register::<Fire>();
+    client.register::<Journal>().register::<Banner>().register::<Realm>();
 }
 
 /// The greatest sight of any class, in metres.
@@ -289,6 +343,8 @@ pub(crate) fn count_at_client(client: &Client) -> usize {
         + of::<Loot>(client)
         + of::<Structure>(client)
         + of::<Lantern>(client)
+        + of::<Pack>(client)
+        + of::<Fire>(client)
         + of::<Journal>(client)
         + of::<Banner>(client)
         + of::<Realm>(client)

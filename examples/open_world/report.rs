@@ -97,6 +97,7 @@ impl Outcome {
         for (reason, times) in &watch.reasons {
             println!("a change waited, and the reason was {times} times: {reason}");
         }
+        println!("{} % of the objects on the clients sleep", session.percent_asleep());
         println!("canaries found in packets: {} where they may be, {} leaks", watch.rightly_sent, self.leaks);
         let differences =
             (0..session.guests.len()).filter_map(|number| Some((number, session.difference(number)?)));

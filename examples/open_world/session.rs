@@ -199,6 +199,17 @@ impl Session {
         (surplus > 0).then(|| format!("{surplus} objects should not exist"))
     }
 
+    /// Returns how many of a hundred objects on the clients sleep.
+    pub(crate) fn percent_asleep(&self) -> usize {
+        let [mut asleep, mut all] = [0, 0];
+        for Guest { client, .. } in &self.guests {
+            let present = self.world.entries.iter().filter(|entry| client.contains(entry.object.erase()));
+            let sleeps = present.map(|entry| client.is_asleep(entry.object.erase()));
+            sleeps.for_each(|sleeps| (asleep, all) = (asleep + usize::from(sleeps), all + 1));
+        }
+        asleep * 100 / all.max(1)
+    }
+
     /// Returns the bytes made for all clients.
     pub(crate) fn bytes_sent(&self) -> u64 {
         let stats = self.guests.iter().filter_map(|guest| self.server.stats(guest.connection));

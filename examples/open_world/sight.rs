@@ -44,7 +44,7 @@ pub(crate) fn verdict(entries: &[Entry], number: usize, object: usize) -> Verdic
         Rule::Everyone => Verdict::Sees,
         Rule::OwnerOnly => Verdict::Blind,
         Rule::Team(team) => sees(number as u32 % TEAMS == team),
-        Rule::CarriedBy(carrier) => verdict(entries, number, carrier),
+        Rule::With(other) => verdict(entries, number, other),
         Rule::Located(radius) => {
             let distance = distance(entries[number].position, entry.position);
             if distance <= radius * (1.0 - BLUR) - NOTICE {

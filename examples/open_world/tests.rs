@@ -27,8 +27,19 @@ fn clients_have_what_is_near_them_and_no_canary_leaks() {
 #[test]
 fn nobody_waits_long_without_losses() {
     let (session, _) = play("--loss 0");
-    assert!(session.watch.oldest_wait <= 5, "{} ticks", session.watch.oldest_wait);
+    let most = 5 + u32::from(crate::model::FAR_TICKS);
+    assert!(session.watch.oldest_wait <= most, "{} ticks", session.watch.oldest_wait);
     assert_eq!((session.watch.starved(), session.watch.over_budget), (0, 0));
+}
+
+#[test]
+fn what_rests_sleeps_also_on_a_budget_that_is_too_small() {
+    for line in ["", "--loss 0 --budget 1500"] {
+        let (session, outcome) = play(line);
+        assert!(outcome.converged, "{line}");
+        let percent = session.percent_asleep();
+        assert!(percent > 50, "{line}: {percent} %");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* every change of an object passes through [`World::change`], which records it.
 
+use repl::Audience;
 use repl::prelude::*;
 use repl::sim::Rng;
 
@@ -17,6 +18,17 @@ const SPACING: f32 = 20.0;
 
 /// How many teams share the connections.
 pub(crate) const TEAMS: u32 = 8;
+
+/// How many objects each connection has in addition to its avatar and its creatures: a lantern, a journal and
+/// a pack.
+const BELONGINGS: usize = 3;
+
+/// There is a fire for so many structures.
+const STRUCTURES_PER_FIRE: usize = 50;
+
+/// How long a fire burns, and how often its heat changes, in ticks.
+const FIRE_TICKS: u32 = 10 * TICKS_PER_SECOND;
+const HEAT_TICKS: u32 = TICKS_PER_SECOND / 2;
 
 /// How many creatures belong to each connection.
 const TAME: u32 = 2;
@@ -42,6 +54,7 @@ pub(crate) struct World {
     /// The indices of the first and the last loot.
     loot: std::ops::Range<usize>,
     structures: std::ops::Range<usize>,
+    fires: std::ops::Range<usize>,
     creatures: std::ops::Range<usize>,
     connections: u32,
     extent: f32,
@@ -58,6 +71,7 @@ impl World {
             walkers: Vec::new(),
             loot: none.clone(),
             structures: none.clone(),
+            fires: none.clone(),
             creatures: none,
             connections,
             extent: (objects as f32).sqrt() * SPACING / 2.0,
@@ -79,16 +93,20 @@ impl World {
         world.add(server, Object::Realm(realm), Rule::Everyone);
         let rest = objects - world.entries.len() as u32;
         let (creatures, loot) = (rest * 3 / 10, rest * 45 / 100);
+        let structures = (rest - creatures - loot) as usize;
+        let fires = structures / STRUCTURES_PER_FIRE;
         let moving = (objects / 10 - connections).min(creatures);
         let first = world.entries.len();
         (0..creatures).for_each(|number| world.spawn_creature(server, number < moving));
         let second = world.entries.len();
         (0..loot).for_each(|_| world.spawn_loot(server, None));
         let third = world.entries.len();
-        (0..rest - creatures - loot).for_each(|_| world.spawn_structure(server));
+        (fires..structures).for_each(|_| world.spawn_structure(server));
         world.creatures = first..second;
         world.loot = second..third;
         world.structures = third..world.entries.len();
+        (0..fires).for_each(|_| world.light_fire(server, None));
+        world.fires = world.structures.end..world.entries.len();
         world
     }
 
@@ -107,7 +125,16 @@ impl World {
     }
 
     fn add(&mut self, server: &Server, object: Object, rule: Rule) {
-        self.entries.push(Entry::new(server, object, rule));
+        self.put(server, None, object, rule);
+    }
+
+    /// Adds an entry, or replaces the entry `at`.
+    fn put(&mut self, server: &Server, at: Option<usize>, object: Object, rule: Rule) {
+        let entry = Entry::new(server, object, rule);
+        match at {
+            Some(at) => self.entries[at] = entry,
+            None => self.entries.push(entry),
+        }
     }
 
     /// Returns the next canary for a property of the object with this number.
@@ -123,17 +150,23 @@ impl World {
         self.walkers.push(Walker { at, goal: position, metres_per_tick, range: 600.0 });
     }
 
-    /// Spawns the lantern that the avatar of a connection carries, and the journal of the connection.
+    /// Spawns the lantern and the pack that the avatar of a connection carries, and the journal of the
+    /// connection.
     fn spawn_belongings(&mut self, server: &mut Server, connection: usize) {
         let Object::Avatar(avatar) = self.entries[connection].object else { return };
         let mark = Self::canary(self.entries.len(), MARK, 0);
         let lantern = server.spawn(Lantern { light: 9, mark });
         server.set_relevancy(lantern, Relevancy::AttachedTo(avatar.erase()));
-        self.add(server, Object::Lantern(lantern), Rule::CarriedBy(connection));
+        self.add(server, Object::Lantern(lantern), Rule::With(connection));
         let secret = Self::canary(self.entries.len(), SECRET, 0);
         let journal = server.spawn(Journal { pages: 1, secret });
         server.set_relevancy(journal, Relevancy::OwnerOnly);
         self.add(server, Object::Journal(journal), Rule::OwnerOnly);
+        let secret = Self::canary(self.entries.len(), SECRET, 0);
+        if let Some(pack) = server.spawn_subobject(avatar, Pack { coins: 20, secret }) {
+            server.set_audience(pack, Audience::Owner);
+            self.add(server, Object::Pack(pack), Rule::OwnerOnly);
+        }
     }
 
     fn spawn_creature(&mut self, server: &mut Server, wanders: bool) {
@@ -151,11 +184,18 @@ impl World {
     fn spawn_loot(&mut self, server: &mut Server, at: Option<usize>) {
         let position = self.anywhere();
         let (kind, count) = (self.rng.below(500) as u16, 1 + self.rng.below(20) as u16);
-        let object = Object::Loot(server.spawn(Loot { position, kind, count }));
-        let rule = Rule::Located(Loot::SIGHT.unwrap_or_default());
-        match at {
-            Some(at) => self.entries[at] = Entry::new(server, object, rule),
-            None => self.add(server, object, rule),
+        let loot = server.spawn(Loot { position, kind, count });
+        server.set_dormancy(loot, Dormancy::All);
+        self.put(server, at, Object::Loot(loot), Rule::Located(Loot::SIGHT.unwrap_or_default()));
+    }
+
+    /// Lights a fire in a structure: a new entry, or one that replaces the entry `at`.
+    fn light_fire(&mut self, server: &mut Server, at: Option<usize>) {
+        let place = self.any(self.structures.clone());
+        let Object::Structure(structure) = self.entries[place].object else { return };
+        let mark = Self::canary(at.unwrap_or(self.entries.len()), MARK, self.tick);
+        if let Some(fire) = server.spawn_subobject(structure, Fire { heat: 1, mark }) {
+            self.put(server, at, Object::Fire(fire), Rule::With(place));
         }
     }
 
@@ -163,18 +203,21 @@ impl World {
         let position = self.anywhere();
         let kind = self.rng.below(100) as u16;
         let structure = server.spawn(Structure { position, kind, ..Structure::default() });
+        server.set_dormancy(structure, Dormancy::All);
         self.add(server, Object::Structure(structure), Rule::Located(Structure::SIGHT.unwrap_or_default()));
     }
 
     /// Makes a connection that joined the owner of its avatar, its journal and its tame creatures, and a
-    /// member of its team. Connections are counted from zero.
+    /// member of its team. It owns the pack because it owns the avatar. Connections are counted from zero.
     pub(crate) fn join(&mut self, server: &mut Server, number: usize, connection: ConnectionId) {
-        let journal = self.connections as usize + 2 * number + 1;
+        let lantern = self.connections as usize + BELONGINGS * number;
+        let (journal, pack) = (lantern + 1, lantern + 2);
         let tame = self.creatures.clone().skip(number * TAME as usize).take(TAME as usize);
         for at in [number, journal].into_iter().chain(tame) {
             server.set_owner(self.entries[at].object.erase(), Some(connection));
             self.entries[at].owner = Some(number);
         }
+        self.entries[pack].owner = Some(number);
         server.join_group(connection, Group(number as u32 % TEAMS));
     }
 
@@ -208,13 +251,34 @@ impl World {
             server.despawn(self.entries[at].object.erase());
             self.spawn_loot(server, Some(at));
         }
+        self.burn(server);
         self.write_secrets(server);
+    }
+
+    /// Changes the heat of the fires, and lights another fire for each that has burnt out.
+    fn burn(&mut self, server: &mut Server) {
+        let tick = self.tick;
+        for at in self.fires.clone() {
+            // The fires do not burn in step.
+            let age = tick + 7 * at as u32;
+            if age.is_multiple_of(FIRE_TICKS) {
+                server.despawn(self.entries[at].object.erase());
+                self.light_fire(server, Some(at));
+            } else if age.is_multiple_of(HEAT_TICKS) {
+                self.change(server, at, |object, server| {
+                    if let Object::Fire(fire) = object {
+                        server[fire].heat = server[fire].heat.wrapping_add(1);
+                        server[fire].mark = Self::canary(at, MARK, tick);
+                    }
+                });
+            }
+        }
     }
 
     /// Changes the objects of the connections and teams, and the realm.
     fn write_secrets(&mut self, server: &mut Server) {
         let first = self.connections as usize;
-        let (tick, at) = (self.tick, first + self.rng.below(2 * u64::from(self.connections)) as usize);
+        let (tick, at) = (self.tick, first + self.rng.below((BELONGINGS * first) as u64) as usize);
         self.change(server, at, |object, server| match object {
             Object::Lantern(lantern) => {
                 server[lantern].light = server[lantern].light.wrapping_add(1);
@@ -224,9 +288,13 @@ impl World {
                 server[journal].pages += 1;
                 server[journal].secret = Self::canary(at, SECRET, tick);
             }
+            Object::Pack(pack) => {
+                server[pack].coins += 1;
+                server[pack].secret = Self::canary(at, SECRET, tick);
+            }
             _ => {}
         });
-        let banners = 3 * first..3 * first + TEAMS as usize;
+        let banners = (1 + BELONGINGS) * first..(1 + BELONGINGS) * first + TEAMS as usize;
         if tick.is_multiple_of(TICKS_PER_SECOND / 2) {
             let at = self.any(banners.clone());
             self.change(server, at, |object, server| {

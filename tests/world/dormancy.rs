@@ -82,6 +82,34 @@ fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_cl
     );
 }
 
+#[test]
+fn s207_s189_objects_fall_asleep_once_while_the_budget_is_exhausted() {
+    const RESTING: usize = 60;
+    let config = ServerConfig { max_bytes_per_second: 6_000, ..ServerConfig::default() };
+    let (mut room, chests) = Room::furnished(config, register, 1, |server| {
+        server.register::<Chest>().register_calls::<Chest>();
+        (0..160).map(|_| server.spawn(Chest::default())).collect::<Vec<_>>()
+    });
+    room.settle();
+    let (resting, busy) = chests.split_at(RESTING);
+    let mut asleep = [false; RESTING];
+    for tick in 0..400 {
+        busy.iter().for_each(|&chest| room.server[chest].coins += 1);
+        if tick == 60 {
+            resting.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+        }
+        room.step();
+        for (&chest, was_asleep) in resting.iter().zip(&mut asleep) {
+            let now = is_asleep(&room, 0, chest);
+            assert!(now || !*was_asleep, "tick {tick}: {chest:?} was woken, but it has not changed");
+            *was_asleep = now;
+        }
+    }
+    let waiting = room.server.stats(room.guests[0].id).expect("it is connected").waiting_objects;
+    assert!(waiting > 10, "the budget is exhausted, {waiting} objects wait");
+    assert!(asleep.iter().all(|&asleep| asleep), "{asleep:?}");
+}
+
 /// Writes to the first of two chests in some way.
 type Way = fn(&mut Server, [ObjectRef<Chest>; 2]);
 

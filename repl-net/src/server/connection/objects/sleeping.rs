@@ -3,7 +3,7 @@
 //! *Invariant:* the client of an object that sleeps has acknowledged everything of the object.
 
 use super::ObjectStates;
-use super::tracked::{ProxyState, Tracked};
+use super::tracked::{Phase, ProxyState, Tracked};
 use crate::server::dormancy::Dormancies;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
@@ -54,10 +54,15 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent.
+    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. The news that
+    /// the object sleeps does not wake it, and neither do its owner and role.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
-        if self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot) || sleep.queued.contains(slot))
-        {
+        let Some(sleep) = &self.sleep else { return };
+        let tells_that_it_sleeps = sleep.asleep.contains(slot)
+            && self.tracked.get(slot).is_some_and(|tracked| {
+                tracked.phase == Phase::Open && tracked.blob.is_none() && !tracked.lacks_values()
+            });
+        if !tells_that_it_sleeps && (sleep.asleep.contains(slot) || sleep.queued.contains(slot)) {
             self.stay_awake(slot);
         }
     }
