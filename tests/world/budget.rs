@@ -123,6 +123,40 @@ fn s192_s193_nothing_waits_long_if_half_of_the_wanted_bytes_fit() {
 }
 
 #[test]
+fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ticks() {
+    let per_tick = |bytes: usize| bytes * 1_000 / TICK.as_millis() as usize;
+    for (bytes, offset) in [(34, 0), (34, 1), (40, 0), (40, 1), (17, 0), (17, 2)] {
+        let (mut room, creatures) = room(ServerConfig::default(), 1, 100);
+        (0..offset).for_each(|_| _ = room.step());
+        room.settle();
+        let id = room.guests[0].id;
+        room.server.set_budget(id, per_tick(bytes));
+        let mut rng = Rng::new(4);
+        let mut value = 0;
+        let mut play = |room: &mut Room, ticks: usize| {
+            for _ in 0..ticks {
+                value += 1;
+                step(room, &creatures, value, 0.0, &mut rng);
+            }
+            value
+        };
+        play(&mut room, 60 + offset);
+        let new: Vec<_> = (0..20).map(|_| room.server.spawn(Creature::default())).collect();
+        play(&mut room, 120);
+        // A packet of 64 bytes holds about six openings.
+        let arrived = new.iter().filter(|&&creature| room.client().contains(creature)).count();
+        assert_eq!(arrived, new.len(), "{bytes} bytes a tick from tick {offset} on");
+        let mut endless = 0;
+        for _ in 0..300 {
+            room.server.spawn(Creature { health: endless, ..Creature::default() });
+            endless = play(&mut room, 1);
+        }
+        let oldest = creatures.iter().map(|&creature| endless - shown(&room, 0, creature)).max();
+        assert!(oldest < Some(200), "{oldest:?} ticks, {bytes} bytes a tick from tick {offset} on");
+    }
+}
+
+#[test]
 fn s189_s193_priorities_divide_the_waits_and_the_least_still_has_its_turn() {
     let oldest = oldest(0.2, false, 0.0, &[1.0, 1.0, 1.0, 8.0]);
     let most = |rest: usize| {

@@ -43,6 +43,8 @@ pub(crate) struct Backlog {
     /// Whether the limits have held something back in the last tick. Then also the changes that are shared
     /// with other connections are sent in the order of their priorities.
     pub(super) is_short: bool,
+    /// Whether pending spawns are sent before other changes in the next tick in which anything is sent.
+    pub(super) spawns_first: bool,
     /// How many objects waited at the end of the last tick because of the limits.
     pub(super) waiting: usize,
     /// About how many bits an object took recently.
@@ -58,6 +60,7 @@ impl Default for Backlog {
             pause: Pause::default(),
             directions: Vec::new(),
             is_short: false,
+            spawns_first: false,
             waiting: 0,
             object_bits: USUAL_BITS,
             was_overestimated: false,
