@@ -14,7 +14,7 @@ impl Server {
     /// does not exist. Costs O(connections).
     ///
     /// An object falls asleep for a connection when everything of it was acknowledged, and its client is told
-    /// so with a few bits. A change wakes it for all connections and is sent as always; then it falls asleep
+    /// so with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change wakes it for all connections and is sent as always; then it falls asleep
     /// again. You need not wake an object before you write to it, and cannot forget to (W15): whatever the
     /// tick finds has changed wakes its object, whether it was written by `server[object]`, by
     /// [`objects_mut`](Self::objects_mut), or as an [external](crate::External) object. A `push` property

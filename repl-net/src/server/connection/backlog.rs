@@ -17,6 +17,10 @@ use crate::transport::sparse_slots::SparseSlots;
 /// How many bits an object is expected to take before any was sent.
 const USUAL_BITS: f32 = 160.0;
 
+/// The priority of the news that an object sleeps, compared with a change of the object. A client that does
+/// not know it yet has all values.
+const PRIORITY_OF_SLEEP: f32 = 0.125;
+
 /// Whether the user has paused a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pause {
@@ -80,16 +84,27 @@ impl Backlog {
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how
-    /// the connection sees the objects.
-    pub(super) fn rank(&self, view: &View, waiting: &SparseSlots, world: &World, order: &mut Vec<u64>) {
+    /// the connection sees the objects, and `asleep` are those of which only the news that they sleep waits.
+    pub(super) fn rank(
+        &self,
+        view: &View,
+        waiting: &SparseSlots,
+        asleep: Option<&SparseSlots>,
+        world: &World,
+        order: &mut Vec<u64>,
+    ) {
         order.clear();
         let Some(ages) = &self.ages else { return };
+        let ages = ages.of(waiting).map(|(slot, age)| {
+            let is_asleep = asleep.is_some_and(|asleep| asleep.contains(slot));
+            (slot, age as f32 * if is_asleep { PRIORITY_OF_SLEEP } else { 1.0 })
+        });
         let priorities = &world.priorities;
         if !priorities.is_used() {
-            order.extend(ages.of(waiting).map(|(slot, age)| rank(age as f32, slot)));
+            order.extend(ages.map(|(slot, age)| rank(age, slot)));
             return;
         }
-        order.extend(ages.of(waiting).map(|(slot, age)| {
+        order.extend(ages.map(|(slot, age)| {
             let object = &world.objects[slot as usize];
             let priority = priorities.of(slot, object.class, || {
                 if !object.alive {
@@ -104,7 +119,7 @@ impl Backlog {
                 };
                 world.column(object.class).prioritize(object.row, &viewer)
             });
-            rank(age as f32 * priority, slot)
+            rank(age * priority, slot)
         }));
     }
 

@@ -92,7 +92,7 @@ impl Connection {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[0]);
         let backlog = self.backlog.get_or_insert_default();
-        backlog.rank(view, waiting, context.world, &mut order);
+        backlog.rank(view, waiting, self.objects.asleep(), context.world, &mut order);
         let is_exact = std::mem::take(&mut backlog.was_overestimated);
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.outbox.is_exhausted() {
@@ -135,7 +135,7 @@ impl Connection {
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[1]);
-        self.backlog.get_or_insert_default().rank(view, waiting, context.world, &mut order);
+        self.backlog.get_or_insert_default().rank(view, waiting, None, context.world, &mut order);
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.outbox.is_exhausted() {
             // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.

@@ -15,6 +15,12 @@ impl ObjectStates {
         !self.to_send.contains(slot) && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
+    /// Returns the objects that sleep. If something of them must be sent, it is the news that they sleep, or
+    /// their owners and roles.
+    pub(crate) fn asleep(&self) -> Option<&SparseSlots> {
+        self.sleep.as_ref().map(|sleep| &sleep.asleep)
+    }
+
     /// Returns the objects with partial dormancy that may sleep for the client.
     pub(crate) fn chosen(&mut self) -> &SparseSlots {
         &self.sleep.get_or_insert_default().chosen
