@@ -11,6 +11,9 @@ use crate::extremes::Extremes;
 use crate::lives::Lives;
 use crate::talk::{LARGEST_BYTES, Talk};
 
+/// How often a silent link is probed at least (R9).
+const PROBE: Duration = Duration::from_millis(250);
+
 /// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -216,14 +219,18 @@ impl Plan {
         self.patience(measured).max(self.time_of_large_messages()) + misled
     }
 
-    /// Returns the time in which all parts of a large message arrive, except for one message in a thousand.
+    /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
+    /// part is tried again each round trip. While no ack arrives the link counts as silent, and a packet with a
+    /// few of the parts is sent every 250 ms (R9), until one of these packets and its ack have both arrived.
     fn time_of_large_messages(&self) -> Duration {
         if !self.talk.as_ref().is_some_and(|talk| talk.is_large) {
             return Duration::ZERO;
         }
         let parts = LARGEST_BYTES as f64 / self.mtu_bytes as f64;
         let tries = (parts * 1_000.0).ln() / -self.loss().ln();
-        self.round_trip().mul_f64(tries)
+        let answered = (1.0 - self.loss()).powi(2);
+        let probes = 1_000_f64.ln() / -(1.0 - answered).ln();
+        self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes)
     }
 
     pub(crate) fn server(&self) -> ServerConfig {

@@ -64,7 +64,7 @@ impl Default for Backlog {
             pause: Pause::default(),
             directions: Vec::new(),
             is_short: false,
-            spawns_first: false,
+            spawns_first: true,
             waiting: 0,
             object_bits: USUAL_BITS,
             was_overestimated: false,
