@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use repl::prelude::*;
+use repl::{Area, Dormancy};
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub enum Mood {
@@ -72,11 +73,54 @@ impl Pebble {
     }
 }
 
+/// An object that a client sees if it is near enough, so that its changes travel in tables.
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub struct Bird {
+    #[replicated(location)]
+    pub place: [i16; 2],
+    pub height: u8,
+    pub songs: FastArray<u8>,
+    #[replicated(condition = NearOnly)]
+    pub rings: Vec<u16>,
+}
+
+/// How many birds a server has.
+const BIRDS: i16 = 16;
+
+/// Spawns the birds, in a row. Every fourth one sleeps while it rests.
+pub fn spawn_birds(server: &mut Server) -> Vec<ObjectRef<Bird>> {
+    server.set_area::<Bird>(Area::within(40.0).near_within(20.0).slower_beyond(30.0, 3));
+    let birds = (0..BIRDS).map(|at| {
+        let bird = server.spawn(Bird { place: [8 * at, at % 3], height: 1, ..Bird::default() });
+        if at % 4 == 0 {
+            server.set_dormancy(bird, Dormancy::All);
+        }
+        bird
+    });
+    birds.collect()
+}
+
+/// Moves what a client sees along the row of birds, and changes birds, in each tick others.
+pub fn change_birds(server: &mut Server, connection: ConnectionId, birds: &[ObjectRef<Bird>], tick: usize) {
+    server.set_viewpoints(connection, &[[(tick * 5 % 120) as f32, 0.0, 0.0]]);
+    for (at, &bird) in birds.iter().enumerate().filter(|(at, _)| !(at + tick).is_multiple_of(3)) {
+        let bird = &mut server[bird];
+        match (at + tick) % 5 {
+            0 => bird.place[1] = (bird.place[1] + 9) % 27,
+            1 => drop(bird.songs.push(tick as u8)),
+            2 => bird.rings.push(tick as u16),
+            3 => drop(bird.songs.pop()),
+            _ => bird.height = bird.height.wrapping_add(1),
+        }
+    }
+}
+
 /// The paths of two static pebbles. A client has placed only the first.
 pub const PATHS: [&str; 2] = ["stage/stone", "stage/sand"];
 
 pub fn register(client: &mut Client) {
-    client.register::<Actor>().register::<Pebble>();
+    client.register::<Actor>().register::<Pebble>().register::<Bird>();
     client.place_static(PATHS[0], Pebble { weight: 77, calls: 0 });
 }
 

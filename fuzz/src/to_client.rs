@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 
-use super::classes::{Actor, PATHS, Pebble, register};
+use super::classes::{Actor, Bird, PATHS, Pebble, register};
 use super::forge::seal;
 use super::packets::{SESSION, split};
 use super::talk::{self, Heard, Hero};
@@ -42,6 +42,7 @@ type Shown = (
     Vec<(ObjectRef<Actor>, Actor)>,
     Vec<(ObjectRef<Pebble>, Pebble)>,
     Vec<(ObjectRef<Hero>, Hero)>,
+    Vec<(ObjectRef<Bird>, Bird)>,
     Option<Pebble>,
 );
 
@@ -94,7 +95,14 @@ impl Guest {
         let actors = self.client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone()));
         let pebbles = self.client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone()));
         let heroes = self.client.objects::<Hero>().map(|(reference, hero)| (reference, hero.clone()));
-        (actors.collect(), pebbles.collect(), heroes.collect(), self.client.placed(PATHS[0]).cloned())
+        let birds = self.client.objects::<Bird>().map(|(reference, bird)| (reference, bird.clone()));
+        (
+            actors.collect(),
+            pebbles.collect(),
+            heroes.collect(),
+            birds.collect(),
+            self.client.placed(PATHS[0]).cloned(),
+        )
     }
 }
 

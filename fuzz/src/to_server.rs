@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{BitReader, CongestionControl};
 
-use super::classes::{Actor, Pebble, change, change_statics};
+use super::classes::{Actor, Bird, Pebble, change, change_birds, change_statics, spawn_birds};
 use super::forge::seal;
 use super::packets::{SESSION, split};
 use super::talk::{self, Heard, Hero};
@@ -25,6 +25,7 @@ pub struct Host {
     connection: ConnectionId,
     actors: Vec<ObjectRef<Actor>>,
     heroes: Vec<ObjectRef<Hero>>,
+    birds: Vec<ObjectRef<Bird>>,
     /// The messages that arrived.
     pub heard: Heard,
     now: Duration,
@@ -46,6 +47,7 @@ impl Host {
         let actors = (0..2).map(|_| server.spawn(Actor { name: "Ada".into(), ..Actor::default() })).collect();
         server.spawn(Pebble { weight: 1, calls: 0 });
         talk::register_on_server(&mut server);
+        let birds = spawn_birds(&mut server);
         let heroes: Vec<_> = (0..2).map(|_| server.spawn(Hero::default())).collect();
         let connection = server.connect(Duration::ZERO);
         server.set_owner(heroes[0], Some(connection));
@@ -54,6 +56,7 @@ impl Host {
             connection,
             actors,
             heroes,
+            birds,
             heard: Heard::default(),
             now: Duration::ZERO,
             ticks: 0,
@@ -96,6 +99,7 @@ impl Host {
             _ => {}
         }
         change_statics(&mut self.server, self.connection, self.ticks);
+        change_birds(&mut self.server, self.connection, &self.birds, self.ticks);
         talk::say_to_client(&mut self.server, self.connection, &self.heroes, self.ticks);
         self.ticks += 1;
         let before = talk::heroes(&self.server);

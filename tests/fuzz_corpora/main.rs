@@ -93,8 +93,10 @@ fn sessions_of_a_server_are_accepted_and_bring_its_objects() {
         let (guest, accepted, all) = to_client::run(&data);
         if name.starts_with("session") {
             assert!(all > 5 && accepted == all, "{name}: {accepted} of {all}; record it again");
-            let (actors, pebbles, heroes, placed) = guest.shown();
+            let (actors, pebbles, heroes, birds, placed) = guest.shown();
             assert!(actors.len() >= 2 && !pebbles.is_empty() && heroes.len() == 2, "{name} brings objects");
+            let sing = birds.iter().filter(|(_, bird)| !bird.songs.is_empty() && bird.height > 1).count();
+            assert!(birds.len() > 4 && sing > 0, "{name} brings tables of what is near: {birds:?}");
             assert!(placed.is_some_and(|pebble| pebble.weight < 77), "{name} binds what is placed");
             if all > 20 {
                 let heard = guest.heard;
