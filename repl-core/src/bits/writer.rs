@@ -97,7 +97,8 @@ impl BitWriter {
     fn settle_word(&mut self, value: u64, end: u32) {
         self.bytes.truncate(self.settled);
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
-        self.settled += 8;
+        // Adding to `settled` would make the processor wait for both lengths.
+        self.settled = self.bytes.len();
         // Shifts twice, because one shift by 64 would overflow when no bits were pending.
         self.pending = value >> 1 >> (63 - self.pending_bits);
         self.pending_bits = end - 64;
@@ -114,7 +115,7 @@ impl BitWriter {
             // Shifts twice, because one shift by 64 would overflow when no bits were pending.
             self.pending = word >> 1 >> (63 - self.pending_bits);
         }
-        self.settled += words.len() * 8;
+        self.settled = self.bytes.len();
     }
 
     /// Writes one bit.

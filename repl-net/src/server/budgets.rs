@@ -77,7 +77,7 @@ impl Server {
     /// Sets the directions in which a connection looks from each of its
     /// [viewpoints](Self::set_viewpoints), for [functions](Self::set_priority_by) that compute priorities.
     pub fn set_view_directions(&mut self, connection: ConnectionId, directions: &[Position]) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.backlog_mut().set_directions(directions);
         }
     }
@@ -98,7 +98,7 @@ impl Server {
     #[track_caller]
     pub fn set_budget(&mut self, connection: ConnectionId, bytes_per_second: usize) {
         assert!(bytes_per_second > 0, "a budget is at least 1: with 0, nothing could ever be sent");
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.outbox.set_budget(bytes_per_second, self.now);
         }
     }

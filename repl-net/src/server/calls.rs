@@ -29,7 +29,7 @@ impl Server {
 
     /// Returns whether the session of a connection has begun and has not ended.
     pub(crate) fn is_live(&self, connection: ConnectionId) -> bool {
-        self.connections.get(&connection).is_some_and(|peer| peer.handshake.is_connected())
+        self.connections.get(connection).is_some_and(|peer| peer.handshake.is_connected())
     }
 
     /// Sends the remote call in `writer` to a client, as soon as the client has the object.
@@ -40,7 +40,7 @@ impl Server {
         channel: u16,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        let peer = self.connections.get_mut(&connection).ok_or(SendError::NotConnected)?;
+        let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
         if !peer.handshake.is_connected() {
             return Err(SendError::NotConnected);
         }
@@ -62,7 +62,7 @@ impl Server {
     ) -> Result<(), SendError> {
         let mut laggards = Vec::new();
         let live = self.connections.iter_mut().filter(|(_, peer)| peer.handshake.is_connected());
-        for (&id, peer) in live {
+        for (id, peer) in live {
             match peer.connection.send_call(&self.world, object, channel, writer) {
                 Err(SendError::Full) if is_reliable => laggards.push(id),
                 Err(SendError::Full | SendError::NotConnected) | Ok(()) => {}
@@ -79,7 +79,7 @@ impl Server {
             return true;
         }
         let per_second = self.config.call_time_per_second;
-        let peer = self.connections.get_mut(&caller);
+        let peer = self.connections.get_mut(caller);
         peer.is_none_or(|peer| peer.connection.call_time.refill(now, per_second))
     }
 
@@ -88,7 +88,7 @@ impl Server {
         let (Some(caller), Some(clock)) = (caller, self.config.call_clock) else { return run(self) };
         let start = clock();
         run(self);
-        if let Some(peer) = self.connections.get_mut(&caller) {
+        if let Some(peer) = self.connections.get_mut(caller) {
             peer.connection.call_time.spend(clock().saturating_sub(start));
         }
     }
@@ -96,7 +96,7 @@ impl Server {
     /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
     /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.ignored_calls = peer.connection.ignored_calls.saturating_add(1);
         }
     }

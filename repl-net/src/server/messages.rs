@@ -72,7 +72,7 @@ impl Server {
         message: &M,
     ) -> Result<(), SendError> {
         let (channel, writer) = self.mailbox.write(message)?;
-        let peer = self.connections.get_mut(&connection).ok_or(SendError::NotConnected)?;
+        let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
         let max_bits = peer.connection.outbox.capacity();
         peer.connection.exchange.outgoing.add(channel, writer, max_bits)
     }
@@ -135,7 +135,7 @@ impl Server {
     ) -> Result<Vec<ConnectionId>, SendError> {
         let (channel, writer) = self.mailbox.write(message)?;
         let mut full = Vec::new();
-        for (&id, peer) in &mut self.connections {
+        for (id, peer) in self.connections.iter_mut() {
             let connection = &mut peer.connection;
             if !receives(connection) {
                 continue;

@@ -27,6 +27,7 @@ mod pacing;
 mod part_size;
 mod paths;
 mod peer;
+mod peers;
 mod priority;
 mod rates;
 mod relevancy;
@@ -45,7 +46,7 @@ mod turns;
 mod views;
 mod world;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +63,8 @@ use crate::session::tick_watch::TickWatch;
 use broadcast::Broadcast;
 use connection::{PassContext, PassScratch};
 use events::ServerEvents;
-use peer::{Peer, preloaded};
+use peer::{Preload, preloaded, preloaded_for_losses};
+use peers::Peers;
 use rows::OwnRows;
 use served::Served;
 use source::Source;
@@ -120,7 +122,7 @@ pub struct Server {
     broadcast: Broadcast,
     scratch: PassScratch,
     /// Peers are boxed, because a map takes up to twice the memory of its values.
-    connections: BTreeMap<ConnectionId, Box<Peer>>,
+    connections: Peers,
     /// The number of the next connection.
     next_connection: u32,
     /// The number of connections that have not ended.
@@ -186,7 +188,7 @@ impl Server {
             call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
             scratch: PassScratch::default(),
-            connections: BTreeMap::new(),
+            connections: Peers::default(),
             next_connection: 0,
             turns: Turns::new(),
             served: Served::new(),
@@ -394,7 +396,7 @@ impl Server {
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
-        for peer in self.connections.values_mut() {
+        for peer in preloaded_for_losses(self.connections.values_mut()) {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }
@@ -424,9 +426,12 @@ impl Server {
         }
         self.served.choose(&self.connections, self.config.connections_per_tick);
         let mut ends = Vec::new();
-        // If nothing changed, a pass reads only a few lines of memory.
-        let has_changes = self.world.has_changes();
-        for (&id, peer) in preloaded(self.connections.iter_mut(), has_changes) {
+        let preload = match self.broadcast.segments() {
+            _ if !self.world.has_changes() => Preload::Nothing,
+            [] => Preload::Changes,
+            _ => Preload::All,
+        };
+        for (id, peer) in preloaded(self.connections.iter_mut(), preload) {
             if !self.config.share && peer.handshake.is_connected() {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
             }
@@ -459,7 +464,7 @@ impl Server {
     /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
     /// equal shares of this link.
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
-        let peer = self.connections.get_mut(&connection)?;
+        let peer = self.connections.get_mut(connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
@@ -477,14 +482,14 @@ impl Server {
 
     /// Returns the connections that have not ended.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
-        self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(&id, _)| id)
+        self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(id, _)| id)
     }
 
     /// Returns the traffic and memory of a connection so far. Returns `None` after the connection was
     /// removed.
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
-        let connection = &self.connections.get(&connection)?.connection;
+        let connection = &self.connections.get(connection)?.connection;
         let queue = &connection.outbox.queue;
         Some(ConnectionStats {
             bytes_sent: queue.bytes_sent,

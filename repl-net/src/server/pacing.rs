@@ -15,14 +15,14 @@ impl Server {
     /// [`resume`](Self::resume) sends what the client lacks. Slots of destroyed objects that the client has
     /// stay taken during the pause. Does nothing if the connection does not exist.
     pub fn pause(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.pause();
         }
     }
 
     /// Ends a [pause](Self::pause) of a connection. Does nothing if it is not paused.
     pub fn resume(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.resume(self.now);
         }
     }
@@ -30,7 +30,7 @@ impl Server {
     /// Returns whether a connection is [paused](Self::pause).
     #[must_use]
     pub fn is_paused(&self, connection: ConnectionId) -> bool {
-        self.connections.get(&connection).is_some_and(|peer| peer.connection.is_paused())
+        self.connections.get(connection).is_some_and(|peer| peer.connection.is_paused())
     }
 
     /// Returns why nothing of an object is sent to a connection now. Ask after [`tick`](Self::tick): before
@@ -39,7 +39,7 @@ impl Server {
     #[must_use]
     pub fn why_not_sent<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> Option<NotSent> {
         let slot = self.world.slot_of(object)?;
-        let connection = &self.connections.get(&connection)?.connection;
+        let connection = &self.connections.get(connection)?.connection;
         Some(if let Some(reason) = connection.why_not_sent(&self.world, slot) {
             reason
         } else if self.world.schedule.is_waiting(slot) {

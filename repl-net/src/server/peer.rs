@@ -18,22 +18,36 @@ pub(super) struct Peer {
     pub(super) followed: Option<ObjectRef<()>>,
 }
 
+/// How much of the memory of a connection is preloaded for its pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Preload {
+    /// Nothing, because the pass reads only a few lines of memory.
+    Nothing,
+    /// What a pass reads that sends changes of objects in cells.
+    Changes,
+    /// Also what a pass reads that sends changes of objects that everyone sees.
+    All,
+}
+
 /// Returns the same peers, each with its key, and preloads the memory of the peers that come later. Between
 /// two ticks the memory of most peers leaves the caches, and without preloading each pass would wait for it
 /// line by line. Preloading has three steps, and each step reads memory that the previous step has preloaded.
-/// If `is_wanted` is false, nothing is preloaded.
 pub(super) fn preloaded<'p, K>(
-    mut peers: impl Iterator<Item = (K, &'p mut Box<Peer>)>,
-    is_wanted: bool,
+    mut peers: impl Iterator<Item = (K, &'p mut Peer)>,
+    preload: Preload,
 ) -> impl Iterator<Item = (K, &'p mut Peer)> {
+    let is_wanted = preload != Preload::Nothing;
     // The peers that come next, the last of them first.
     let mut ahead: [Option<(K, &mut Peer)>; 3] = [None, None, None];
     let mut step = move || {
-        let new = peers.next().map(|(key, peer)| (key, &mut **peer));
+        let new = peers.next();
         new.iter().filter(|_| is_wanted).for_each(|(_, peer)| preload_all(&**peer));
         let [last, second, first] = &mut ahead;
         let next = std::mem::replace(first, std::mem::replace(second, std::mem::replace(last, new)));
-        second.iter().filter(|_| is_wanted).for_each(|(_, peer)| peer.connection.preload_lists());
+        second
+            .iter()
+            .filter(|_| is_wanted)
+            .for_each(|(_, peer)| peer.connection.preload_lists(preload == Preload::All));
         first.iter().filter(|_| is_wanted).for_each(|(_, peer)| peer.connection.preload_next());
         let is_over = last.is_none() && second.is_none() && first.is_none();
         (next, is_over)
@@ -45,5 +59,20 @@ pub(super) fn preloaded<'p, K>(
                 (next, _) => return next,
             }
         }
+    })
+}
+
+/// Returns the same peers, and preloads what a server reads of each before it compares objects.
+pub(super) fn preloaded_for_losses<'p>(
+    mut peers: impl Iterator<Item = &'p mut Peer>,
+) -> impl Iterator<Item = &'p mut Peer> {
+    let mut ahead: [Option<&mut Peer>; 4] = std::array::from_fn(|_| peers.next());
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let new = peers.next();
+        new.iter().for_each(|peer| peer.connection.preload_losses());
+        let peer = std::mem::replace(&mut ahead[next], new);
+        next = (next + 1) % ahead.len();
+        peer
     })
 }

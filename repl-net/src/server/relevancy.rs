@@ -3,14 +3,13 @@
 //! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads. Then the
 //! connections that may now see other objects apply the rule again.
 
-use std::collections::BTreeMap;
-
 use repl_core::{Coordinates, Located, ObjectRef, Replicated};
 
 use super::Server;
 use super::cells::area::{Area, Position};
 use super::cells::{Audience, Group, Relevancy};
 use super::peer::Peer;
+use super::peers::Peers;
 use super::rows::OwnRows;
 use super::shadows::Locate;
 use super::world::World;
@@ -222,7 +221,7 @@ impl Server {
     /// if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
-        let (Some(peer), Some(slot)) = (self.connections.get(&connection), self.world.slot_of(object)) else {
+        let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {
             return false;
         };
         peer.connection.sees(&self.world, slot)
@@ -242,7 +241,7 @@ impl Server {
         let mut affected = std::mem::take(&mut self.crossings);
         self.world.cells.take_moved(&mut affected);
         for (viewer, slot) in affected.drain(..) {
-            if let Some(peer) = self.connections.get_mut(&viewer) {
+            if let Some(peer) = self.connections.get_mut(viewer) {
                 peer.connection.reconsider(&mut self.world, slot);
             }
         }
@@ -270,6 +269,6 @@ impl Peer {
 
 /// Returns a connection that has not ended. A connection that has ended must not get cells in sight, because
 /// nothing would remove it from the viewers of these cells.
-fn open_peer(connections: &mut BTreeMap<ConnectionId, Box<Peer>>, id: ConnectionId) -> Option<&mut Peer> {
-    connections.get_mut(&id).map(Box::as_mut).filter(|peer| !peer.handshake.is_ended())
+fn open_peer(connections: &mut Peers, id: ConnectionId) -> Option<&mut Peer> {
+    connections.get_mut(id).filter(|peer| !peer.handshake.is_ended())
 }

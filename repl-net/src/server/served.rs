@@ -2,10 +2,7 @@
 //!
 //! *Invariant:* a connection without a turn in a tick has one before any other connection has two.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
-
-use super::peer::Peer;
+use super::peers::Peers;
 use crate::session::connection_id::ConnectionId;
 
 /// Which connections have a turn in a tick.
@@ -22,16 +19,15 @@ impl Served {
     }
 
     /// Chooses the next `count` connections that are connected.
-    pub(super) fn choose(&mut self, peers: &BTreeMap<ConnectionId, Box<Peer>>, count: usize) {
+    pub(super) fn choose(&mut self, peers: &Peers, count: usize) {
         if count >= peers.len() {
             self.chosen = None;
             return;
         }
         let chosen = self.chosen.get_or_insert_default();
         chosen.clear();
-        let later = peers.range((Bound::Excluded(self.last), Bound::Unbounded));
-        let all = later.chain(peers.range(..=self.last));
-        let connected = all.filter(|(_, peer)| peer.handshake.is_connected()).map(|(id, _)| *id);
+        let all = peers.iter_after(self.last);
+        let connected = all.filter(|(_, peer)| peer.handshake.is_connected()).map(|(id, _)| id);
         chosen.extend(connected.take(count));
         self.last = chosen.last().copied().unwrap_or(self.last);
         chosen.sort_unstable();

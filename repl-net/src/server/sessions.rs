@@ -79,8 +79,7 @@ impl Server {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
-        self.connections
-            .insert(id, Box::new(Peer { handshake, connection, lent: Vec::new(), followed: None }));
+        self.connections.push(id, Peer { handshake, connection, lent: Vec::new(), followed: None });
         self.open += 1;
         id
     }
@@ -111,7 +110,7 @@ impl Server {
     pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
         let most = max_login_bytes(self.config.mtu_bytes);
         assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
-        let Some(peer) = self.connections.get_mut(&connection) else { return false };
+        let Some(peer) = self.connections.get_mut(connection) else { return false };
         if !peer.handshake.awaits_login() {
             return false;
         }
@@ -127,8 +126,7 @@ impl Server {
     /// packet limit minus 8. Returns `false` and does nothing if no login of this connection waits for an
     /// answer.
     pub fn refuse(&mut self, connection: ConnectionId, text: &str) -> bool {
-        let awaits_login =
-            self.connections.get(&connection).is_some_and(|peer| peer.handshake.awaits_login());
+        let awaits_login = self.connections.get(connection).is_some_and(|peer| peer.handshake.awaits_login());
         if awaits_login {
             self.close(connection, DisconnectReason::Refused(shortened(text)));
         }
@@ -136,7 +134,7 @@ impl Server {
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Some(peer) = self.connections.get_mut(id) else { return };
         let queue = &mut peer.connection.outbox.queue;
         if let HandshakeOutcome::Ended(reason) = peer.handshake.end(reason, &self.config, queue) {
             self.closed(id, reason);
@@ -154,7 +152,7 @@ impl Server {
     /// connection ended.
     fn remove_oldest_ended(&mut self) {
         if let Some((_, id)) = self.ended.pop_front()
-            && let Some(peer) = self.connections.remove(&id)
+            && let Some(peer) = self.connections.remove(id)
             && peer.handshake.is_of_endpoint()
         {
             self.removed.push(id);
@@ -180,7 +178,7 @@ impl Server {
 
     /// Returns the handshake of a connection that was not removed.
     pub(crate) fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
-        self.connections.get(&id).map(|peer| &peer.handshake)
+        self.connections.get(id).map(|peer| &peer.handshake)
     }
 
     /// Returns the packet that tells the client of an ended connection why the connection ended.
@@ -191,7 +189,7 @@ impl Server {
     /// Records that a client has a new address. The measured capacity of the link is dropped, because it
     /// belongs to the old address.
     pub(crate) fn moved(&mut self, id: ConnectionId) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Some(peer) = self.connections.get_mut(id) else { return };
         if let Some(congestion) = &mut peer.connection.outbox.congestion {
             **congestion = Congestion::new(self.config.mtu_bytes);
         }
@@ -199,7 +197,7 @@ impl Server {
 
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Some(peer) = self.connections.get_mut(id) else { return };
         peer.connection.end(&mut self.world);
         self.open -= 1;
         self.ended.push_back((self.now, id));
@@ -208,7 +206,7 @@ impl Server {
 
     /// Handles the start of a connection's session.
     fn connected(&mut self, id: ConnectionId) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Some(peer) = self.connections.get_mut(id) else { return };
         let timeout = self.config.timeout;
         peer.connection.begin(peer.handshake.binding(), &self.mailbox, timeout, &mut self.world);
         self.events.push(ServerEvent::Connected(id));
@@ -226,7 +224,7 @@ impl Server {
         self.now = self.now.max(now);
         self.hand_over(connection, now, bytes);
         if cfg!(debug_assertions)
-            && self.connections.get(&connection).is_some_and(|peer| peer.handshake.last_received() == now)
+            && self.connections.get(connection).is_some_and(|peer| peer.handshake.last_received() == now)
         {
             self.tick_watch.received(now, self.config.timeout, "Server");
         }
@@ -234,10 +232,10 @@ impl Server {
 
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Some(peer) = self.connections.get_mut(id) else { return };
         // Acks come at any time, so most of the connection is in no cache.
-        preload_all(&**peer);
-        let Peer { handshake, connection, .. } = &mut **peer;
+        preload_all(peer);
+        let Peer { handshake, connection, .. } = peer;
         let context = HandshakeContext { config: &self.config, classes: &self.classes };
         let newest = connection.newest_received();
         match handshake.receive(bytes, newest, now, context, &mut connection.outbox.queue) {
@@ -255,9 +253,9 @@ impl Server {
 
     /// Reads a packet of state from a client.
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
-        let Some(peer) = self.connections.get_mut(&id) else { return };
-        let Peer { handshake, connection, .. } = &mut **peer;
-        connection.outbox.in_flight.preload_oldest();
+        let Some(peer) = self.connections.get_mut(id) else { return };
+        let Peer { handshake, connection, .. } = peer;
+        connection.outbox.preload_ack();
         match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}

@@ -51,7 +51,7 @@ impl Server {
         may_sleep: bool,
     ) {
         let Some(slot) = self.world.slot_of(object) else { return };
-        if let Some(peer) = self.connections.get_mut(&connection) {
+        if let Some(peer) = self.connections.get_mut(connection) {
             peer.connection.set_may_sleep(&self.world, slot, may_sleep);
         }
     }
@@ -72,7 +72,7 @@ impl Server {
     /// object, and was told that the object sleeps. Returns `false` if one of them does not exist.
     #[must_use]
     pub fn is_asleep<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
-        let (Some(peer), Some(slot)) = (self.connections.get(&connection), self.world.slot_of(object)) else {
+        let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {
             return false;
         };
         peer.connection.is_asleep(slot)

@@ -8,10 +8,10 @@
 //!
 //! *Invariant:* a connection has a second turn only after every other connection with packets has had one.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
+use std::collections::VecDeque;
 
 use super::peer::Peer;
+use super::peers::Peers;
 use crate::session::connection_id::ConnectionId;
 
 /// The connections with packets, in the order of their turns.
@@ -32,18 +32,17 @@ impl Turns {
     /// have turns.
     pub(super) fn next(
         &mut self,
-        peers: &BTreeMap<ConnectionId, Box<Peer>>,
+        peers: &Peers,
         has_packets: impl Fn(ConnectionId, &Peer) -> bool,
     ) -> Option<ConnectionId> {
         while let Some(id) = self.waiting.pop_front() {
-            if peers.get(&id).is_some_and(|peer| has_packets(id, peer)) {
+            if peers.get(id).is_some_and(|peer| has_packets(id, peer)) {
                 self.waiting.push_back(id);
                 return Some(id);
             }
         }
-        let later = peers.range((Bound::Excluded(self.first), Bound::Unbounded));
-        let all = later.chain(peers.range(..=self.first));
-        self.waiting.extend(all.filter(|(id, peer)| has_packets(**id, peer)).map(|(id, _)| *id));
+        let all = peers.iter_after(self.first);
+        self.waiting.extend(all.filter(|(id, peer)| has_packets(*id, peer)).map(|(id, _)| id));
         self.first = *self.waiting.front()?;
         self.waiting.rotate_left(1);
         Some(self.first)

@@ -131,7 +131,7 @@ impl Server {
     ) {
         let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
-        let Some(peer) = self.connections.get_mut(&connection) else { return };
+        let Some(peer) = self.connections.get_mut(connection) else { return };
         peer.connection.switch_custom(&mut self.world, slot, property, active);
     }
 
@@ -177,7 +177,7 @@ impl Server {
     /// from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
-        let Some(peer) = self.connections.get_mut(&connection) else { return };
+        let Some(peer) = self.connections.get_mut(connection) else { return };
         peer.connection.set_visible(&mut self.world, slot, visible);
     }
 }

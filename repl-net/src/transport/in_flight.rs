@@ -13,12 +13,12 @@ use std::time::Duration;
 use repl_core::__private::{preload, preload_all};
 use repl_core::Changelist;
 
+use super::copied::Copied;
 use super::message::SentMessage;
 use super::segment::Segment;
 use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
-use super::table::Stretch;
 
 /// What one packet contains about one object outside the shared segments.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Holds for Box<Record> {
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     /// The entries that were copied from tables.
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
     /// The objects that the packet creates on the client and that were pending spawns, as bit masks over
     /// words of 64 slots.
@@ -111,15 +111,14 @@ impl Contents {
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
-        let stretches = self.stretches.iter().map(Stretch::held_bytes);
-        self.buffer_bytes() + shared.sum::<usize>() + stretches.sum::<usize>() + lists.sum::<usize>()
+        self.buffer_bytes() + shared.sum::<usize>() + self.copied.entry_bytes() + lists.sum::<usize>()
     }
 
     /// Returns about how many bytes of memory the buffers take, without the changelists and segments in them.
     /// Costs O(1).
     fn buffer_bytes(&self) -> usize {
         self.shared.capacity() * size_of::<Arc<Segment>>()
-            + self.stretches.capacity() * size_of::<Stretch>()
+            + self.copied.buffer_bytes()
             + self.sent.capacity() * size_of::<Sent>()
             + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
             + self.messages.capacity() * size_of::<SentMessage>()
@@ -127,7 +126,7 @@ impl Contents {
 
     fn is_empty(&self) -> bool {
         let is_without_objects = self.shared.is_empty()
-            && self.stretches.is_empty()
+            && self.copied.is_empty()
             && self.sent.is_empty()
             && self.opened.is_empty()
             && self.closed.is_empty();
@@ -143,7 +142,7 @@ impl Contents {
                 visit(entry.slot, entry.generation, &entry.list);
             }
         }
-        for (slot, change) in self.stretches.iter().flat_map(Stretch::entries) {
+        for (slot, change) in self.copied.entries() {
             if slots.contains(slot) {
                 visit(slot, change.generation, &change.list);
             }
@@ -167,7 +166,7 @@ impl Record {
         self.bytes = 0;
         self.held_bytes = 0;
         self.contents.shared.clear();
-        self.contents.stretches.clear();
+        self.contents.copied.clear();
         self.contents.sent.clear();
         self.contents.opened.clear();
         self.contents.closed.clear();
@@ -242,7 +241,14 @@ impl InFlight {
         self.spare.next().into_iter().for_each(|record| preload_all(&**record));
     }
 
-    /// Preloads the record of the oldest packet in flight, which the next ack probably reads.
+    /// Preloads the lists of records, which the next ack changes.
+    pub(crate) fn preload_ends(&self) {
+        self.records.front().into_iter().for_each(preload);
+        self.spare.next().into_iter().for_each(preload);
+    }
+
+    /// Preloads the record of the oldest packet in flight, which the next ack probably reads. Call it some
+    /// time after [`preload_ends`](Self::preload_ends).
     pub(crate) fn preload_oldest(&self) {
         self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }

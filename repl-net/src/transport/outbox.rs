@@ -27,7 +27,7 @@ use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
 use super::status::{ConnectionStatus, STATUS_BITS, StatusSource};
-use super::table::{Stretch, Table};
+use super::table::Table;
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
 /// kind, the number, the offset to the stamp, the floor, the status, the acks, and the end of the body.
@@ -135,6 +135,12 @@ impl Outbox {
     pub(crate) fn preload_next(&self) {
         self.in_flight.preload_next();
         self.queue.preload_next();
+    }
+
+    /// Preloads the lists that the next ack reads.
+    pub(crate) fn preload_ack(&self) {
+        self.in_flight.preload_ends();
+        self.send_times.preload();
     }
 
     /// Returns the greatest number of bits of a packet.
@@ -412,11 +418,12 @@ impl Outbox {
         self.writer.append(segment.bits());
     }
 
-    /// Copies entries of a table, from the first of `entries` on, into the packet that is being filled or the
-    /// next one. Returns how many entries were copied, which is zero only if the limits of the connection do
-    /// not allow another packet.
-    pub(crate) fn stretch(&mut self, table: &Arc<Table>, entries: Range<u32>, now: Duration) -> u32 {
-        let first_bits = table.bits(entries.start..entries.start + 1).len();
+    /// Copies entries of a table into the packet that is being filled or the next one: those of `runs`, each
+    /// of which is consecutive entries, from the first one on. Returns how many entries were copied, which is
+    /// zero only if there are none or the limits of the connection do not allow another packet.
+    pub(crate) fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> u32 {
+        let Some(first) = runs.first() else { return 0 };
+        let first_bits = table.bits(first.start..first.start + 1).len();
         if !self.make_room(table.head().len() + first_bits, now) {
             return 0;
         }
@@ -425,23 +432,36 @@ impl Outbox {
         if !is_continued {
             self.segment.begin_table(table.head(), &mut self.writer);
         }
-        let fitting = |room: usize| table.fitting(entries.clone(), room.saturating_sub(SEGMENT_BITS));
-        let count = fitting(self.room()).max(fitting(self.packet_room()).min(1));
-        let copied = entries.start..entries.start + count;
-        self.writer.append(table.bits(copied.clone()));
-        let stretches = &mut self.open_packet().contents.stretches;
-        match stretches.last_mut() {
-            Some(last) if is_continued && last.entries.end == copied.start => last.entries.end = copied.end,
-            _ => stretches.push(Stretch { table: Arc::clone(table), entries: copied }),
+        let mut room = self.room().saturating_sub(SEGMENT_BITS);
+        // The first entry of a packet may exceed the budget.
+        let mut most = self.packet_room().saturating_sub(SEGMENT_BITS).min(first_bits);
+        let Self { record, writer, .. } = self;
+        let Some(record) = record else { return 0 };
+        let mut count = 0;
+        for run in runs {
+            let (mut bits, mut part) = (table.bits(run.clone()), run.clone());
+            if bits.len() > room {
+                part.end = part.start + table.fitting(run.clone(), room.max(most));
+                bits = table.bits(part.clone());
+            }
+            most = 0;
+            if !part.is_empty() {
+                writer.append(bits);
+                room = room.saturating_sub(bits.len());
+                record.contents.copied.push(table, part.clone(), bits.len(), is_continued || count > 0);
+                count += part.len() as u32;
+            }
+            if part.end < run.end {
+                break;
+            }
         }
         count
     }
 
     /// Returns whether the last entries of the packet that is being filled were copied from this table.
     fn is_copying(&self, table: &Arc<Table>) -> bool {
-        let contents = self.record.as_ref().map(|record| &record.contents);
-        let last = contents.and_then(|contents| contents.stretches.last());
-        self.segment.is_table() && last.is_some_and(|last| Arc::ptr_eq(&last.table, table))
+        self.segment.is_table()
+            && self.record.as_ref().is_some_and(|record| record.contents.copied.ends_with(table))
     }
 
     /// Makes sure that a packet has room for `bits` more bits. If the bits do not fit into the packet that is

@@ -3,10 +3,13 @@
 //! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link is never taken for a dead
 //! link.
 
-use super::sequence::Sequence;
-use super::spare::shrink_sparse;
 use std::collections::VecDeque;
 use std::time::Duration;
+
+use repl_core::__private::preload;
+
+use super::sequence::Sequence;
+use super::spare::shrink_sparse;
 
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -128,6 +131,11 @@ impl SendTimes {
             at % 2 == 1
         });
         self.spacing = self.spacing.saturating_mul(2);
+    }
+
+    /// Preloads the oldest send times, which the next ack reads.
+    pub(crate) fn preload(&self) {
+        self.sent.front().into_iter().for_each(preload);
     }
 
     /// Frees memory that was not needed recently.

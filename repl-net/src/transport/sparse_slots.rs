@@ -37,15 +37,28 @@ struct Block {
     first: u32,
     /// A bit for each of the 64 words, which is set if the word is stored.
     stored: u64,
+    /// For each eight words, how many of the words before them are stored. With this, finding a word counts
+    /// the bits of one byte, because counting those of `stored` takes longer on most processors for which
+    /// Rust compiles.
+    before: [u8; 8],
 }
 
 impl Block {
+    const fn new(at: u32, first: u32, stored: u64) -> Self {
+        let (mut before, mut eighth) = ([0; 8], 1);
+        while eighth < 8 {
+            before[eighth] = (stored & low_bits(eighth as u32 * 8)).count_ones() as u8;
+            eighth += 1;
+        }
+        Self { at, first, stored, before }
+    }
+
     /// Returns the place of a stored word, or the place at which the word must be inserted.
     #[inline]
-    const fn place(self, bit: u32) -> usize {
-        // In dense sets all words are stored, and counting bits takes longer than this comparison.
-        let before = if self.stored == u64::MAX { bit } else { (self.stored & low_bits(bit)).count_ones() };
-        (self.first + before) as usize
+    const fn place(&self, bit: u32) -> usize {
+        let eighth = bit / 8 % 8;
+        let below = (self.stored >> (eighth * 8)) as u8 & low_bits(bit % 8) as u8;
+        self.first as usize + self.before[eighth as usize] as usize + below.count_ones() as usize
     }
 }
 
@@ -74,13 +87,13 @@ impl SparseSlots {
             Ok(index) => index,
             Err(index) => {
                 let first = self.blocks.get(index).map_or(self.words.len() as u32, |next| next.first);
-                self.blocks.insert(index, Block { at, first, stored: 0 });
+                self.blocks.insert(index, Block::new(at, first, 0));
                 index
             }
         };
         let block = &mut self.blocks[index];
         let place = block.place(bit);
-        block.stored |= 1 << bit;
+        *block = Block::new(at, block.first, block.stored | 1 << bit);
         self.words.insert(place, mask);
         self.blocks[index + 1..].iter_mut().for_each(|block| block.first += 1);
     }
@@ -128,7 +141,7 @@ impl SparseSlots {
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
         other.summaries().all(|(at, summary)| {
             let Ok(index) = self.find(at) else { return false };
-            let block = self.blocks[index];
+            let block = &self.blocks[index];
             let is_here = |bit: u32| {
                 let word = other.word(at as usize * 64 + bit as usize);
                 word & !self.words[block.place(bit)] == 0
@@ -222,7 +235,7 @@ impl SparseSlots {
     /// Returns the place of a word, if it is stored.
     #[inline]
     fn place(&self, word: usize) -> Option<usize> {
-        let (block, bit) = (self.blocks[self.find((word / 64) as u32).ok()?], (word % 64) as u32);
+        let (block, bit) = (&self.blocks[self.find((word / 64) as u32).ok()?], (word % 64) as u32);
         (block.stored >> bit & 1 == 1).then(|| block.place(bit))
     }
 
@@ -235,7 +248,7 @@ impl SparseSlots {
         self.blocks.retain_mut(|block| {
             let stored = bits(block.stored).filter(|&bit| words[block.place(bit)] != 0);
             let stored = stored.fold(0, |mask, bit| mask | 1 << bit);
-            *block = Block { stored, first, ..*block };
+            *block = Block::new(block.at, first, stored);
             first += stored.count_ones();
             stored != 0
         });

@@ -10,7 +10,6 @@
 
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::sync::Arc;
 
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
@@ -161,28 +160,6 @@ impl Table {
     /// entries until the new elements have arrived (R2).
     pub(crate) fn has_new_elements(&self) -> bool {
         self.has_new_elements
-    }
-}
-
-/// Consecutive entries of a table.
-#[derive(Clone, Debug)]
-pub(crate) struct Stretch {
-    pub(crate) table: Arc<Table>,
-    pub(crate) entries: Range<u32>,
-}
-
-impl Stretch {
-    /// Returns the entries of the stretch, each with its slot.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &TableChange)> {
-        self.table.entries(self.entries.clone())
-    }
-
-    /// Returns about how many bytes of memory the entries of the stretch take. The memory of a table is
-    /// shared, so the rest of the table counts elsewhere. Costs O(1).
-    pub(crate) fn held_bytes(&self) -> usize {
-        const ENTRY_BYTES: usize = size_of::<(TableChange, u32, u32)>();
-        let bytes = self.table.bits(self.entries.clone()).len() / 8;
-        self.entries.len().saturating_mul(ENTRY_BYTES).saturating_add(bytes)
     }
 }
 

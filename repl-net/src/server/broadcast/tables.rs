@@ -5,7 +5,7 @@
 //! connections receive later are entries of their own, in the tick in which they are due.
 //!
 //! *Invariant:* the changes of the objects of one class for connections in one band are consecutive entries
-//! of one table, in the order of the ranks of their cells. So the changes in a row of cells are
+//! of one table, in the order of the places of their cells. So the changes in a row of cells are
 //! consecutive entries, too.
 
 use std::ops::Range;
@@ -16,8 +16,8 @@ use repl_core::{BitWriter, Changelist, HandleSet};
 use super::pool::Pool;
 use crate::server::cells::Home;
 use crate::server::cells::area::Band;
-use crate::server::cells::rank::Rank;
 use crate::server::cells::sight::Span;
+use crate::server::cells::strips::StripPlace;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::SEGMENT_BITS;
@@ -30,23 +30,22 @@ pub(crate) struct Tables {
     tables: Vec<Arc<Table>>,
     pool: Pool<Table>,
     writer: TableWriter,
-    /// The changes in cells that some connection has in sight, in the order in which they are encoded.
-    order: Vec<Placed>,
-    /// Memory for the changes for far connections.
-    far: Vec<Placed>,
+    /// The sections of this tick. Those from index `used` on are unused memory.
     sections: Vec<Section>,
-    /// The ranks of the cells with entries, for one section after another.
-    ranks: Vec<Rank>,
-    /// For each rank, the number of the table's entries up to the last one in its cell.
-    ends: Vec<u32>,
+    used: usize,
+    /// For each class and distance, the number of its newest section.
+    newest: Vec<[Option<u32>; 3]>,
+    /// The changes of one table that are not encoded yet.
+    waiting: Vec<(u32, TableChange)>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
 }
 
 /// The connections for which a change is, by their distance from the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Distance {
     /// All of them, because they see the same properties.
+    #[default]
     Any,
     Near,
     Far,
@@ -61,19 +60,6 @@ impl Distance {
             Self::Far => is_far,
         }
     }
-}
-
-/// A change with everything that decides its place in the tables. The fields are in the order of their
-/// importance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Placed {
-    class: u16,
-    distance: Distance,
-    period: u16,
-    rank: Rank,
-    cell: u32,
-    /// The index of the change among the changes of the tick, or among those that are due for the period.
-    change: u32,
 }
 
 /// The changes of an object that are due for connections with a period, and that are in no table.
@@ -95,16 +81,42 @@ impl DueAlone {
     }
 }
 
-/// The entries of one table for connections with one period.
-#[derive(Clone, Debug)]
+/// The entries of one table for connections in one band.
+#[derive(Debug, Default)]
 struct Section {
-    table: u32,
+    class: u16,
     distance: Distance,
     period: u16,
-    /// The first entry.
-    start: u32,
-    /// The places of the section's cells in the list of ranks.
-    cells: Range<usize>,
+    table: u32,
+    /// For each strip, which of its cells have entries.
+    strips: Vec<StripEntries>,
+    /// The strips with entries.
+    touched: Vec<u32>,
+    /// For each cell with entries, in the order of the places, the first entry of the cell. After them, the
+    /// end of the last cell's entries.
+    starts: Vec<u32>,
+    changes: Vec<Placed>,
+    /// The changes in the order of the places of their cells.
+    order: Vec<u32>,
+    /// For each cell with changes, the end of its changes in `order`.
+    ends: Vec<u32>,
+}
+
+/// The cells of a strip that have entries.
+#[derive(Clone, Copy, Debug, Default)]
+struct StripEntries {
+    /// A bit for each cell.
+    cells: u64,
+    /// How many cells of earlier strips have entries.
+    before: u32,
+}
+
+/// A change, and the place of its object's cell.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    place: StripPlace,
+    /// The index of the change among the changes of the tick, or among those that are due for the period.
+    change: u32,
 }
 
 /// Consecutive entries of the table with a number.
@@ -113,7 +125,109 @@ pub(crate) struct Piece {
     pub(crate) table: u32,
     /// Whether the changes are of earlier ticks, too.
     pub(crate) is_late: bool,
+    /// Whether all these entries are of objects in cells that are near the connection and not doubtful.
+    pub(crate) is_certain: bool,
     pub(crate) entries: Range<u32>,
+}
+
+impl Piece {
+    /// Returns whether `next` can be joined with this piece.
+    fn continues_with(&self, next: &Self) -> bool {
+        let kind = |piece: &Self| (piece.table, piece.is_late, piece.is_certain);
+        kind(self) == kind(next) && self.entries.end == next.entries.start
+    }
+}
+
+impl StripEntries {
+    /// Returns how many cells with entries come before the cells in `mask` and those above them.
+    #[inline]
+    fn cells_below(self, mask: u64) -> usize {
+        self.before as usize
+            + (self.cells & (mask & mask.wrapping_neg()).wrapping_sub(1)).count_ones() as usize
+    }
+}
+
+impl Section {
+    /// Returns whether the entries are for connections in a band.
+    fn is_for(&self, band: Band) -> bool {
+        self.period == band.period && self.distance.includes(band.is_far)
+    }
+
+    fn clear(&mut self) {
+        for strip in self.touched.drain(..) {
+            self.strips[strip as usize] = StripEntries::default();
+        }
+        self.starts.clear();
+        self.changes.clear();
+        self.order.clear();
+        self.ends.clear();
+    }
+
+    fn add(&mut self, place: StripPlace, change: u32) {
+        let strip = place.strip() as usize;
+        if self.strips.len() <= strip {
+            self.strips.resize(strip + 1, StripEntries::default());
+        }
+        let entries = &mut self.strips[strip];
+        if entries.cells == 0 {
+            self.touched.push(strip as u32);
+        }
+        entries.cells |= place.bit();
+        self.changes.push(Placed { place, change });
+    }
+
+    /// Puts the changes into the order of the places of their cells. Costs O(changes + strips log strips).
+    fn arrange(&mut self) {
+        let Self { strips, touched, changes, order, ends, .. } = self;
+        touched.sort_unstable();
+        let mut cells = 0;
+        for strip in touched {
+            let entries = &mut strips[*strip as usize];
+            entries.before = cells;
+            cells += entries.cells.count_ones();
+        }
+        let cell_of = |placed: &Placed| strips[placed.place.strip() as usize].cells_below(placed.place.bit());
+        ends.resize(cells as usize, 0);
+        changes.iter().for_each(|placed| ends[cell_of(placed)] += 1);
+        let mut sum = 0;
+        for end in ends.iter_mut() {
+            // At first the start of the cell's changes, which then moves to their end.
+            sum += std::mem::replace(end, sum);
+        }
+        order.resize(changes.len(), 0);
+        for placed in changes {
+            let next = &mut ends[cell_of(placed)];
+            order[*next as usize] = placed.change;
+            *next += 1;
+        }
+    }
+
+    /// Adds to `pieces` the entries in some cells of a strip.
+    #[inline]
+    fn add_pieces(&self, strip: u32, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
+        let Some(&entries) = self.strips.get(strip as usize) else { return };
+        let (mut left, others) = (entries.cells & cells, entries.cells & !cells);
+        while left != 0 {
+            let lowest = left & left.wrapping_neg();
+            // The piece ends at the next cell with entries that is not among the cells.
+            let end = others & !(lowest - 1);
+            let start = self.starts[entries.cells_below(lowest)];
+            let end_start = self.starts[entries.cells_below(end)];
+            self.add_piece(start..end_start, is_certain, pieces);
+            left &= if end == 0 { 0 } else { !(end & end.wrapping_neg()).wrapping_sub(1) };
+        }
+    }
+
+    fn add_piece(&self, entries: Range<u32>, is_certain: bool, pieces: &mut Vec<Piece>) {
+        if entries.is_empty() {
+            return;
+        }
+        let piece = Piece { table: self.table, is_late: self.period > 1, is_certain, entries };
+        match pieces.last_mut() {
+            Some(last) if last.continues_with(&piece) => last.entries.end = piece.entries.end,
+            _ => pieces.push(piece),
+        }
+    }
 }
 
 impl Tables {
@@ -123,30 +237,20 @@ impl Tables {
     }
 
     /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
-    /// connection's period, in ascending order of the tables. Pieces that follow each other in a table are
-    /// joined, except late ones with others. Costs O(sections × spans × log cells).
-    pub(crate) fn pieces(&self, spans: &[Span], pieces: &mut Vec<Piece>) {
+    /// connection's period, in ascending order of the tables. The places in `doubtful` are of cells with
+    /// objects that may be out of step, in ascending order. Pieces that follow each other in a table are
+    /// joined, if they are of the same kind. Costs O(sections × spans).
+    pub(crate) fn pieces(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
         pieces.clear();
-        for Section { table, distance, period, start, cells } in &self.sections {
-            let (ranks, ends) = (&self.ranks[cells.clone()], &self.ends[cells.clone()]);
-            let is_late = *period > 1;
-            let before = |at: usize| at.checked_sub(1).map_or(*start, |last| ends[last]);
-            let mut next = 0;
-            let is_for = |Band { period: own, is_far }| own == *period && distance.includes(is_far);
-            for span in spans.iter().filter(|span| is_for(span.band)) {
-                let first = skip_below(ranks, next, span.first);
-                next = skip_below(ranks, first, span.end());
-                let entries = before(first)..before(next);
-                match pieces.last_mut() {
-                    _ if entries.is_empty() => {}
-                    Some(last)
-                        if (last.table, last.is_late, last.entries.end)
-                            == (*table, is_late, entries.start) =>
-                    {
-                        last.entries.end = entries.end;
-                    }
-                    _ => pieces.push(Piece { table: *table, is_late, entries }),
+        for section in &self.sections[..self.used] {
+            let mut doubtful = doubtful.iter().peekable();
+            for &Span { strip, near, cells, .. } in spans.iter().filter(|span| section.is_for(span.band)) {
+                let mut certain = if section.period > 1 { 0 } else { near };
+                while let Some(place) = doubtful.next_if(|place| place.strip() <= strip) {
+                    certain &= if place.strip() == strip { !place.bit() } else { u64::MAX };
                 }
+                section.add_pieces(strip, certain, true, pieces);
+                section.add_pieces(strip, cells & !certain, false, pieces);
             }
         }
     }
@@ -165,153 +269,161 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<(u32, Distance)>,
     ) {
-        self.sections.clear();
-        self.ranks.clear();
-        self.ends.clear();
+        self.sections[..self.used].iter_mut().for_each(Section::clear);
+        self.used = 0;
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
-            (self.order, self.far, self.sections) = (Vec::new(), Vec::new(), Vec::new());
-            (self.ranks, self.ends) = (Vec::new(), Vec::new());
+            (self.sections, self.waiting) = (Vec::new(), Vec::new());
         }
         if world.cells.are_unused() {
             return;
         }
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        let cell_of = |slot: u32| match world.cells.home(slot) {
-            Home::Cell(cell) => world.cells.rank_in_sight(cell).map(|rank| (cell, rank)),
-            Home::Everyone | Home::Nobody => None,
-        };
-        let placed = |slot: u32, period: u16, change: u32| {
-            let class = world.objects[slot as usize].class;
-            let distance = Distance::Any;
-            cell_of(slot).map(|(cell, rank)| Placed { class, distance, period, rank, cell, change })
-        };
-        let changes = (0..).zip(world.changes.as_slice());
-        let changes = changes.filter(|(_, change)| !world.changes.newborn.contains(change.slot));
-        order.extend(changes.filter_map(|(at, change)| placed(change.slot, 1, at)));
+        self.newest.clear();
+        for (at, change) in (0..).zip(world.changes.as_slice()) {
+            if let Some(place) = world.cells.place_in_sight(change.slot)
+                && !world.changes.newborn.contains(change.slot)
+            {
+                self.add(world, change.slot, 1, place, at);
+            }
+        }
         for (period, due) in world.later.due() {
-            let due = (0..).zip(due).filter_map(|(at, change)| placed(change.slot, period, at));
-            order.extend(due.filter(|placed| world.cells.has_long_period(placed.cell, period)));
+            self.newest.clear();
+            for (at, change) in (0..).zip(due) {
+                if let Home::Cell(cell) = world.cells.home(change.slot)
+                    && let Some(place) = world.cells.place_in_sight(change.slot)
+                    && world.cells.has_long_period(cell, period)
+                {
+                    self.add(world, change.slot, period, place, at);
+                }
+            }
         }
-        if world.cells.have_far() {
-            split_by_distance(&mut order, &mut self.far, world);
-        }
-        order.sort_unstable();
-        for class in order.chunk_by(|one, other| (one.class, one.distance) == (other.class, other.distance)) {
+        let mut sections = std::mem::take(&mut self.sections);
+        sections[..self.used].sort_unstable_by_key(|section| (section.class, section.distance, section.period));
+        let is_in_table = |one: &Section, other: &Section| {
+            (one.class, one.distance) == (other.class, other.distance)
+        };
+        for class in sections[..self.used].chunk_by_mut(is_in_table) {
             self.build_class(class, world, classes, max_bits.saturating_sub(3 * SEGMENT_BITS), unshared);
         }
-        self.order = order;
+        self.sections = sections;
     }
 
-    /// Encodes the changes of the objects of one class for connections at one distance.
+    /// Adds a change of an object to the section for the connections that receive it. If far connections see
+    /// fewer properties of the class, adds it once for near and once for far connections, as far as the cell
+    /// has such viewers.
+    #[inline]
+    fn add(&mut self, world: &World, slot: u32, period: u16, place: StripPlace, change: u32) {
+        let class = world.objects[slot as usize].class;
+        if !world.cells.have_far() || !world.column(class).conditions().depend_on_distance() {
+            self.section(class, Distance::Any, period).add(place, change);
+            return;
+        }
+        let Home::Cell(cell) = world.cells.home(slot) else { return };
+        for (distance, is_far) in [(Distance::Near, false), (Distance::Far, true)] {
+            if world.cells.has_viewers_in(cell, Band { period, is_far }) {
+                self.section(class, distance, period).add(place, change);
+            }
+        }
+    }
+
+    /// Returns the section of a class for a distance and a period. The list of newest sections has only
+    /// sections of this period.
+    #[inline]
+    fn section(&mut self, class: u16, distance: Distance, period: u16) -> &mut Section {
+        let at = usize::from(class);
+        if self.newest.len() <= at {
+            self.newest.resize(at + 1, [None; 3]);
+        }
+        let number = *self.newest[at][distance as usize].get_or_insert_with(|| {
+            if self.sections.len() == self.used {
+                self.sections.push(Section::default());
+            }
+            let section = &mut self.sections[self.used];
+            (section.class, section.distance, section.period) = (class, distance, period);
+            self.used += 1;
+            self.used as u32 - 1
+        });
+        &mut self.sections[number as usize]
+    }
+
+    /// Encodes the changes of the objects of one class for connections at one distance, which have these
+    /// sections.
     fn build_class(
         &mut self,
-        order: &[Placed],
+        sections: &mut [Section],
         world: &World,
         classes: &ClassList,
         max_bits: usize,
         unshared: &mut Vec<(u32, Distance)>,
     ) {
-        let change = |placed: &Placed| match placed.period {
-            1 => world.changes.as_slice().get(placed.change as usize),
-            period => world.later.due_for(period).get(placed.change as usize),
-        };
-        let Some(&Placed { class, distance, .. }) = order.first() else { return };
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let distance = sections.first().map_or(Distance::Any, |section| section.distance);
         let is_far = distance == Distance::Far;
-        let lists = order
-            .iter()
-            .filter_map(change)
-            .map(|change| (change.slot, world.shared_list(change, is_far).into_owned()));
-        let mut lists: Vec<_> = lists.collect();
-        let Some(common) = majority(lists.iter().map(|(_, list)| list.handles())).cloned() else { return };
-        let head = TableHead {
-            class: classes.wire(class.into()),
-            slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
-            common,
-        };
-        let mut table = self.pool.blank(Table::clear);
-        let Some(into) = Arc::get_mut(&mut table) else { return };
-        self.writer.begin(head, classes.len(), world.column(class).program().handles(), into);
-        let number = self.tables.len() as u32;
-        for (placed, (slot, list)) in order.iter().zip(lists.drain(..)) {
-            if list.is_empty() {
-                continue;
-            }
-            let change = TableChange { generation: world.objects[slot as usize].generation, list };
-            let row = world.objects[slot as usize].row;
-            let write = |change: &TableChange, bits: &mut BitWriter| {
-                world.column(class).write_values(row, &change.list, bits).is_ok()
+        for section in &mut *sections {
+            section.arrange();
+            let changes = match section.period {
+                1 => world.changes.as_slice(),
+                period => world.later.due_for(period),
             };
-            let is_written = self.writer.entry(slot, change, max_bits, write, into);
-            match is_written {
-                Ok(()) => self.add_to_section(placed, number, into.len()),
-                Err(_) if placed.period == 1 => unshared.push((slot, distance)),
-                Err(TableChange { list, .. }) => {
-                    let Placed { cell, period, .. } = *placed;
-                    self.due_alone.push(DueAlone { cell, period, distance, slot, list });
-                }
-            }
+            waiting.extend(section.order.iter().map(|&at| {
+                let change = &changes[at as usize];
+                let generation = world.objects[change.slot as usize].generation;
+                (change.slot, TableChange { generation, list: world.shared_list(change, is_far).into_owned() })
+            }));
         }
-        self.writer.end(into);
-        if into.is_empty() {
+        let common = majority(waiting.iter().map(|(_, change)| change.list.handles())).cloned();
+        let mut table = self.pool.blank(Table::clear);
+        if let (Some(common), Some(first), Some(into)) = (common, sections.first(), Arc::get_mut(&mut table))
+        {
+            let class = first.class;
+            let head = TableHead {
+                class: classes.wire(class.into()),
+                slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
+                common,
+            };
+            let column = world.column(class);
+            self.writer.begin(head, classes.len(), column.program().handles(), into);
+            let (number, mut changes) = (self.tables.len() as u32, waiting.drain(..));
+            for section in &mut *sections {
+                section.table = number;
+                let mut start = 0;
+                for &end in &section.ends {
+                    section.starts.push(into.len());
+                    for (slot, change) in changes.by_ref().take((end - start) as usize) {
+                        let row = world.objects[slot as usize].row;
+                        let write = |change: &TableChange, bits: &mut BitWriter| {
+                            column.write_values(row, &change.list, bits).is_ok()
+                        };
+                        if change.list.is_empty() {
+                            continue;
+                        }
+                        match self.writer.entry(slot, change, max_bits, write, into) {
+                            Ok(()) => {}
+                            Err(_) if section.period == 1 => unshared.push((slot, distance)),
+                            Err(TableChange { list, .. }) => {
+                                let Home::Cell(cell) = world.cells.home(slot) else { continue };
+                                let period = section.period;
+                                self.due_alone.push(DueAlone { cell, period, distance, slot, list });
+                            }
+                        }
+                    }
+                    start = end;
+                }
+                section.starts.push(into.len());
+            }
+            self.writer.end(into);
+        }
+        waiting.clear();
+        self.waiting = waiting;
+        if table.is_empty() {
+            sections.iter_mut().for_each(Section::clear);
             self.pool.give_back(table);
         } else {
             self.tables.push(table);
         }
     }
-
-    /// Records the place of the last entry of a table, which now has `end` entries.
-    fn add_to_section(&mut self, placed: &Placed, table: u32, end: u32) {
-        let Placed { rank, distance, period, .. } = *placed;
-        let is_new = self.sections.last().is_none_or(|last| (last.table, last.period) != (table, period));
-        if is_new {
-            let at = self.ranks.len();
-            self.sections.push(Section { table, distance, period, start: end - 1, cells: at..at });
-        }
-        if let (false, Some(last), Some(known)) = (is_new, self.ranks.last(), self.ends.last_mut())
-            && *last == rank
-        {
-            *known = end;
-            return;
-        }
-        self.ranks.push(rank);
-        self.ends.push(end);
-        self.sections.iter_mut().next_back().into_iter().for_each(|last| last.cells.end += 1);
-    }
-}
-
-/// Replaces each change of which far connections see fewer properties by a change for near connections and one
-/// for far connections, as far as the cell has such viewers. `far` is memory for the changes that are added.
-fn split_by_distance(order: &mut Vec<Placed>, far: &mut Vec<Placed>, world: &World) {
-    order.retain_mut(|placed| {
-        let Placed { class, cell, period, .. } = *placed;
-        if !world.column(class).conditions().depend_on_distance() {
-            return true;
-        }
-        let has = |is_far| world.cells.has_viewers_in(cell, Band { period, is_far });
-        if has(true) {
-            far.push(Placed { distance: Distance::Far, ..*placed });
-        }
-        placed.distance = Distance::Near;
-        has(false)
-    });
-    order.append(far);
-}
-
-/// Returns the first place from `start` on with a rank that is not below `limit`. The ranks are in ascending
-/// order. Costs O(log of the places in between), because a connection skips only a few cells from one row to
-/// the next.
-fn skip_below(ranks: &[Rank], start: usize, limit: Rank) -> usize {
-    let (mut from, mut step) = (start, 1);
-    while ranks.get(from + step - 1).is_some_and(|rank| *rank < limit) {
-        from += step;
-        step *= 2;
-    }
-    let rest = ranks.get(from..ranks.len().min(from + step)).unwrap_or_default();
-    from + rest.partition_point(|rank| *rank < limit)
 }
 
 /// Returns the set that more than half of the sets are equal to. If there is no such set, returns one of
@@ -336,15 +448,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn skipping_finds_what_a_search_from_the_start_finds(
-            ranks in prop::collection::btree_set(0..500_u128, 0..100),
-            start in 0..100_usize,
-            limit in 0..510_u128,
+        fn the_pieces_of_a_span_are_the_changes_in_its_cells(
+            changes in prop::collection::vec((0..4_u32, 0..64_u32), 1..100),
+            spans in prop::collection::vec((0..5_u32, any::<u64>(), any::<u64>()), 1..6),
         ) {
-            let ranks: Vec<Rank> = ranks.into_iter().collect();
-            let start = start.min(ranks.len());
-            let expected = start + ranks[start..].iter().filter(|rank| **rank < limit).count();
-            prop_assert_eq!(skip_below(&ranks, start, limit), expected);
+            let places: Vec<_> = changes.iter().map(|&(strip, cell)| StripPlace::new(strip, cell)).collect();
+            let mut section = Section::default();
+            for _ in 0..2 {
+                section.clear();
+                (0..).zip(&places).for_each(|(at, &place)| section.add(place, at));
+                section.arrange();
+                let mut sorted: Vec<u32> = (0..places.len() as u32).collect();
+                sorted.sort_by_key(|&at| places[at as usize]);
+                prop_assert_eq!(&section.order, &sorted);
+                section.starts.push(0);
+                section.starts.extend(&section.ends);
+            }
+            for (strip, some, others) in spans {
+                let (cells, mut pieces) = (some | others, Vec::new());
+                section.add_pieces(strip, cells, true, &mut pieces);
+                let found: Vec<u32> = pieces.into_iter().flat_map(|piece| piece.entries).collect();
+                let is_wanted = |place: StripPlace| place.strip() == strip && cells & place.bit() != 0;
+                let expected = (0..).zip(&section.order).filter(|(_, at)| is_wanted(places[**at as usize]));
+                prop_assert_eq!(found, expected.map(|(entry, _)| entry).collect::<Vec<u32>>());
+            }
         }
     }
 }

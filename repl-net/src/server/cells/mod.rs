@@ -9,6 +9,7 @@ pub(crate) mod area;
 pub(crate) mod positions;
 pub(crate) mod rank;
 pub(crate) mod sight;
+pub(crate) mod strips;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,10 +18,11 @@ use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, Band, Nearness, Position};
+use area::{Area, Band, Nearness, Position, Ring};
 use positions::Positions;
 pub use rank::Group;
 use rank::{CellKey, Rank, RankHashing};
+use strips::{StripPlace, Strips};
 
 /// The number of moves by which memory is preloaded ahead.
 const PRELOAD_LEAD: usize = 2;
@@ -103,6 +105,7 @@ pub(crate) enum Home {
 struct Cell {
     key: CellKey,
     rank: Rank,
+    place: StripPlace,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
@@ -147,11 +150,36 @@ struct Viewer {
     nearness: Nearness,
 }
 
+/// A [`Home`] in four bytes, because each tick reads those of all objects that changed.
+#[derive(Clone, Copy, Debug)]
+struct PackedHome(u32);
+
+impl PackedHome {
+    const EVERYONE: u32 = u32::MAX;
+    const NOBODY: u32 = u32::MAX - 1;
+
+    const fn new(home: Home) -> Self {
+        Self(match home {
+            Home::Everyone => Self::EVERYONE,
+            Home::Nobody => Self::NOBODY,
+            Home::Cell(cell) => cell,
+        })
+    }
+
+    #[inline]
+    const fn home(self) -> Home {
+        match self.0 {
+            Self::EVERYONE => Home::Everyone,
+            Self::NOBODY => Home::Nobody,
+            cell => Home::Cell(cell),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     relevancy: Relevancy,
     class: u16,
-    home: Home,
     /// The index of the object among the members of its cell.
     index: u32,
 }
@@ -171,7 +199,12 @@ pub(crate) struct Cells {
     tolerance: f32,
     cells: Vec<Cell>,
     free: Vec<u32>,
+    strips: Strips,
+    /// For each cell, its place if some connection has it in sight.
+    in_sight: Vec<Option<StripPlace>>,
     /// For each slot, where its object is.
+    homes: Vec<PackedHome>,
+    /// For each slot, what decides where its object is.
     places: Vec<Place>,
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,
@@ -220,8 +253,10 @@ impl Cells {
         let at = slot as usize;
         if self.places.len() <= at {
             self.places.resize(at + 1, Place::default());
+            self.homes.resize(at + 1, PackedHome::new(Home::Nobody));
         }
-        self.places[at] = Place { class, home: Home::Nobody, ..Place::default() };
+        self.places[at] = Place { class, ..Place::default() };
+        self.homes[at] = PackedHome::new(Home::Nobody);
         if let (Some(area), Some(position)) = (self.area(class), position) {
             self.positions.set(slot, area.cell_of(position));
             self.places[at].relevancy = Relevancy::Located;
@@ -255,8 +290,9 @@ impl Cells {
         self.everyone.contains(slot)
     }
 
+    #[inline]
     pub(crate) fn home(&self, slot: u32) -> Home {
-        self.places.get(slot as usize).map_or(Home::Nobody, |place| place.home)
+        self.homes.get(slot as usize).map_or(Home::Nobody, |home| home.home())
     }
 
     pub(crate) fn relevancy(&self, slot: u32) -> Relevancy {
@@ -315,10 +351,14 @@ impl Cells {
         self.long_periods(cell).any(|known| known == period)
     }
 
-    /// Returns the rank of a cell that some connection has in sight.
-    pub(crate) fn rank_in_sight(&self, cell: u32) -> Option<Rank> {
-        let Cell { rank, viewers, .. } = &self.cells[cell as usize];
-        (!viewers.is_empty()).then_some(*rank)
+    /// Returns the place of the cell of an object, if the object is in a cell that some connection has in
+    /// sight.
+    #[inline]
+    pub(crate) fn place_in_sight(&self, slot: u32) -> Option<StripPlace> {
+        match self.home(slot) {
+            Home::Cell(cell) => self.in_sight[cell as usize],
+            Home::Everyone | Home::Nobody => None,
+        }
     }
 
     /// Returns the objects in a cell.
@@ -393,6 +433,7 @@ impl Cells {
     /// each step reads memory that the previous step has preloaded.
     fn preload_moves(&self, moved: &[u32], at: usize) {
         if let Some(&slot) = moved.get(at + 3 * PRELOAD_LEAD) {
+            self.homes.get(slot as usize).into_iter().for_each(preload);
             self.places.get(slot as usize).into_iter().for_each(preload);
             self.positions.preload(slot);
         }
@@ -449,7 +490,7 @@ impl Cells {
     }
 
     fn move_to(&mut self, slot: u32, home: Home) {
-        let Place { home: before, index, .. } = self.places[slot as usize];
+        let (before, index) = (self.home(slot), self.places[slot as usize].index);
         if before == home {
             return;
         }
@@ -474,7 +515,7 @@ impl Cells {
                 members.push(slot);
             }
         }
-        self.places[slot as usize].home = home;
+        self.homes[slot as usize] = PackedHome::new(home);
     }
 
     /// Returns the rank of the cell with a key.
@@ -490,7 +531,14 @@ impl Cells {
     fn number_of(&mut self, key: CellKey) -> u32 {
         let rank = self.rank_of(key);
         *self.numbers.entry(rank).or_insert_with(|| {
-            let cell = Cell { key, rank, members: Vec::new(), viewers: Vec::new(), bands: Vec::new() };
+            let cell = Cell {
+                key,
+                rank,
+                place: self.strips.add(rank),
+                members: Vec::new(),
+                viewers: Vec::new(),
+                bands: Vec::new(),
+            };
             match self.free.pop() {
                 Some(number) => {
                     self.cells[number as usize] = cell;
@@ -498,6 +546,7 @@ impl Cells {
                 }
                 None => {
                     self.cells.push(cell);
+                    self.in_sight.push(None);
                     self.cells.len() as u32 - 1
                 }
             }
@@ -508,13 +557,15 @@ impl Cells {
         let cell = &self.cells[number as usize];
         if cell.members.is_empty() && cell.viewers.is_empty() {
             self.numbers.remove(&cell.rank);
+            self.strips.remove(cell.rank, cell.place);
             self.free.push(number);
         }
     }
 
     /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
-    fn set_viewer(&mut self, cell: u32, id: ConnectionId, nearness: Nearness) {
-        let cell = &mut self.cells[cell as usize];
+    fn set_viewer(&mut self, number: u32, id: ConnectionId, nearness: Nearness) {
+        let cell = &mut self.cells[number as usize];
+        self.in_sight[number as usize] = Some(cell.place);
         cell.add_band(nearness.band());
         match cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             Ok(index) => {
@@ -530,21 +581,27 @@ impl Cells {
         if let Ok(index) = cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
             let Viewer { nearness, .. } = cell.viewers.remove(index);
             cell.remove_band(nearness.band());
+            if cell.viewers.is_empty() {
+                self.in_sight[number as usize] = None;
+            }
             self.free_if_unused(number);
         }
     }
 }
 
-/// Returns the connections for which an object comes nearer, goes into another band or goes out of sight when
-/// it moves from a cell with the viewers `before` to a cell with the viewers `after`.
+/// Returns the connections for which an object comes nearer, goes into another band, goes out of sight or
+/// goes to another cell in which it is only kept, when it moves from a cell with the viewers `before` to a
+/// cell with the viewers `after`.
 fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
     let nearness_in = |viewers: &[Viewer], id| {
         let index = viewers.binary_search_by_key(&id, |viewer| viewer.id).ok()?;
         Some(viewers[index].nearness)
     };
     let leaving = before.iter().filter(move |viewer| nearness_in(after, viewer.id).is_none());
-    let nearing = after
-        .iter()
-        .filter(move |viewer| viewer.nearness.is_reconsidered_after(nearness_in(before, viewer.id)));
-    leaving.chain(nearing).map(|viewer| viewer.id)
+    let others = after.iter().filter(move |viewer| {
+        let before = nearness_in(before, viewer.id);
+        let is_kept = viewer.nearness.ring == Ring::Kept && before.is_some();
+        is_kept || viewer.nearness.is_reconsidered_after(before)
+    });
+    leaving.chain(others).map(|viewer| viewer.id)
 }

@@ -4,8 +4,8 @@
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
 use super::Cells;
-use super::area::{Band, Nearness, Position};
-use super::rank::{CellKey, Group, Rank};
+use super::area::{Band, Nearness, Position, Ring};
+use super::rank::{CellKey, Group};
 use crate::session::connection_id::ConnectionId;
 
 /// The cells in the sight of one connection.
@@ -16,24 +16,20 @@ pub(crate) struct Sight {
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
     cells: Vec<Seen>,
-    /// The ranks and bands of `cells`, which are read in each tick.
+    /// Those of the cells that are open, in the order of the numbers of their strips. They are read in each
+    /// tick.
     spans: Vec<Span>,
 }
 
-/// Cells in sight that have consecutive ranks, and that are in the same band for the connection.
+/// Cells of one strip in sight, which are in the same band for the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// The rank of the first cell.
-    pub(crate) first: Rank,
-    cells: u32,
+    pub(crate) strip: u32,
     pub(crate) band: Band,
-}
-
-impl Span {
-    /// Returns the rank after the last cell.
-    pub(crate) const fn end(&self) -> Rank {
-        self.first + self.cells as Rank
-    }
+    /// A bit for each cell whose objects the client may have.
+    pub(crate) cells: u64,
+    /// A bit for each of them that is [near](Ring::Near).
+    pub(crate) near: u64,
 }
 
 /// A cell in a ring around a viewpoint, or the cell of a group.
@@ -42,6 +38,23 @@ struct Seen {
     key: CellKey,
     number: u32,
     nearness: Nearness,
+    /// Whether the client may have objects in the cell that it takes shared data of. If not, the cell is kept
+    /// and not in the spans.
+    is_open: bool,
+}
+
+impl Seen {
+    /// Adds the cell to the last of the spans, or to a new one. The cells of a strip follow each other.
+    fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
+        let (place, nearness) = (cells.cells[self.number as usize].place, self.nearness);
+        let band = nearness.band();
+        let near = if nearness.ring == Ring::Near { place.bit() } else { 0 };
+        let mut last = spans.iter_mut().rev().take_while(|span| span.strip == place.strip());
+        match last.find(|span| span.band == band) {
+            Some(span) => (span.cells, span.near) = (span.cells | place.bit(), span.near | near),
+            None => spans.push(Span { strip: place.strip(), band, cells: place.bit(), near }),
+        }
+    }
 }
 
 impl Sight {
@@ -101,12 +114,14 @@ impl Sight {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = u32> {
-        self.cells.iter().map(|seen| seen.number)
+    /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys, each with
+    /// its ring.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
+        self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
 
-    /// Returns the same cells as few ranges of their ranks, in ascending order.
+    /// Returns those cells whose objects the client may have, as words about their strips, in ascending order
+    /// of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -157,23 +172,32 @@ impl Sight {
                     affected.extend_from_slice(cells.members(number));
                 }
             }
-            self.cells.push(Seen { key, number, nearness });
+            let is_open = nearness.ring == Ring::Near || known.is_some_and(|seen| seen.is_open);
+            self.cells.push(Seen { key, number, nearness, is_open });
         }
         old.for_each(|seen| leave(seen, cells, &mut affected));
         self.find_spans(cells);
         affected
     }
 
+    /// Records that the client takes shared data of an object in a cell.
+    pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
+        let key = cells.cells[cell as usize].key;
+        if let Ok(index) = self.cells.binary_search_by_key(&key, |seen| seen.key)
+            && !self.cells[index].is_open
+        {
+            self.cells[index].is_open = true;
+            self.find_spans(cells);
+        }
+    }
+
     fn find_spans(&mut self, cells: &Cells) {
         let Self { cells: seen, spans, .. } = self;
         spans.clear();
-        for Seen { key, nearness, .. } in seen {
-            let (rank, band) = (cells.rank_of(*key), nearness.band());
-            match spans.last_mut() {
-                Some(last) if last.end() == rank && last.band == band => last.cells += 1,
-                _ => spans.push(Span { first: rank, cells: 1, band }),
-            }
+        for seen in seen.iter().filter(|seen| seen.is_open) {
+            seen.add_to(spans, cells);
         }
+        spans.sort_unstable_by_key(|span| (span.strip, span.band));
     }
 
     /// Removes the connection from the viewers of all cells, because the connection has ended.

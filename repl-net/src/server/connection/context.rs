@@ -2,11 +2,13 @@
 //!
 //! *Invariant:* only the reusable memory is kept from one tick to the next.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use repl_core::BitWriter;
 
 use crate::server::broadcast::{Broadcast, Piece};
+use crate::server::cells::strips::StripPlace;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
@@ -36,6 +38,10 @@ pub(crate) struct PassScratch {
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
+    /// The places of cells with objects that may be out of step.
+    pub(super) doubtful: Vec<StripPlace>,
+    /// The entries of a table that are copied into packets.
+    pub(super) runs: Vec<Range<u32>>,
     /// Objects that may be in step (the client has all their changes) after everything is sent.
     pub(super) settling: Vec<u32>,
 }

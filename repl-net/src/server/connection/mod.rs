@@ -25,7 +25,7 @@ mod tear_off;
 
 use std::time::Duration;
 
-use repl_core::__private::preload_all;
+use repl_core::__private::{preload, preload_all};
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
 use backlog::Backlog;
@@ -37,7 +37,7 @@ use shares::Shares;
 use crate::messages::exchange::{Checked, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::server::cells::Group;
-use crate::server::cells::area::Position;
+use crate::server::cells::area::{Position, Ring};
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
@@ -117,9 +117,18 @@ impl Connection {
         }
     }
 
-    /// Preloads the lists that the next pass reads.
-    pub(crate) fn preload_lists(&self) {
-        self.objects.preload_lists();
+    /// Preloads what [`declare_lost`](Self::declare_lost) reads if no packet is in flight.
+    pub(crate) fn preload_losses(&self) {
+        preload(&self.is_live);
+        preload_all(&self.outbox.in_flight);
+        preload_all(&self.link);
+        self.objects.preload_sets();
+    }
+
+    /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
+    /// objects are known.
+    pub(crate) fn preload_lists(&self, reads_known: bool) {
+        self.objects.preload_lists(reads_known);
         self.outbox.preload_lists();
         self.backlog.iter().for_each(|backlog| preload_all(&**backlog));
     }
@@ -154,7 +163,7 @@ impl Connection {
             self.objects.set_far(slot, is_far);
         }
         for slot in self.view().carried(world) {
-            self.objects.set_view(slot, self.view().is_shared_now(world, slot));
+            self.update_view(world, slot);
         }
         let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
@@ -165,6 +174,7 @@ impl Connection {
             slots_of(word, others).for_each(|slot| self.show(world, slot));
         }
         world.alive = alive;
+        self.objects.find_strangers(world);
         self.tell_all_destroyed(world);
     }
 
@@ -247,13 +257,25 @@ impl Connection {
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
+            let is_near = self.view().ring_of(world, slot) == Some(Ring::Near);
+            self.objects.set_stranger(slot, is_near && world.objects[slot as usize].alive);
         }
+    }
+
+    /// Records whether the client takes the shared data of an object, which the rules for views decide.
+    /// Returns whether data that depends on the view may have been sent or must be sent.
+    fn update_view(&mut self, world: &World, slot: u32) -> bool {
+        let is_shared = self.view().is_shared_now(world, slot);
+        if is_shared {
+            self.objects.open_cell(world, slot);
+        }
+        self.objects.set_view(slot, is_shared)
     }
 
     /// Begins to send an object in `slot` to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32) {
         self.review_distance(world, slot);
-        self.objects.set_view(slot, self.view().is_shared_now(world, slot));
+        self.update_view(world, slot);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
         if self.objects.show(slot, self.outbox.next(), is_alone) {
             world.compare_for_open(slot);
@@ -360,7 +382,7 @@ impl Connection {
     /// Updates what this connection may see of an object, after conditions of the object have changed. The
     /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
-        if !self.objects.set_view(slot, self.view().is_shared_now(world, slot)) {
+        if !self.update_view(world, slot) {
             return;
         }
         if self.objects.cancel_owed(world, slot) {
@@ -431,6 +453,7 @@ impl Connection {
         }
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
         let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false).map_err(protocol)?;
+        self.outbox.in_flight.preload_oldest();
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.heard.insert(sequence);
         self.ack_pace.arrived(sequence);

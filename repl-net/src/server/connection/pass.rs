@@ -10,7 +10,7 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
-use super::context::{OPEN_BITS, PassContext};
+use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
 use crate::server::broadcast::{Piece, Tables};
@@ -26,7 +26,7 @@ use crate::transport::segment::{
 };
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
-use crate::transport::table::{Table, TableChange};
+use crate::transport::table::Table;
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
@@ -127,8 +127,9 @@ impl Connection {
             self.backlog_mut().spawns_first ^= self.outbox.written_bits() != before;
         }
         if !waited || !self.is_short() {
-            let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
-            for at in 0..context.broadcast.segments().len() {
+            let segments = context.broadcast.segments().len();
+            let all_in_step = segments > 0 && self.objects.are_in_step(&context.world.changes.slots);
+            for at in 0..segments {
                 self.send_shared(at, all_in_step, context);
             }
             self.send_stretches(context);
@@ -235,31 +236,40 @@ impl Connection {
     /// objects that are out of step (R24).
     fn send_stretches(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
-        let mut pieces = std::mem::take(&mut context.scratch.pieces);
-        tables.pieces(self.view().spans(), &mut pieces);
-        for Piece { table, is_late, entries } in pieces.drain(..) {
-            let table = tables.table(table);
-            let mut next = entries.start;
-            while next < entries.end {
-                let in_step = |&(slot, change): &(u32, &TableChange)| {
-                    self.objects.is_in_step(slot)
-                        && !(is_late && self.objects.are_new_elements_changed(slot, &change.list))
-                };
-                let count = table.entries(next..entries.end).take_while(in_step).count() as u32;
-                if count > 0 {
-                    self.send_stretch(table, next..next + count, is_late, context.world, context.now);
-                }
-                next += count;
-                if is_late && next < entries.end {
-                    table
-                        .entries(next..next + 1)
-                        .for_each(|(slot, change)| self.catch_up_due(slot, &change.list));
-                }
-                next += 1;
+        let PassScratch { pieces, runs, doubtful, .. } = &mut *context.scratch;
+        self.objects.doubtful_cells(context.world, &context.world.changes.slots, doubtful);
+        tables.pieces(self.view().spans(), doubtful, pieces);
+        for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
+        {
+            let Some(Piece { table, is_late, .. }) = stretch.first() else { continue };
+            let table = tables.table(*table);
+            runs.clear();
+            for piece in stretch {
+                self.find_runs(table, piece, runs);
+            }
+            self.send_runs(table, runs, *is_late, context.world, context.now);
+        }
+        self.catch_up_due_alone(tables, context.world);
+    }
+
+    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of the other
+    /// objects become pending.
+    fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
+        let Piece { is_late, is_certain, ref entries, .. } = *piece;
+        if is_certain {
+            let mut slots = table.slots(entries.clone()).iter();
+            debug_assert!(slots.all(|&slot| self.objects.is_in_step(slot)), "others are in doubtful cells");
+            add_run(entries.clone(), runs);
+            return;
+        }
+        for (at, (slot, change)) in (entries.start..).zip(table.entries(entries.clone())) {
+            let is_in_step = self.objects.is_in_step(slot);
+            if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, &change.list)) {
+                add_run(at..at + 1, runs);
+            } else if is_late {
+                self.catch_up_due(slot, &change.list);
             }
         }
-        context.scratch.pieces = pieces;
-        self.catch_up_due_alone(tables, context.world);
     }
 
     /// Makes the changes pending that are due in this tick and are in no table.
@@ -280,20 +290,20 @@ impl Connection {
         }
     }
 
-    /// Copies entries of a table into packets. Postpones the changes for which there is no room.
-    fn send_stretch(
+    /// Copies runs of entries of a table into packets. Postpones the changes for which there is no room.
+    fn send_runs(
         &mut self,
         table: &Arc<Table>,
-        entries: Range<u32>,
+        runs: &mut [Range<u32>],
         is_late: bool,
         world: &mut World,
         now: Duration,
     ) {
-        let mut left = entries;
+        let mut left = runs;
         while !left.is_empty() {
-            let count = self.outbox.stretch(table, left.clone(), now);
+            let mut count = self.outbox.copy(table, left, now);
             if count == 0 {
-                for (slot, change) in table.entries(left) {
+                for (slot, change) in left.iter().flat_map(|run| table.entries(run.clone())) {
                     if is_late {
                         self.catch_up_due(slot, &change.list);
                     } else {
@@ -302,14 +312,27 @@ impl Connection {
                 }
                 return;
             }
-            if table.has_new_elements() {
-                let sequence = self.outbox.sequence();
-                let copied = table.entries(left.start..left.start + count);
-                for (slot, change) in copied.filter(|(_, change)| change.list.has_new_elements()) {
-                    self.objects.new_elements_sent(world, slot, sequence, change.list.new_elements());
+            while let [first, ..] = left
+                && count > 0
+            {
+                let copied = first.start..first.end.min(first.start + count);
+                count -= copied.len() as u32;
+                if table.has_new_elements() {
+                    self.note_new_elements(table, copied.clone(), world);
+                }
+                first.start = copied.end;
+                if first.start == first.end {
+                    left = &mut left[1..];
                 }
             }
-            left.start += count;
+        }
+    }
+
+    /// Records that the packet that is being filled contains these entries of a table.
+    fn note_new_elements(&mut self, table: &Table, entries: Range<u32>, world: &World) {
+        let sequence = self.outbox.sequence();
+        for (slot, change) in table.entries(entries).filter(|(_, change)| change.list.has_new_elements()) {
+            self.objects.new_elements_sent(world, slot, sequence, change.list.new_elements());
         }
     }
 
@@ -597,6 +620,14 @@ impl Connection {
             segment.update(slot, class, count, &handles, values, writer);
         });
         self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
+    }
+}
+
+/// Adds entries after all those in `runs`, or joins them with the last ones.
+fn add_run(entries: Range<u32>, runs: &mut Vec<Range<u32>>) {
+    match runs.last_mut() {
+        Some(last) if last.end == entries.start => last.end = entries.end,
+        _ => runs.push(entries),
     }
 }
 

@@ -160,7 +160,7 @@ impl Connection {
     fn catch_up_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
-        tables.pieces(self.view().spans(), &mut pieces);
+        tables.pieces(self.view().spans(), &[], &mut pieces);
         for piece in pieces.drain(..).filter(|piece| piece.is_late) {
             for (slot, change) in tables.table(piece.table).entries(piece.entries) {
                 self.catch_up_due(slot, &change.list);

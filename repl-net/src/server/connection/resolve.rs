@@ -17,7 +17,6 @@ use crate::transport::in_flight::{Content, Contents, LostObject, Sent};
 use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
-use crate::transport::table::Stretch;
 
 /// The packets that are declared lost together.
 struct Losses<'a> {
@@ -81,8 +80,9 @@ impl Connection {
                 }
             }
         }
-        for stretch in contents.stretches.iter().filter(|stretch| stretch.table.has_new_elements()) {
-            for (slot, change) in stretch.entries().filter(|(_, change)| change.list.has_new_elements()) {
+        if contents.copied.has_new_elements() {
+            let copied = contents.copied.entries();
+            for (slot, change) in copied.filter(|(_, change)| change.list.has_new_elements()) {
                 if self.is_current(world, slot, change.generation) {
                     self.objects.list_arrived(slot, sequence, &change.list);
                 }
@@ -205,7 +205,7 @@ impl Connection {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
         }
-        for (slot, change) in contents.stretches.iter().flat_map(Stretch::entries) {
+        for (slot, change) in contents.copied.entries() {
             self.list_lost(losses, slot, change.generation, change.list.clone());
         }
         contents.opened.iter().for_each(|(word, mask)| self.spawns_lost(losses, *word, *mask));

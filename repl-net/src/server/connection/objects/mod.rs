@@ -40,8 +40,10 @@ pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
-use crate::server::cells::Group;
+use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
+use crate::server::cells::strips::StripPlace;
+use crate::server::cells::{Group, Home};
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
 use crate::session::events::CloseReason;
@@ -57,6 +59,9 @@ pub(crate) struct ObjectStates {
     /// Known objects that are not in step. The client receives changes by shared segments and tables for
     /// exactly the other known objects.
     out_of_step: SparseSlots,
+    /// Objects that are not known, although they are in cells near the client, for example hidden ones. It
+    /// may have other objects, too.
+    strangers: SparseSlots,
     /// Objects for which this connection must send data to this client alone.
     to_send: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
@@ -92,6 +97,7 @@ impl ObjectStates {
         Self {
             known: SparseSlots::default(),
             out_of_step: SparseSlots::default(),
+            strangers: SparseSlots::default(),
             to_send: SparseSlots::default(),
             last_blob: 0,
             blob_waits: false,
@@ -110,9 +116,17 @@ impl ObjectStates {
         &self.view
     }
 
-    /// Preloads the lists that every pass reads.
-    pub(super) fn preload_lists(&self) {
-        self.known.preload();
+    /// Preloads the sets that every tick reads, without their members.
+    pub(super) fn preload_sets(&self) {
+        preload_all(&self.out_of_step);
+    }
+
+    /// Preloads the lists that every pass reads. The argument `reads_known` says whether the known objects are
+    /// among them.
+    pub(super) fn preload_lists(&self, reads_known: bool) {
+        if reads_known {
+            self.known.preload();
+        }
         self.view.sight.iter().for_each(|sight| preload_all(&**sight));
     }
 
@@ -238,6 +252,16 @@ impl ObjectStates {
         self.known.contains_all(slots) && self.out_of_step.masks_in(slots).next().is_none()
     }
 
+    /// Replaces `doubtful` by the places of the cells of those objects in `changed` that may be out of step.
+    /// All other objects in near cells are in step.
+    pub(super) fn doubtful_cells(&self, world: &World, changed: &SlotSet, doubtful: &mut Vec<StripPlace>) {
+        doubtful.clear();
+        for (word, mask) in self.out_of_step.masks_in(changed).chain(self.strangers.masks_in(changed)) {
+            doubtful.extend(slots_of(word, mask).filter_map(|slot| world.cells.place_in_sight(slot)));
+        }
+        doubtful.sort_unstable();
+    }
+
     /// Returns the objects in a word of 64 slots that are in step, as a bit mask.
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
@@ -326,6 +350,7 @@ impl ObjectStates {
             return false;
         }
         self.known.insert(slot);
+        self.strangers.remove(slot);
         self.out_of_step.insert(slot);
         if is_alone || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
             self.to_send.insert(slot);
@@ -361,6 +386,7 @@ impl ObjectStates {
         self.view.end_tear_off(slot);
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
+        self.strangers.remove(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
         closed
     }
@@ -416,8 +442,31 @@ impl ObjectStates {
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
         known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
         self.view.take_tear_offs();
+        self.strangers = SparseSlots::default();
         self.known_paths = None;
         known
+    }
+
+    /// Records whether an object that the client may not have is in a cell near the client.
+    pub(super) fn set_stranger(&mut self, slot: u32, is_near: bool) {
+        self.strangers.set(slot, is_near);
+    }
+
+    /// Finds the objects in cells near the client that the client may not have, when the session begins.
+    pub(super) fn find_strangers(&mut self, world: &World) {
+        let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
+        let near = cells.filter(|(_, ring)| *ring == Ring::Near);
+        let members = near.flat_map(|(cell, _)| world.cells.members(cell));
+        for &slot in members.filter(|slot| !self.known.contains(**slot)) {
+            self.strangers.insert(slot);
+        }
+    }
+
+    /// Records that the client takes the shared data of an object, so that the cell of the object is open.
+    pub(super) fn open_cell(&mut self, world: &World, slot: u32) {
+        if let (Home::Cell(cell), Some(sight)) = (world.cells.home(slot), &mut self.view.sight) {
+            sight.open(&world.cells, cell);
+        }
     }
 
     /// Records whether the client takes the shared data of an object. Returns whether data that depends on
@@ -578,8 +627,8 @@ impl ObjectStates {
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();
         self.pending_spawns.end_round();
-        let sets = [&mut self.known, &mut self.out_of_step, &mut self.to_send, &mut self.with_new_elements];
-        sets.into_iter().for_each(SparseSlots::shrink);
+        let Self { known, out_of_step, strangers, to_send, with_new_elements, .. } = self;
+        [known, out_of_step, strangers, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.

@@ -86,16 +86,19 @@ impl View {
             let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
-        let ring = match world.cells.home(slot) {
+        let ring = self.ring_of(world, slot);
+        is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
+    }
+
+    /// Returns in which ring an object is, if it is in sight.
+    pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
+        match world.cells.home(slot) {
             Home::Everyone => Some(Ring::Near),
             Home::Nobody => None,
-            Home::Cell(cell) => self
-                .sight
-                .as_ref()
-                .and_then(|sight| sight.nearness_of(&world.cells, cell))
-                .map(|near| near.ring),
-        };
-        is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
+            Home::Cell(cell) => {
+                self.sight.as_ref()?.nearness_of(&world.cells, cell).map(|nearness| nearness.ring)
+            }
+        }
     }
 
     /// Returns whether an object, or one to which it is attached, is hidden from the client.
@@ -128,7 +131,7 @@ impl View {
         let cells = &world.cells;
         let mut seen = cells.everyone().clone();
         let in_sight = self.sight.iter().flat_map(|sight| sight.cells());
-        let mut others: Vec<u32> = in_sight.flat_map(|cell| cells.members(cell)).copied().collect();
+        let mut others: Vec<u32> = in_sight.flat_map(|(cell, _)| cells.members(cell)).copied().collect();
         let narrowed = world.audiences.keys().copied();
         for slot in self.owned.iter().chain(self.hidden.iter()).chain(narrowed) {
             others.extend(cells.with_attached(slot));
@@ -227,15 +230,8 @@ impl View {
     /// see the object, or its cell is in sight.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
-        let is_in_sight = match world.cells.home(slot) {
-            Home::Everyone => true,
-            Home::Nobody => false,
-            Home::Cell(cell) => {
-                self.sight.as_ref().is_some_and(|sight| sight.nearness_of(&world.cells, cell).is_some())
-            }
-        };
         let conditions = world.conditions(slot);
-        is_in_sight
+        self.ring_of(world, slot).is_some()
             && self.switched_of(slot).is_none()
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
@@ -256,7 +252,7 @@ impl View {
         self.sight.as_ref().map_or(&[], |sight| sight.viewpoints())
     }
 
-    /// Returns the cells in sight as ranges of their ranks, in ascending order.
+    /// Returns the cells in sight as words about their strips, in ascending order of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         self.sight.as_ref().map_or(&[], |sight| sight.spans())
     }

@@ -1,0 +1,83 @@
+//! The clients of a server by their numbers.
+//!
+//! *Invariant:* the peers are in ascending order of their numbers. Numbers are given in ascending order, so
+//! a new peer comes last.
+
+use super::peer::Peer;
+use crate::session::connection_id::ConnectionId;
+
+/// The clients of a server.
+#[derive(Default)]
+pub(super) struct Peers {
+    entries: Vec<(ConnectionId, Box<Peer>)>,
+}
+
+impl Peers {
+    /// Adds a peer, with a greater number than all others.
+    pub(super) fn push(&mut self, id: ConnectionId, peer: Peer) {
+        debug_assert!(self.entries.last().is_none_or(|(last, _)| *last < id), "numbers are ascending");
+        self.entries.push((id, Box::new(peer)));
+    }
+
+    /// Removes and returns a peer. Costs O(peers).
+    pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Box<Peer>> {
+        let index = self.find(id).ok()?;
+        Some(self.entries.remove(index).1)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns a peer. Costs O(1) if none was removed of those that came between the first one and this one,
+    /// and otherwise O(log peers).
+    #[inline]
+    pub(super) fn get(&self, id: ConnectionId) -> Option<&Peer> {
+        self.entries.get(self.find(id).ok()?).map(|(_, peer)| &**peer)
+    }
+
+    /// Does the same as [`get`](Self::get).
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+        let index = self.find(id).ok()?;
+        self.entries.get_mut(index).map(|(_, peer)| &mut **peer)
+    }
+
+    /// Returns the peers in ascending order of their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Peer)> {
+        self.entries.iter().map(|(id, peer)| (*id, &**peer))
+    }
+
+    /// Returns the peers in ascending order of their numbers.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Peer)> {
+        self.entries.iter_mut().map(|(id, peer)| (*id, &mut **peer))
+    }
+
+    /// Returns all peers in ascending order of their numbers, but those after `id` come before the others.
+    pub(super) fn iter_after(&self, id: ConnectionId) -> impl Iterator<Item = (ConnectionId, &Peer)> {
+        let (before, after) = self.entries.split_at(self.entries.partition_point(|(other, _)| *other <= id));
+        after.iter().chain(before).map(|(id, peer)| (*id, &**peer))
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &Peer> {
+        self.iter().map(|(_, peer)| peer)
+    }
+
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+        self.iter_mut().map(|(_, peer)| peer)
+    }
+
+    /// Returns the index of a peer, or the index at which it would be.
+    #[inline]
+    fn find(&self, id: ConnectionId) -> Result<usize, usize> {
+        let Some((first, _)) = self.entries.first() else { return Err(0) };
+        let Some(most) = id.0.checked_sub(first.0).map(|most| most as usize) else { return Err(0) };
+        match self.entries.get(most) {
+            Some((found, _)) if *found == id => Ok(most),
+            _ => {
+                let end = self.entries.len().min(most);
+                self.entries[..end].binary_search_by_key(&id, |(id, _)| *id)
+            }
+        }
+    }
+}
