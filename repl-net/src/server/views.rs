@@ -44,7 +44,7 @@ impl Server {
                 peer.connection.view().proxy(&self.world.objects[slot as usize]),
             )
         };
-        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(|peer| view(peer)).collect();
+        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
         change(&mut self.world, slot);
         self.world.recast.insert(slot);
         for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
