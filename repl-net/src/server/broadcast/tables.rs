@@ -300,10 +300,10 @@ impl Tables {
             }
         }
         let mut sections = std::mem::take(&mut self.sections);
-        sections[..self.used].sort_unstable_by_key(|section| (section.class, section.distance, section.period));
-        let is_in_table = |one: &Section, other: &Section| {
-            (one.class, one.distance) == (other.class, other.distance)
-        };
+        sections[..self.used]
+            .sort_unstable_by_key(|section| (section.class, section.distance, section.period));
+        let is_in_table =
+            |one: &Section, other: &Section| (one.class, one.distance) == (other.class, other.distance);
         for class in sections[..self.used].chunk_by_mut(is_in_table) {
             self.build_class(class, world, classes, max_bits.saturating_sub(3 * SEGMENT_BITS), unshared);
         }
@@ -370,7 +370,10 @@ impl Tables {
             waiting.extend(section.order.iter().map(|&at| {
                 let change = &changes[at as usize];
                 let generation = world.objects[change.slot as usize].generation;
-                (change.slot, TableChange { generation, list: world.shared_list(change, is_far).into_owned() })
+                (
+                    change.slot,
+                    TableChange { generation, list: world.shared_list(change, is_far).into_owned() },
+                )
             }));
         }
         let common = majority(waiting.iter().map(|(_, change)| change.list.handles())).cloned();
