@@ -19,6 +19,8 @@ struct Beast {
     plans: Vec<u32>,
     #[replicated(condition = Custom)]
     signal: u8,
+    #[replicated]
+    tail: Vec<u32>,
 }
 
 fn beast(x: f32) -> Beast {
@@ -40,8 +42,13 @@ fn wood(guests: usize) -> Room {
 }
 
 fn wood_of(guests: usize, config: ServerConfig) -> Room {
+    wood_with(guests, FAR_TICKS, config)
+}
+
+/// Returns a wood in which the changes of far beasts are sent every `ticks` ticks.
+fn wood_with(guests: usize, ticks: u16, config: ServerConfig) -> Room {
     let mut room = Room::new(config, register);
-    let area = Area::within(200.0).flat().slower_beyond(60.0, FAR_TICKS);
+    let area = Area::within(200.0).flat().slower_beyond(60.0, ticks);
     room.server.locate(area, |beast: &Beast| [beast.position[0], beast.position[1], 0.0]);
     for _ in 0..guests {
         let id = room.enter();
@@ -114,6 +121,30 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
         room.server.resume(room.guests[0].id);
         room.settle();
         assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
+    }
+}
+
+#[test]
+fn r2_s187_a_lost_change_of_an_array_is_sent_again_with_the_elements_that_wait_for_the_band() {
+    const PERIOD: u16 = 30;
+    for lost in 1..=PERIOD {
+        let mut room = wood_with(1, PERIOD, ServerConfig::default());
+        let far = room.server.spawn(Beast { tail: (0..6).collect(), ..beast(FAR) });
+        let near = room.server.spawn(beast(NEAR));
+        room.settle();
+        (0..PERIOD).for_each(|_| _ = room.step());
+        room.server[far].tail.truncate(3);
+        (0..lost).for_each(|_| _ = room.tick());
+        room.server[far].tail.extend(10..15);
+        for health in 1..u32::from(PERIOD) {
+            // The acks of these changes show that the change of the array was lost.
+            room.server[near].health = health;
+            room.step();
+        }
+        room.settle();
+        (0..PERIOD).for_each(|_| _ = room.step());
+        room.settle();
+        assert_eq!(room.client()[far].tail, [0, 1, 2, 10, 11, 12, 13, 14], "{lost}");
     }
 }
 

@@ -81,6 +81,17 @@ impl LaterChanges {
         waiting.filter_map(move |period| period.lists.get(slot as usize))
     }
 
+    /// Returns the changes of an object that wait for a period, or that are due for it in this tick.
+    pub(crate) fn lacking(&self, ticks: u16, slot: u32) -> Option<&Changelist> {
+        let period = self.periods.iter().find(|period| period.ticks == ticks)?;
+        if period.waiting.contains(slot) {
+            return period.lists.get(slot as usize);
+        }
+        let is_due = period.due_slots.contains(slot);
+        let due = is_due.then(|| period.due.iter().find(|change| change.slot == slot))?;
+        due.map(|change| &change.list)
+    }
+
     /// Returns the objects with changes that wait, or that are due in this tick, for each period.
     pub(crate) fn slots(&self) -> impl Iterator<Item = &SlotSet> {
         self.periods.iter().flat_map(|period| [&period.waiting, &period.due_slots])

@@ -14,6 +14,7 @@ use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
 use crate::server::broadcast::{Piece, Tables};
+use crate::server::cells::Home;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -546,6 +547,15 @@ impl Connection {
         }
         if let Some(tracked) = self.objects.get(slot) {
             tracked.new_elements.extend(&mut list);
+        }
+        // Elements that wait for the band of the connection are new, too. Without them, a lost change of an
+        // array would be sent again with the new length, but without the new elements.
+        if !list.is_empty()
+            && let Home::Cell(cell) = world.cells.home(slot)
+            && let Some(band) = self.view().band_of(world, cell)
+            && let Some(later) = world.later.lacking(band.period, slot)
+        {
+            list.extend_new_elements(&later.new_elements());
         }
         // The changelist is pruned last, because new elements may have been removed.
         world.prune(slot, &mut list);
