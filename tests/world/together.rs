@@ -125,6 +125,35 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
 }
 
 #[test]
+fn s42_s187_a_value_that_waits_for_its_band_is_not_lost_when_its_condition_ends_and_returns() {
+    const PERIOD: u16 = 10;
+    let signal = Beast::LAYOUT.property("signal");
+    let waits = [(0, 1), (1, 1), (3, 2), (1, 2 * PERIOD), (PERIOD - 1, 3)];
+    for ((ticks_before, ticks_hidden), for_all) in waits.into_iter().flat_map(|it| [(it, false), (it, true)])
+    {
+        let switch = |server: &mut Server, id, far, is_active| match for_all {
+            true => server.set_custom_active(far, signal, is_active),
+            false => server.set_custom_active_for(id, far, signal, is_active),
+        };
+        let mut room = wood_with(1, PERIOD, ServerConfig::default());
+        let (id, far) = (room.guests[0].id, room.server.spawn(beast(FAR)));
+        room.settle();
+        (0..PERIOD).for_each(|_| _ = room.step());
+        room.server[far].signal = 1;
+        (0..ticks_before).for_each(|_| _ = room.step());
+        switch(&mut room.server, id, far, false);
+        (0..ticks_hidden).for_each(|_| _ = room.step());
+        switch(&mut room.server, id, far, true);
+        (0..3 * PERIOD).for_each(|_| _ = room.step());
+        assert_eq!(
+            room.client()[far].signal,
+            1,
+            "hidden after {ticks_before}, for {ticks_hidden} ticks, for all: {for_all}"
+        );
+    }
+}
+
+#[test]
 fn r2_s187_a_lost_change_of_an_array_is_sent_again_with_the_elements_that_wait_for_the_band() {
     const PERIOD: u16 = 30;
     for lost in 1..=PERIOD {

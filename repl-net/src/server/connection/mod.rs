@@ -250,15 +250,20 @@ impl Connection {
             return;
         }
         if self.sees(world, slot) {
-            for list in world.later.waiting(slot) {
-                self.catch_up_due(slot, list);
-            }
+            self.catch_up_later(world, slot);
             self.show(world, slot);
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
             let is_near = self.view().ring_of(world, slot) == Some(Ring::Near);
             self.objects.set_stranger(slot, is_near && world.objects[slot as usize].alive);
+        }
+    }
+
+    /// Makes the changes of an object pending that far connections receive later.
+    fn catch_up_later(&mut self, world: &World, slot: u32) {
+        for list in world.later.waiting(slot) {
+            self.catch_up_due(slot, list);
         }
     }
 
@@ -409,6 +414,8 @@ impl Connection {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
+        // The client lacks what waits for its band, so it does not count as seen.
+        self.catch_up_later(world, slot);
         let conditions = world.conditions(slot);
         let properties = (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
         let changed = properties.filter_map(|property| {
