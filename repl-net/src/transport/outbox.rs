@@ -301,6 +301,11 @@ impl Outbox {
         self.entries
     }
 
+    /// Returns whether there is a limit of bytes in a second.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// Sets how many bytes may be sent in a second. With `usize::MAX` there is no limit.
     pub(crate) fn set_budget(&mut self, bytes_per_second: usize, now: Duration) {
         self.budget =

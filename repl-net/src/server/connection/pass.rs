@@ -111,13 +111,17 @@ impl Connection {
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
         // segments. The order of pending spawns and other private changes alternates, so that neither of the
-        // two waits forever. Ticks in which nothing was sent do not count, because a small budget may allow a
-        // packet only in every second tick.
+        // two waits forever. With a budget, ticks in which nothing was sent do not count, because a small budget
+        // may allow a packet only in every second tick.
         let is_limited = self.outbox.is_limited();
         let waited = is_limited || self.is_short();
         if waited {
             self.begin_backlog(context);
-            let (spawns_first, before) = (self.backlog_mut().spawns_first, self.outbox.written_bits());
+            let before = self.outbox.written_bits();
+            let spawns_first = match self.outbox.has_budget() {
+                true => self.backlog_mut().spawns_first,
+                false => context.world.frame.is_multiple_of(2),
+            };
             if spawns_first {
                 self.send_spawns(context);
             }
