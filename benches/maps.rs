@@ -1,8 +1,8 @@
 //! Maps: the cost of one changed entry, and of all entries for a new client, compared with the same entries
 //! in a fast array.
 //!
-//! A map does not know which entries were written to, so each comparison looks at all of them. The comparison
-//! of a fast array looks at the changed entry only.
+//! A map of the standard library does not know which entries were written to, so each comparison looks at all
+//! of them. The comparisons of a `ReplicatedMap` and of a fast array look at the changed entry only.
 //!
 //! *Invariant:* after each measured change the client equals the server.
 
@@ -40,8 +40,8 @@ trait Store: Send + Sync + Property + PartialEq {
 
     fn of(len: u32) -> Self;
 
-    /// Returns the value of the entry with the key `key`, or of the item at that index.
-    fn value(&mut self, key: u32) -> &mut Item;
+    /// Changes the value of the entry with the key `key`, or of the item at that index.
+    fn change(&mut self, key: u32);
 }
 
 fn entries(len: u32) -> impl Iterator<Item = (u32, Item)> {
@@ -57,8 +57,8 @@ macro_rules! map {
                 entries(len).collect()
             }
 
-            fn value(&mut self, key: u32) -> &mut Item {
-                self.get_mut(&key).expect("an entry")
+            fn change(&mut self, key: u32) {
+                self.get_mut(&key).expect("an entry").count ^= 1;
             }
         }
     };
@@ -66,6 +66,7 @@ macro_rules! map {
 
 map!(HashMap<u32, Item>, "HashMap");
 map!(BTreeMap<u32, Item>, "BTreeMap");
+map!(ReplicatedMap<u32, Item>, "ReplicatedMap");
 
 impl Store for FastArray<Item> {
     const NAME: &'static str = "FastArray";
@@ -74,8 +75,8 @@ impl Store for FastArray<Item> {
         entries(len).map(|(_, item)| item).collect()
     }
 
-    fn value(&mut self, key: u32) -> &mut Item {
-        &mut self[key as usize]
+    fn change(&mut self, key: u32) {
+        self[key as usize].count ^= 1;
     }
 }
 
@@ -100,7 +101,7 @@ impl<S: Store + Default> Changing<S> {
     /// Changes an entry, a different one each time.
     fn change(&mut self) {
         self.next = (self.next + 7_919) % self.len;
-        self.link.live.entries.value(self.next).count ^= 1;
+        self.link.live.entries.change(self.next);
     }
 
     /// Returns the time of building and applying the updates of `count` changes.
@@ -203,30 +204,30 @@ fn bench<S: Store + Default>(criterion: &mut Criterion) {
 
 fn print_ratios() {
     for len in LENGTHS {
-        let (mut array, mut hash, mut tree) = (
-            Changing::<FastArray<Item>>::new(len),
-            Changing::<HashMap<u32, Item>>::new(len),
-            Changing::<BTreeMap<u32, Item>>::new(len),
-        );
-        let bytes = [array.bytes(), hash.bytes(), tree.bytes()].map(Some);
+        let (mut array, mut recorded) =
+            (Changing::<FastArray<Item>>::new(len), Changing::<ReplicatedMap<u32, Item>>::new(len));
+        let (mut hash, mut tree) =
+            (Changing::<HashMap<u32, Item>>::new(len), Changing::<BTreeMap<u32, Item>>::new(len));
+        let bytes = [array.bytes(), hash.bytes(), tree.bytes(), recorded.bytes()].map(Some);
         ratios::report(
             &format!("one change of {len}"),
             &mut [
+                Side::new("ReplicatedMap", bytes[3], &mut |count| recorded.updates(count)),
                 Side::new("HashMap", bytes[1], &mut |count| hash.updates(count)),
                 Side::new("BTreeMap", bytes[2], &mut |count| tree.updates(count)),
                 Side::new("FastArray", bytes[0], &mut |count| array.updates(count)),
             ],
         );
     }
-    let (mut array, mut hash, mut tree) = (
-        Opening::<FastArray<Item>>::new(10_000),
-        Opening::<HashMap<u32, Item>>::new(10_000),
-        Opening::<BTreeMap<u32, Item>>::new(10_000),
-    );
-    let bytes = [array.join().1, hash.join().1, tree.join().1].map(Some);
+    let (mut array, mut recorded) =
+        (Opening::<FastArray<Item>>::new(10_000), Opening::<ReplicatedMap<u32, Item>>::new(10_000));
+    let (mut hash, mut tree) =
+        (Opening::<HashMap<u32, Item>>::new(10_000), Opening::<BTreeMap<u32, Item>>::new(10_000));
+    let bytes = [array.join().1, hash.join().1, tree.join().1, recorded.join().1].map(Some);
     ratios::report(
         "opening of 10000",
         &mut [
+            Side::new("ReplicatedMap", bytes[3], &mut |count| recorded.joins(count)),
             Side::new("HashMap", bytes[1], &mut |count| hash.joins(count)),
             Side::new("BTreeMap", bytes[2], &mut |count| tree.joins(count)),
             Side::new("FastArray", bytes[0], &mut |count| array.joins(count)),
@@ -238,6 +239,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     bench::<HashMap<u32, Item>>(&mut criterion);
     bench::<BTreeMap<u32, Item>>(&mut criterion);
+    bench::<ReplicatedMap<u32, Item>>(&mut criterion);
     bench::<FastArray<Item>>(&mut criterion);
     criterion.final_summary();
     if ratios::are_wanted() {

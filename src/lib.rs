@@ -40,7 +40,7 @@
 //!   `std::net`,
 //! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
 //! - `Box` and `VecDeque`, which are always sent whole,
-//! - maps and sets of the standard library, [`FastArray`] and [`OrderedFastArray`],
+//! - maps and sets of the standard library, [`ReplicatedMap`], [`FastArray`] and [`OrderedFastArray`],
 //! - [`ObjectRef`], a reference to another object.
 //!
 //! [`derive(FastArrayItem)`](derive@FastArrayItem) makes a struct an item of fast arrays.
@@ -307,7 +307,8 @@
 //!   which nothing is sent, whatever the priorities.
 //! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
-//!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
+//!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key. A large map should be a
+//!   [`ReplicatedMap`], because the maps of the standard library are compared entry by entry.
 //! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
 //!   that do this.
 //!
@@ -479,10 +480,11 @@ pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc};
 /// assert!(Stack::LAYOUT.to_string().contains("count"));
 /// ```
 pub use repl_fastarray::FastArrayItem;
-pub use repl_fastarray::ordered;
 pub use repl_fastarray::{
-    ArrayUpdate, ChangedProperties, FastArray, ItemCallbacks, ItemMut, OrderedFastArray,
+    ArrayUpdate, ChangedProperties, FastArray, ItemCallbacks, ItemMut, OrderedFastArray, ReplicatedMap,
+    ValueMut,
 };
+pub use repl_fastarray::{map, ordered};
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
@@ -494,13 +496,14 @@ pub use repl_net::{
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
-/// configurations and events, calls, channels of messages, references, conditions, and fast arrays with the
-/// types that their callbacks use.
+/// configurations and events, calls, channels of messages, references, conditions, and fast arrays and
+/// recorded maps with the types of their guards and callbacks.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, PropertyIndex, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
+        ReplicatedMap, ValueMut,
     };
     pub use repl_net::{
         Area, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason, ConnectionId,

@@ -6,19 +6,10 @@
 //! *Invariant:* a shadow that was updated from an array at some revision has all changes up to that revision,
 //! and no later changes.
 
-use std::num::NonZeroU64;
-
 use repl_core::{ItemId, Step};
 
 use crate::item::FastArrayItem;
-use crate::marks::{Entry, Log};
-
-/// The revision of a live array from which a shadow was last updated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FollowedRevision {
-    lineage: NonZeroU64,
-    revision: u64,
-}
+use crate::marks::{Entry, FollowedRevision, ItemLog};
 
 /// A function that is called with each item that was written to or removed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
@@ -27,7 +18,7 @@ pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
 pub(crate) trait Following: Sized {
     type Item: FastArrayItem;
 
-    fn log(&self) -> &Log;
+    fn log(&self) -> &ItemLog;
 
     /// Returns the revision of the live array from which this shadow was last updated. The value is `None` if
     /// the shadow has not been updated from any array yet.
@@ -59,32 +50,21 @@ pub(crate) trait Following: Sized {
     /// because its items are new items even if they have the same ids (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
-        let (log, mut lineage) = (live.log(), live.log().lineage());
-        let known = *self.followed();
-        let is_other = known.is_some_and(|followed| followed.lineage != lineage);
+        let (log, known) = (live.log(), *self.followed());
+        let is_other = known.is_some_and(|followed| !log.changes.continues(followed));
         let successor = if is_other { self.first_for_successor(live) } else { None };
-        match known.filter(|_| !is_other).and_then(|followed| log.since(followed.revision)) {
-            Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
-            None => match successor {
-                Some(first) => {
-                    lineage = log.begin_lineage(first);
-                    self.start_over(live, first, visit);
-                }
-                None => self.match_up(live, visit),
-            },
+        match (known.and_then(|followed| log.changes.since(followed)), successor) {
+            (Some(entries), _) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
+            (None, Some(first)) => {
+                log.succeed(first);
+                self.start_over(live, first, visit);
+            }
+            (None, None) => self.match_up(live, visit),
         }
         if successor.is_none() {
             self.continue_as(live);
         }
-        log.follow();
-        *self.followed() = Some(FollowedRevision { lineage, revision: log.revision() });
+        *self.followed() = Some(log.changes.follow());
         successor.is_some()
-    }
-}
-
-impl FollowedRevision {
-    /// Returns whether the array with this log has not changed since the shadow was last updated from it.
-    pub(crate) fn is_up_to_date(self, log: &Log) -> bool {
-        log.is_at(self.lineage, self.revision)
     }
 }

@@ -24,6 +24,8 @@
 //! assert_eq!(scores.by_id(id), None);
 //! ```
 //!
+//! A [`ReplicatedMap`] is a `HashMap` that records which entries were written to, with the same cost.
+//!
 //! Users depend on `repl`, which re-exports this crate together with the derive macro for items, the server
 //! and the client.
 //!
@@ -63,7 +65,7 @@
 //! The front page of `repl` says where the numbers S, R and W in descriptions are explained.
 //!
 //! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in
-//! `repl-fastarray` is the `unsafe impl Property` of the two arrays.
+//! `repl-fastarray` is the `unsafe impl Property` of the two arrays and of the map.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]
@@ -74,6 +76,7 @@ mod follow;
 mod ids;
 mod indices;
 mod item;
+pub mod map;
 mod marks;
 pub mod ordered;
 mod replica;
@@ -81,6 +84,7 @@ mod sequence;
 
 pub use array::{FastArray, IterMut};
 pub use item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemCallbacks};
+pub use map::{ReplicatedMap, ValueMut};
 pub use marks::ItemMut;
 pub use ordered::OrderedFastArray;
 

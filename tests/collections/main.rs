@@ -11,3 +11,4 @@ mod item_limits;
 mod lengths;
 mod maps;
 mod ordered_arrays;
+mod replicated_maps;

@@ -337,7 +337,7 @@ impl Comparison<'_> {
         handle: u32,
     ) -> Option<ElementChanges<I>> {
         let mut shadow = shadow.elements::<I>(handle)?;
-        if shadow.collection.is_up_to_date(live.collection) {
+        if shadow.collection.is_up_to_date(live.collection) == Some(true) {
             return None;
         }
         let (len, max) = (live.collection.len(), live.max_len() as usize);

@@ -83,8 +83,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         Preload::preload(self, id);
     }
 
-    fn is_up_to_date(&self, live: &dyn Collection<ItemId>) -> bool {
-        KeyedShadow::is_up_to_date(self, typed(live))
+    fn is_up_to_date(&self, live: &dyn Collection<ItemId>) -> Option<bool> {
+        Some(KeyedShadow::is_up_to_date(self, typed(live)))
     }
 
     fn follow(
@@ -186,51 +186,39 @@ impl<M: Map> Collection<KeyBits> for M {
         is_same: &mut dyn FnMut(*const u8, *const u8) -> bool,
     ) -> bool {
         let other = typed::<_, M>(other);
+        let mut is_same = |one: &M::Value, other: &M::Value| {
+            is_same(ptr::from_ref(one).cast(), ptr::from_ref(other).cast())
+        };
         let mut same = Map::len(self) == Map::len(other);
+        if let Some(touched) = other.touched(self) {
+            return same
+                && touched.iter().all(|key| match (self.value(key), other.value(key)) {
+                    (Some(one), Some(other)) => is_same(one, other),
+                    (one, other) => one.is_none() && other.is_none(),
+                });
+        }
         Map::each(self, &mut |key, value| {
-            same = same
-                && other
-                    .value(key)
-                    .is_some_and(|other| is_same(ptr::from_ref(value).cast(), ptr::from_ref(other).cast()));
+            same = same && other.value(key).is_some_and(|other| is_same(value, other));
         });
         same
     }
 
-    /// Visits every entry, because a map does not record which entries were written to. Costs O(entries).
+    fn is_up_to_date(&self, live: &dyn Collection<KeyBits>) -> Option<bool> {
+        self.touched(typed(live)).map(<[_]>::is_empty)
+    }
+
+    /// Visits the entries that were written to, or all entries if the map does not record these.
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,
         visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
     ) -> bool {
         let live = typed::<_, M>(live);
-        let mut present = 0_usize;
-        Map::each(live, &mut |key, value| {
-            let value = ptr::from_ref(value).cast();
-            if let Some(shadow) = self.value_mut(key) {
-                present = present.saturating_add(1);
-                let shadow = ptr::from_mut(shadow).cast();
-                let step = Step::Touched { live: value, shadow, moved: false };
-                return visit(Named::Asked(&|| own_form_of(key)), step);
-            }
-            match own_form_of(key) {
-                Ok(form) => {
-                    present = present.saturating_add(1);
-                    let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
-                    visit(Named::Known(form), Step::Added { live: value, shadow });
-                }
-                // The shadow has no entry for a key without a wire form.
-                Err(error) => visit(Named::Refused(error), Step::Removed),
-            }
-        });
-        if present != Map::len(self) {
-            self.retain(&mut |key| {
-                let stays = live.value(key).is_some();
-                if !stays {
-                    visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
-                }
-                stays
-            });
+        match self.touched(live) {
+            Some(touched) => touched.iter().for_each(|key| follow_entry(self, live, key, visit)),
+            None => follow_all(self, live, visit),
         }
+        self.followed(live);
         false
     }
 
@@ -240,15 +228,25 @@ impl<M: Map> Collection<KeyBits> for M {
 
     fn copy_from(&mut self, other: &dyn Collection<KeyBits>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
         let other = typed::<_, M>(other);
-        self.retain(&mut |key| other.value(key).is_some());
-        Map::each(other, &mut |key, from| {
-            if self.value(key).is_none() {
-                Map::insert(self, key.clone());
+        let mut copy_entry = |map: &mut M, key: &M::Key, from: &M::Value| {
+            let to = match map.value_mut(key) {
+                Some(to) => ptr::from_mut(to),
+                None => ptr::from_mut(Map::insert(map, key.clone())),
+            };
+            copy(ptr::from_ref(from).cast(), to.cast());
+        };
+        if let Some(touched) = self.touched(other) {
+            for key in touched {
+                match other.value(key) {
+                    Some(from) => copy_entry(self, key, from),
+                    None => self.remove(key),
+                }
             }
-            if let Some(to) = self.value_mut(key) {
-                copy(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
-            }
-        });
+        } else {
+            self.retain(&mut |key| other.value(key).is_some());
+            Map::each(other, &mut |key, from| copy_entry(self, key, from));
+        }
+        self.followed(other);
     }
 
     fn insert(&mut self, id: &KeyBits) -> Option<*mut u8> {
@@ -282,6 +280,59 @@ impl<M: Map> Collection<KeyBits> for M {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// Updates the entry of a shadow that has the key `key`, and calls `visit` if `live` or the shadow has such an
+/// entry. Another call with the same key does no harm.
+fn follow_entry<M: Map>(
+    shadow: &mut M,
+    live: &M,
+    key: &M::Key,
+    visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
+) {
+    let Some(value) = live.value(key) else {
+        if shadow.value(key).is_some() {
+            shadow.remove(key);
+            visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
+        }
+        return;
+    };
+    let live = ptr::from_ref(value).cast();
+    match own_form_of(key) {
+        Ok(form) => {
+            let step = match shadow.value_mut(key) {
+                Some(shadow) => Step::Touched { live, shadow: ptr::from_mut(shadow).cast(), moved: false },
+                None => Step::Added { live, shadow: ptr::from_mut(Map::insert(shadow, key.clone())).cast() },
+            };
+            visit(Named::Known(form), step);
+        }
+        // The shadow has no entry for a key without a wire form.
+        Err(error) => visit(Named::Refused(error), Step::Removed),
+    }
+}
+
+/// Updates all entries of a shadow, and calls `visit` for each of them. The form of a key is computed only
+/// for entries that have changed. Costs O(entries).
+fn follow_all<M: Map>(shadow: &mut M, live: &M, visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep)) {
+    let mut present = 0_usize;
+    Map::each(live, &mut |key, value| {
+        if let Some(known) = shadow.value_mut(key) {
+            present = present.saturating_add(1);
+            let (live, shadow) = (ptr::from_ref(value).cast(), ptr::from_mut(known).cast());
+            return visit(Named::Asked(&|| own_form_of(key)), Step::Touched { live, shadow, moved: false });
+        }
+        follow_entry(shadow, live, key, visit);
+        present = present.saturating_add(usize::from(shadow.value(key).is_some()));
+    });
+    if present != Map::len(shadow) {
+        shadow.retain(&mut |key| {
+            let stays = live.value(key).is_some();
+            if !stays {
+                visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
+            }
+            stays
+        });
     }
 }
 
@@ -377,7 +428,8 @@ impl Shape {
     }
 
     /// Returns the shape of a map or set.
-    pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
+    #[must_use]
+    pub const fn map<M: Map>(name: &'static str) -> Self {
         let kind = Kind::Entries(
             const {
                 &MapShape {

@@ -68,11 +68,9 @@ pub(crate) trait Collection<I: Identity>: Any {
         self.is_same(other, is_same)
     }
 
-    /// Returns whether this shadow has all changes of `live`. `is_up_to_date` is always false for maps,
-    /// because maps do not record changes. Costs O(1).
-    fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
-        false
-    }
+    /// Returns whether this shadow has all changes of `live`. Returns `None` if this is not known, because
+    /// the collection does not record which elements were written to. Costs O(1).
+    fn is_up_to_date(&self, live: &dyn Collection<I>) -> Option<bool>;
 
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
     /// `live`. Calls `visit` with each element that may have changed. Returns whether the items of `live`

@@ -10,11 +10,12 @@ use std::hash::Hash;
 use crate::schema::property::Property;
 
 /// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
-/// `BTreeMap`, `HashSet`, `BTreeSet`, and with the feature `indexmap` also `IndexMap` and `IndexSet`.
+/// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap` also
+/// `IndexMap` and `IndexSet`.
 ///
-/// A map does not record which entries were written to, so a comparison costs O(entries). An update sends the
-/// keys of the entries that were removed, the entries that are new, and the changed properties of the other
-/// entries. The attribute `max_len` of the field limits the number of entries. All other attributes of the
+/// A `ReplicatedMap` records which entries were written to, so a comparison costs O(entries written to). The
+/// other maps and the sets do not record this, so a comparison costs O(entries). An update sends the keys of
+/// the entries that were removed, the entries that are new, and the changed properties of the other entries. The attribute `max_len` of the field limits the number of entries. All other attributes of the
 /// field apply to the values of the map. The order of an `IndexMap` is not replicated.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
@@ -77,6 +78,20 @@ pub trait Map: Property {
 
     /// Calls `each` with every value, in no particular order.
     fn each_mut(&mut self, each: &mut dyn FnMut(&mut Self::Value));
+
+    /// Returns the keys of all entries that were inserted into `live`, written to or removed from it since
+    /// this map last [`followed`](Self::followed) it. A key may occur several times. Returns `None` if this
+    /// is not known, so that all entries must be compared. Costs O(1).
+    fn touched<'l>(&self, live: &'l Self) -> Option<&'l [Self::Key]> {
+        let _ = live;
+        None
+    }
+
+    /// Records that this map, a shadow or another copy of `live`, was just updated from it. A later write to
+    /// this map deletes the record, unless it is followed by another call.
+    fn followed(&mut self, live: &Self) {
+        let _ = live;
+    }
 }
 
 /// The requirements for a key of a hashed map, as one trait, so that the compiler reports an unsuitable type

@@ -9,14 +9,14 @@ use std::mem::needs_drop;
 use repl_core::{ItemId, Step};
 
 use super::FastArray;
-use crate::follow::{FollowedRevision, Following, Visit};
+use crate::follow::{Following, Visit};
 use crate::item::FastArrayItem;
-use crate::marks::{Entry, Log};
+use crate::marks::{Entry, FollowedRevision, ItemLog};
 
 impl<T: FastArrayItem> Following for FastArray<T> {
     type Item = T;
 
-    fn log(&self) -> &Log {
+    fn log(&self) -> &ItemLog {
         &self.item_ids.log
     }
 

@@ -12,14 +12,14 @@ use repl_core::ItemId;
 
 use super::FastArray;
 use crate::indices::no_item;
-use crate::marks::{ItemMut, Log, Mark};
+use crate::marks::{ItemLog, ItemMut, Mark};
 
 /// An iterator over the items of a fast array. The iterator returns guards, which mark the items that are
 /// written to. [`FastArray::iter_mut`] returns this iterator.
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
     ids: &'a [ItemId],
-    log: &'a Cell<Log>,
+    log: &'a Cell<ItemLog>,
 }
 
 impl<'a, T> IterMut<'a, T> {

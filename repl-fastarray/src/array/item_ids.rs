@@ -11,7 +11,7 @@ use repl_core::ItemId;
 
 use super::index::{Index, MAX_DRIFT, near};
 use crate::ids::IdCounter;
-use crate::marks::Log;
+use crate::marks::ItemLog;
 
 /// If a list has at most this many ids, a linear search is as fast as the index.
 const LINEAR_SEARCH_IDS: usize = 32;
@@ -26,7 +26,7 @@ pub(crate) struct ItemIds {
     /// The index, which finds the position of an id. The first lookup builds the index, small changes update
     /// it, and large changes drop it.
     index: OnceLock<Index>,
-    pub(crate) log: Log,
+    pub(crate) log: ItemLog,
     counter: IdCounter,
     /// In a shadow, this has the ids of items that count as removed, but are still in `ids`. There are at
     /// most [`MAX_TOMBSTONES`] tombstones.
@@ -39,7 +39,7 @@ impl ItemIds {
         Self {
             ids: Vec::new(),
             index: OnceLock::new(),
-            log: Log::default(),
+            log: ItemLog::default(),
             counter: IdCounter::starting(next),
             tombstones: Vec::new(),
         }

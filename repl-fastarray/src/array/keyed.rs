@@ -52,7 +52,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
 
 impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| followed.is_up_to_date(&live.item_ids.log))
+        self.followed.is_some_and(|followed| live.item_ids.log.changes.is_at(followed))
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {

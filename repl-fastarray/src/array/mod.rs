@@ -17,9 +17,8 @@ use std::ops::RangeBounds;
 
 use repl_core::ItemId;
 
-use crate::follow::FollowedRevision;
 use crate::indices::bounds;
-use crate::marks::ItemMut;
+use crate::marks::{FollowedRevision, ItemMut};
 use crate::replica::Receipt;
 
 pub use guard::IterMut;

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 
 use repl_core::ItemId;
 
-use super::log::Log;
+use super::item_log::ItemLog;
 
 /// A mutable reference to an item. The first write through an `ItemMut` marks the item, so that the item is
 /// sent (S138, S141). Reading an item does not mark it.
@@ -43,7 +43,7 @@ pub(crate) struct Mark<'a> {
     /// The number of items in the array that contains the item.
     pub(crate) len: usize,
     /// The change log of the array. All guards of the array share its log.
-    pub(crate) log: &'a Cell<Log>,
+    pub(crate) log: &'a Cell<ItemLog>,
 }
 
 impl<'a, T> ItemMut<'a, T> {

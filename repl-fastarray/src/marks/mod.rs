@@ -5,8 +5,10 @@
 //! positions of items.
 
 mod guard;
+mod item_log;
 mod log;
 
 pub use guard::ItemMut;
 pub(crate) use guard::Mark;
-pub(crate) use log::{Entry, Log};
+pub(crate) use item_log::{Entry, ItemLog};
+pub(crate) use log::{FollowedRevision, Log};

@@ -8,16 +8,16 @@ use repl_core::{ItemId, Step};
 
 use super::OrderedFastArray;
 use super::entry::Entry;
-use crate::follow::{FollowedRevision, Following, Visit};
+use crate::follow::{Following, Visit};
 use crate::ids::IdCounter;
 use crate::item::FastArrayItem;
-use crate::marks::{self, Log};
+use crate::marks::{self, FollowedRevision, ItemLog};
 use crate::sequence::Key;
 
 impl<T: FastArrayItem> Following for OrderedFastArray<T> {
     type Item = T;
 
-    fn log(&self) -> &Log {
+    fn log(&self) -> &ItemLog {
         &self.log
     }
 

@@ -12,7 +12,7 @@ use repl_core::ItemId;
 use super::OrderedFastArray;
 use super::entry::Entry;
 use crate::indices::no_item;
-use crate::marks::{ItemMut, Log, Mark};
+use crate::marks::{ItemLog, ItemMut, Mark};
 use crate::sequence::{self, Key};
 
 /// An iterator over the items of an ordered array. The iterator returns guards, which mark the items that are
@@ -21,7 +21,7 @@ pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,
     len: usize,
-    log: &'a Cell<Log>,
+    log: &'a Cell<ItemLog>,
 }
 
 impl<'a, T> IterMut<'a, T> {

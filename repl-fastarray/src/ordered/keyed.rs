@@ -59,7 +59,7 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
 
 impl<T: FastArrayItem> KeyedShadow for OrderedFastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| followed.is_up_to_date(&live.log))
+        self.followed.is_some_and(|followed| live.log.changes.is_at(followed))
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {

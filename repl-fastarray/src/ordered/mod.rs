@@ -26,10 +26,9 @@ use std::sync::OnceLock;
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-use crate::follow::FollowedRevision;
 use crate::ids::{IdCounter, IdTable};
 use crate::indices::{bounds, no_item};
-use crate::marks::{ItemMut, Log};
+use crate::marks::{FollowedRevision, ItemLog, ItemMut};
 use crate::replica::Receipt;
 use crate::sequence::{Key, Sequence};
 
@@ -103,7 +102,7 @@ pub struct OrderedFastArray<T> {
     /// kept from then on.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
-    log: Log,
+    log: ItemLog,
     runs: Runs,
     /// In a shadow, this is the revision of the live array from which the shadow was last updated. The items
     /// of a shadow are in no particular order.
@@ -130,7 +129,7 @@ impl<T> OrderedFastArray<T> {
             items: Sequence::new(),
             index: OnceLock::new(),
             id_counter: IdCounter::starting(next),
-            log: Log::default(),
+            log: ItemLog::default(),
             runs: Runs::new(),
             followed: None,
             receipt: None,

@@ -1,0 +1,159 @@
+//! The log of an array: which items were written to or removed, and where they were.
+//!
+//! *Invariant:* an item is at most `drift` positions away from the position that its entry records.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use repl_core::ItemId;
+
+use super::log::Log;
+
+/// An entry of the log: the change of one item in one revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) id: ItemId,
+    /// The item's position when it was changed. The bit [`REMOVED`](Self::REMOVED) is set in `position` if
+    /// the item was removed.
+    position: u32,
+}
+
+impl Entry {
+    /// A bit that no position uses, because an array has fewer items than this.
+    const REMOVED: u32 = 1 << 31;
+
+    /// Returns the position that the item had when it was changed.
+    pub(crate) fn position(self) -> usize {
+        (self.position & !Self::REMOVED) as usize
+    }
+
+    /// Returns whether this entry records that the item was removed. An entry that does not record a removal
+    /// records that the item was written to.
+    pub(crate) fn is_removal(self) -> bool {
+        self.position & Self::REMOVED != 0
+    }
+}
+
+/// The changes of an array's items since shadows were last updated from the array.
+#[derive(Debug, Default)]
+pub(crate) struct ItemLog {
+    pub(crate) changes: Log<Entry>,
+    /// The first of the new ids, if the items get new ids when the array is renumbered. `first` is zero if
+    /// the items keep their ids.
+    first: AtomicU32,
+    /// How far an item may be from the position that is recorded for it in `changes`. `drift` is `u32::MAX` if
+    /// items may be anywhere.
+    drift: u32,
+}
+
+impl ItemLog {
+    /// Records that this array has replaced another array, so that the items of this array get ids from
+    /// `first` on when the array is renumbered.
+    pub(crate) fn succeed(&self, first: ItemId) {
+        self.first.store(first.number(), Ordering::Relaxed);
+        self.changes.begin_lineage();
+    }
+
+    /// Returns the first new id if the items get new ids. Then drops all log entries, because they contain
+    /// the old ids.
+    pub(crate) fn renumber(&mut self) -> Option<ItemId> {
+        let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
+        self.changes.forget();
+        self.drift = 0;
+        Some(first)
+    }
+
+    /// Returns whether the items have their final ids, so that the array need not be renumbered.
+    pub(crate) fn has_final_ids(&self) -> bool {
+        self.first.load(Ordering::Relaxed) == 0
+    }
+
+    /// Returns how far items may be from the recorded positions. Returns `None` if this distance is unknown.
+    pub(crate) fn drift(&self) -> Option<usize> {
+        (self.drift != u32::MAX).then_some(self.drift as usize)
+    }
+
+    /// Records that the item `id` at `position`, one of `len` items, was written to.
+    pub(crate) fn touch(&mut self, id: ItemId, position: usize, len: usize) {
+        self.append(Entry { id, position: position as u32 }, len);
+    }
+
+    /// Records that the item `id` was removed from `position`. After the removal the array has `len` items.
+    pub(crate) fn remove(&mut self, id: ItemId, position: usize, len: usize) {
+        self.append(Entry { id, position: position as u32 | Entry::REMOVED }, len);
+    }
+
+    fn append(&mut self, entry: Entry, len: usize) {
+        if self.trim() {
+            self.changes.append(entry, len);
+        }
+    }
+
+    /// Does the same as [`Log::trim`]. Items are where the next entries record them.
+    fn trim(&mut self) -> bool {
+        let records = self.changes.trim();
+        if self.changes.is_empty() {
+            self.drift = 0;
+        }
+        records
+    }
+
+    /// Records that all items after some position have moved by `distance` positions.
+    pub(crate) fn shifted(&mut self, distance: usize) {
+        if self.trim() && !self.changes.is_empty() {
+            self.drift = self.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Records that items have moved so far that a search near their recorded positions fails.
+    pub(crate) fn scattered(&mut self) {
+        self.shifted(usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marks::FollowedRevision;
+
+    /// Returns how many entries of the log come after `known`, and the drift.
+    fn lacking(log: &ItemLog, known: FollowedRevision) -> (Option<usize>, Option<usize>) {
+        (log.changes.since(known).map(<[Entry]>::len), log.drift())
+    }
+
+    #[test]
+    fn what_was_recorded_of_old_ids_is_dropped_when_items_get_new_ones() {
+        let mut log = ItemLog::default();
+        log.touch(ItemId::FIRST, 0, 9);
+        assert!(log.changes.is_empty(), "nobody has followed it");
+        let known = log.changes.follow();
+        log.touch(ItemId::FIRST, 0, 9);
+        log.remove(ItemId::FIRST, 0, 8);
+        log.shifted(3);
+        assert_eq!(lacking(&log, known), (Some(2), Some(3)));
+        assert_eq!(log.renumber(), None, "the items keep their ids");
+        assert_eq!(lacking(&log, known), (Some(2), Some(3)));
+        log.succeed(ItemId::FIRST);
+        assert!(!log.has_final_ids());
+        assert_eq!(log.renumber(), Some(ItemId::FIRST));
+        assert!(log.has_final_ids());
+        assert_eq!(lacking(&log, known), (None, Some(0)));
+        assert_eq!(lacking(&log, log.changes.follow()), (Some(0), Some(0)));
+    }
+
+    #[test]
+    fn what_was_followed_is_dropped_with_the_next_change() {
+        let mut log = ItemLog::default();
+        let first = log.changes.follow();
+        let mut known = first;
+        for round in 0..100 {
+            log.touch(ItemId::FIRST, round, 9);
+            log.shifted(2);
+            assert_eq!(lacking(&log, known), (Some(1), Some(2)), "round {round}");
+            assert_eq!(log.changes.since(first).is_some(), round == 0, "round {round}");
+            known = log.changes.follow();
+        }
+        log.shifted(2);
+        assert_eq!(log.drift(), Some(0));
+        assert!(log.changes.is_empty());
+    }
+}
