@@ -1,10 +1,11 @@
 //! Leaves that follow one another both in memory and on the wire are compared, written and read together.
 //! Here each result is compared with the result for the leaves one by one (S90).
 //!
-//! *Invariant:* a list of one handle joins no leaves, so lists of one handle are the naive model.
+//! *Invariant:* a list of one handle is written by the codec of its leaf, so lists of one handle are the naive
+//! model.
 
 use proptest::prelude::*;
-use repl::tools::{Changelist, Checked, Class, DecodeError, HandleSet, Scratch};
+use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch};
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, NetSerialize)]
@@ -140,6 +141,41 @@ proptest! {
         let (mut reader, mut parts) = (short.reader(), Mixed::default());
         let naive = one_by_one(&handles).try_for_each(|handle| decode(&class, &mut parts, &handle, &mut reader));
         prop_assert_eq!(refused, naive);
+    }
+
+    #[test]
+    fn s90_direct_properties_are_read_like_all_others(
+        object in mixed(),
+        seed in any::<u128>(),
+        bytes in prop::collection::vec(any::<u8>(), 600),
+    ) {
+        let class = Class::<Mixed>::new();
+        let handles = chosen(&class, seed);
+        let (direct, others): (Vec<HandleSet>, Vec<HandleSet>) =
+            one_by_one(&handles).partition(|handle| class.direct_bits(handle).is_some());
+        let direct: HandleSet = direct.iter().flat_map(HandleSet::iter).collect();
+        if !others.is_empty() {
+            prop_assert_eq!(class.direct_bits(&handles), None);
+        }
+        let bits = class.direct_bits(&direct).expect("each of them is direct");
+        let mut written = BitWriter::new();
+        class.write_values(&object, &list_of(&class, &direct), &mut written).unwrap();
+        prop_assert_eq!(written.bit_len(), bits);
+
+        // All bits are values of direct properties.
+        for (values, is_own) in [(written.as_slice(), true), (BitSlice::new(&bytes, 3, bits).unwrap(), false)] {
+            let (mut read, mut expected) = (Mixed::default(), Mixed::default());
+            let mut reader = values.reader();
+            class.apply_direct(&mut read, &direct, &mut reader);
+            prop_assert_eq!(reader.remaining(), 0);
+            let mut again = BitWriter::new();
+            class.write_values(&read, &list_of(&class, &direct), &mut again).unwrap();
+            prop_assert_eq!(again.as_slice(), values);
+            decode(&class, &mut expected, &direct, &mut values.reader()).unwrap();
+            let mut copied = Mixed::default();
+            class.copy(&object, &mut copied, &direct);
+            prop_assert!(!is_own || (read == expected && read == copied));
+        }
     }
 
     #[test]

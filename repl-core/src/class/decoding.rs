@@ -43,6 +43,12 @@ impl<T: Replicated> Class<T> {
         items
     }
 
+    /// Returns whether objects hold a fast array at any depth, which [`conclude`](Self::conclude) must visit.
+    #[must_use]
+    pub fn holds_items(&self) -> bool {
+        self.holds_items
+    }
+
     /// Returns whether items that callbacks receive can hold arrays or collections.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
@@ -81,6 +87,25 @@ impl<T: Replicated> Class<T> {
         }
     }
 
+    /// Returns how many bits the values of `handles` take in an update, if all bits are valid values of these
+    /// properties. Such an update is valid if it has so many bits, and [`apply_direct`](Self::apply_direct)
+    /// applies it. Returns `None` if [`validate`](Self::validate) must look at the values.
+    #[must_use]
+    pub fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
+        self.program.direct_bits(handles)
+    }
+
+    /// Does the same as [`apply`](Self::apply) for an update of properties with
+    /// [direct bits](Self::direct_bits), whose bits are the next ones of `reader`. Costs less, because such
+    /// values refer to no objects and contain nothing else.
+    pub fn apply_direct(&self, object: &mut T, handles: &HandleSet, reader: &mut BitReader<'_>) {
+        let mut level = self.level_mut(object);
+        for (first, count) in handles.stretches() {
+            let read = level.read_direct(first, first.saturating_add(count), reader);
+            debug_assert_eq!(read, Ok(()), "an update without direct bits");
+        }
+    }
+
     /// Reads the values of `handles` without applying them, to check that they are a valid update of
     /// `object`. For a new object, arrays must be sent whole (R2). Stores the data that
     /// [`apply`](Self::apply) needs in `checked`.
@@ -96,6 +121,7 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError> {
+        let start = reader.position();
         let initial = object.is_none().then(T::initial);
         let mut target = Validation(object.or(initial.as_ref()).map(|object| self.level(object)));
         let (pass, observer) = (Validating(checked), &mut ());
@@ -109,7 +135,7 @@ impl<T: Replicated> Class<T> {
             let property = display::path(layout, walk.path.steps());
             DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
         })?;
-        checked.update(reader.position());
+        checked.update(start..reader.position());
         Ok(())
     }
 

@@ -9,22 +9,22 @@
 use std::marker::PhantomData;
 
 use crate::bits::{BitReader, BitWriter, ReadError};
-use crate::schema::joined::Joined;
-use crate::schema::program::Command;
+use crate::schema::joined::{Form, Joined};
+use crate::schema::program::TableEntry;
 
 /// Joined leaves, which can only be read.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
-    /// The commands of the leaves.
-    pub(super) commands: &'a [Command],
+    /// The entries of the leaves, and possibly of more, in the table of their level.
+    pub(super) entries: &'a [TableEntry],
     pub(super) memory: &'a [u8],
 }
 
 /// Joined leaves, which can be read and written.
 pub(crate) struct JoinedLeavesMut<'a> {
     pub(super) joined: Joined,
-    pub(super) commands: &'a [Command],
+    pub(super) entries: &'a [TableEntry],
     pub(super) first: *mut u8,
     pub(super) object: PhantomData<&'a mut ()>,
 }
@@ -41,8 +41,12 @@ impl JoinedLeaves<'_> {
     #[inline]
     pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
         let (mut ours, mut theirs) = (self.memory, other.memory);
-        for (command, at) in self.commands.iter().zip(0..) {
-            let bytes = command.kind.direct().map_or(0, |direct| direct.bytes.into());
+        let leaves = self.entries.iter().take(self.joined.leaves.into());
+        let offsets = leaves.map(|entry| entry.offset);
+        let end = offsets.clone().next().unwrap_or(0).saturating_add(self.joined.bytes.into());
+        let ends = offsets.clone().skip(1).chain(std::iter::once(end));
+        for ((offset, end), at) in offsets.zip(ends).zip(0..) {
+            let bytes = end.saturating_sub(offset) as usize;
             let (Some((one, rest)), Some((other, other_rest))) =
                 (ours.split_at_checked(bytes), theirs.split_at_checked(bytes))
             else {
@@ -59,7 +63,7 @@ impl JoinedLeaves<'_> {
     #[inline]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         let (words, rest) = self.memory.as_chunks::<8>();
-        if self.joined.are_flags {
+        if self.joined.form == Form::Flags {
             words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
             writer.write_bits(gather(word_of(rest)), rest.len() as u32);
         } else {
@@ -75,7 +79,7 @@ impl JoinedLeavesMut<'_> {
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
         // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.
         let memory = unsafe { std::slice::from_raw_parts(self.first, self.joined.bytes.into()) };
-        JoinedLeaves { joined: self.joined, commands: self.commands, memory }
+        JoinedLeaves { joined: self.joined, entries: self.entries, memory }
     }
 
     /// Copies the values of `from`, which are the same properties of another object, to these leaves.
@@ -88,21 +92,43 @@ impl JoinedLeavesMut<'_> {
     }
 
     /// Reads the values of all leaves. If reading returns an error, some of the leaves may have new values.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&mut self, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-        let bits = reader.take(self.joined.bits() as usize)?;
-        let bytes = usize::from(self.joined.bytes);
-        for at in (0..bytes).step_by(8) {
-            let word = if self.joined.are_flags {
-                scatter(bits.word(at) & 0xff)
-            } else {
-                bits.word(at.saturating_mul(8))
-            };
-            // SAFETY: `at` is below the number of bytes of the leaves.
-            let to = unsafe { self.first.add(at) };
-            // SAFETY: so many bytes of the leaves are left. Each bit pattern is a value of a number, and
-            // `scatter` returns only bytes of 0 and 1, which are the values of a `bool`.
-            unsafe { store(word, to, bytes.saturating_sub(at).min(8)) };
+        match self.joined.form {
+            // SAFETY: all bits are values of numbers.
+            Form::Number => unsafe { self.read_words(|bytes| reader.read_bits(bytes.wrapping_mul(8))) },
+            // SAFETY: `scatter` returns only bytes of 0 and 1, which are the values of `bool`s.
+            Form::Flags => unsafe { self.read_words(|bytes| reader.read_bits(bytes).map(scatter)) },
+            Form::Signed => {
+                let flip = self.joined.flip();
+                let read = |bytes: u32| Ok(reader.read_bits(bytes.wrapping_mul(8))? ^ flip);
+                // SAFETY: all bits are values of a number.
+                unsafe { self.read_words(read) }
+            }
+        }
+    }
+
+    /// Stores the words that `read` returns for the given numbers of bytes, which are at most 8.
+    ///
+    /// # Safety
+    /// `read` returns only bytes that are values of the leaves.
+    #[inline(always)]
+    unsafe fn read_words(
+        &mut self,
+        mut read: impl FnMut(u32) -> Result<u64, ReadError>,
+    ) -> Result<(), ReadError> {
+        let (mut to, mut left) = (self.first, usize::from(self.joined.bytes));
+        while left >= 8 {
+            let word = read(8)?;
+            // SAFETY: 8 bytes of the leaves are left.
+            unsafe { store(word, to, 8) };
+            // SAFETY: as for the previous `unsafe` block.
+            (to, left) = (unsafe { to.add(8) }, left.wrapping_sub(8));
+        }
+        if left > 0 {
+            let word = read(left as u32)?;
+            // SAFETY: `left` bytes of the leaves are left.
+            unsafe { store(word, to, left) };
         }
         Ok(())
     }

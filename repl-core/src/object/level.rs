@@ -18,14 +18,14 @@ use crate::object::leaf;
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
-    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
+    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program, TableEntry,
 };
 
 /// An object or an element of one of its arrays or collections, which can only be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     pub(super) program: &'a Program,
-    table: &'a [u32],
+    table: &'a [TableEntry],
     base: *const u8,
     object: PhantomData<&'a ()>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Level<'a> {
 /// An object or an element of one of its arrays or collections, which can be read and written.
 pub(crate) struct LevelMut<'a> {
     pub(super) program: &'a Program,
-    table: &'a [u32],
+    table: &'a [TableEntry],
     base: *mut u8,
     object: PhantomData<&'a mut ()>,
 }
@@ -124,16 +124,17 @@ impl<'a> Level<'a> {
     }
 
     /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if this is less than two leaves.
+    /// returned. Returns `None` if this is less than two leaves, because the codec of one leaf costs less.
     #[inline]
     pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
-        let (joined, commands) = self.program.joined(self.table, handle, max)?;
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let first = unsafe { self.base.add(commands.first()?.offset as usize) };
+        let entries = entries_from(self.table, handle, max);
+        let joined = Program::joined(entries).filter(|joined| joined.leaves > 1)?;
+        // SAFETY: the table belongs to the type at `base`, so the offset lies inside that value.
+        let first = unsafe { self.base.add(entries.first()?.offset as usize) };
         // SAFETY: the program joins leaves of this value that lie without gaps and have no padding. The value
         // is borrowed for `'a`.
         let memory = unsafe { std::slice::from_raw_parts(first, joined.bytes.into()) };
-        Some(JoinedLeaves { joined, commands, memory })
+        Some(JoinedLeaves { joined, entries, memory })
     }
 
     /// Returns the collection at `handle`, or `None` if the property there is not a collection of this kind.
@@ -261,13 +262,39 @@ impl<'a> LevelMut<'a> {
         Some(LeafMut { command, value, object: PhantomData })
     }
 
-    /// Returns the joined leaves at `handle`, in the same way as [`Level::joined`].
+    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
+    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&mut self, handle: u32, max: u32) -> Option<JoinedLeavesMut<'_>> {
-        let (joined, commands) = self.program.joined(self.table, handle, max)?;
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let first = unsafe { self.base.add(commands.first()?.offset as usize) };
-        Some(JoinedLeavesMut { joined, commands, first, object: PhantomData })
+        self.joined_of(entries_from(self.table, handle, max))
+    }
+
+    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
+    /// entries of the table of this level.
+    #[inline]
+    fn joined_of<'s>(&'s mut self, entries: &'s [TableEntry]) -> Option<JoinedLeavesMut<'s>> {
+        let joined = Program::joined(entries)?;
+        // SAFETY: the table belongs to the type at `base`, so the offset lies inside that value.
+        let first = unsafe { self.base.add(entries.first()?.offset as usize) };
+        Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
+    }
+
+    /// Reads the values of the direct properties with the handles from `first` to the handle before `end`.
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    #[inline]
+    pub(crate) fn read_direct(
+        &mut self,
+        first: u32,
+        end: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), ReadError> {
+        let mut entries = entries_from(self.table, first, end.saturating_sub(first));
+        while !entries.is_empty() {
+            let mut leaves = self.joined_of(entries).ok_or(ReadError::UnknownVariant)?;
+            leaves.read(reader)?;
+            entries = entries.get(leaves.joined.leaves.into()..).unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or
@@ -458,6 +485,13 @@ impl Leaf<'_> {
     }
 }
 
+/// Returns at most `max` entries of a table, from the entry of `handle` on.
+#[inline]
+fn entries_from(table: &[TableEntry], handle: u32, max: u32) -> &[TableEntry] {
+    let rest = table.get(handle.wrapping_sub(1) as usize..).unwrap_or_default();
+    rest.get(..max as usize).unwrap_or(rest)
+}
+
 /// Returns whether the elements with this handle table contain arrays, collections or maps.
 pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
     let mut commands = program.commands_of(program.table(table, handles));
@@ -469,7 +503,7 @@ pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct ElementTable<'a> {
     program: &'a Program,
-    table: &'a [u32],
+    table: &'a [TableEntry],
 }
 
 impl<'a> ElementTable<'a> {

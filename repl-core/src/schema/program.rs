@@ -7,13 +7,14 @@
 
 use std::borrow::Cow;
 
+use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::codec::{Codec, Direct};
 use crate::schema::condition::Condition;
-use crate::schema::joined::Joined;
+use crate::schema::joined::{Form, Joined};
 use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
 use crate::schema::shape::{ArrayShape, CollectionShape, Formatted, Kind, Notify};
 
@@ -26,9 +27,27 @@ pub struct Program {
     /// The index of the command of each handle, level by level. The table of the object's own level comes
     /// first (S22).
     tables: Cow<'static, [u32]>,
-    /// For each command, the leaves that are joined, beginning with the leaf of the command. It is empty
-    /// until [`join_leaves`](Self::join_leaves) is called.
-    joined: Vec<Joined>,
+    /// The same tables, with what is needed of each command most. They are empty until
+    /// [`join_leaves`](Self::join_leaves) is called.
+    entries: Vec<TableEntry>,
+}
+
+/// One handle in the table of a level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableEntry {
+    /// The index of the command of the handle.
+    command: u32,
+    /// The offset of the value in bytes from the start of the object or element.
+    pub(crate) offset: u32,
+    /// The leaves that are joined, beginning with the leaf at the handle.
+    joined: Joined,
+    /// The number of consecutive handles from this one on whose properties are direct: leaves whose bytes are
+    /// their wire form, so that all bits are values.
+    direct: u32,
+    /// The number of bits that the direct properties from the first handle to this one take on the wire.
+    direct_bits: u32,
+    /// The number of bits of the value on the wire if the property is direct.
+    bits: u32,
 }
 
 /// One command of a program.
@@ -192,7 +211,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
             commands: Cow::Borrowed(&self.commands),
             parents: Cow::Borrowed(&self.parents),
             tables: Cow::Borrowed(&self.tables),
-            joined: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }
@@ -212,7 +231,7 @@ impl Program {
             commands: Cow::Owned(commands),
             parents: Cow::Owned(parents),
             tables: Cow::Owned(tables),
-            joined: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
@@ -240,21 +259,21 @@ impl Program {
     /// Returns the handle table of the object's own level: for each handle in ascending order, the index of
     /// its command.
     #[inline]
-    pub(crate) fn own_table(&self) -> &[u32] {
+    pub(crate) fn own_table(&self) -> &[TableEntry] {
         self.table(0, self.handles())
     }
 
     /// Returns the handle table that begins at `start`, of a level with `handles` handles.
     #[inline]
-    pub(crate) fn table(&self, start: u32, handles: u32) -> &[u32] {
-        self.tables.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
+    pub(crate) fn table(&self, start: u32, handles: u32) -> &[TableEntry] {
+        self.entries.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
     }
 
     /// Returns the command of `handle` in a handle table. `handle` is counted from one.
     #[inline]
-    pub(crate) fn command(&self, table: &[u32], handle: u32) -> Option<&Command> {
-        let at = *table.get(handle.wrapping_sub(1) as usize)?;
-        self.commands.get(at as usize)
+    pub(crate) fn command(&self, table: &[TableEntry], handle: u32) -> Option<&Command> {
+        let entry = table.get(handle.wrapping_sub(1) as usize)?;
+        self.commands.get(entry.command as usize)
     }
 
     /// Joins the leaves that have consecutive handles and lie in memory without gaps, so that they are
@@ -275,35 +294,68 @@ impl Program {
             }
             next = (command.handle, command.offset, *joined);
         }
-        self.joined = joined;
+        let mut direct_bits = 0;
+        let entry = |&index: &u32| {
+            let (command, joined) = (&self.commands[index as usize], joined[index as usize]);
+            let bits = command.kind.direct().map_or(0, |direct| direct.bits.into());
+            direct_bits = bits + if command.handle == 1 { 0 } else { direct_bits };
+            TableEntry { command: index, offset: command.offset, joined, direct: 0, direct_bits, bits }
+        };
+        self.entries = self.tables.iter().map(entry).collect();
+        let (mut direct, mut next) = (0, 0);
+        for entry in self.entries.iter_mut().rev() {
+            let handle = self.commands[entry.command as usize].handle;
+            let before = if handle + 1 == next { direct } else { 0 };
+            (direct, next) = (if entry.joined.leaves == 0 { 0 } else { before + 1 }, handle);
+            entry.direct = direct;
+        }
     }
 
-    /// Returns the leaves that are joined, beginning with the leaf at `handle`, and their commands. At most
-    /// `max` leaves are returned. Returns `None` if this is less than two leaves.
+    /// Returns how many consecutive handles from `handle` on, at most `max`, have direct properties, and how
+    /// many bits the values of these properties take.
     #[inline]
-    pub(crate) fn joined(&self, table: &[u32], handle: u32, max: u32) -> Option<(Joined, &[Command])> {
-        if max < 2 {
-            return None;
+    pub(crate) fn direct(table: &[TableEntry], handle: u32, max: u32) -> (u32, u32) {
+        let at = handle.wrapping_sub(1) as usize;
+        let count = table.get(at).map_or(0, |entry| entry.direct.min(max));
+        let entries = table.get(at..at.wrapping_add(count as usize)).unwrap_or_default();
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return (0, 0) };
+        (count, last.direct_bits - first.direct_bits + first.bits)
+    }
+
+    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
+    /// entries of a table. Returns `None` if the first entry is not a leaf, or if the bytes of the leaf are
+    /// not its wire form.
+    #[inline]
+    pub(crate) fn joined(entries: &[TableEntry]) -> Option<Joined> {
+        let first = entries.first()?;
+        let joined = first.joined;
+        if usize::from(joined.leaves) <= entries.len() {
+            return (joined.leaves > 0).then_some(joined);
         }
-        let at = *table.get(handle.wrapping_sub(1) as usize)? as usize;
-        let joined = *self.joined.get(at)?;
-        let leaves = max.min(joined.leaves.into());
-        if leaves < 2 {
-            return None;
+        // The leaves lie without gaps, so they end where the last one ends.
+        let last = entries.last()?;
+        let bytes = last.offset - first.offset + if joined.form == Form::Flags { 1 } else { last.bits / 8 };
+        Some(Joined { leaves: entries.len() as u16, bytes: bytes as u16, ..joined })
+    }
+
+    /// Returns how many bits the values of `handles` of the object's own level take, if all bits are values
+    /// of these properties. Returns `None` if they must be looked at to know whether they are valid.
+    pub(crate) fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
+        let mut sum = 0;
+        for (first, count) in handles.stretches() {
+            let (direct, bits) = Self::direct(self.own_table(), first, count);
+            if direct < count {
+                return None;
+            }
+            sum += bits as usize;
         }
-        let commands = self.commands.get(at..at.saturating_add(leaves as usize))?;
-        if leaves == u32::from(joined.leaves) {
-            return Some((joined, commands));
-        }
-        let bytes = commands.iter().filter_map(|command| command.kind.direct());
-        let bytes = bytes.map(|direct| u16::from(direct.bytes)).sum();
-        Some((Joined { leaves: leaves as u16, bytes, ..joined }, commands))
+        Some(sum)
     }
 
     /// Returns the commands of a handle table, in the order of their handles.
-    pub(crate) fn commands_of(&self, table: &[u32]) -> impl Iterator<Item = &Command> {
+    pub(crate) fn commands_of(&self, table: &[TableEntry]) -> impl Iterator<Item = &Command> {
         let commands = self.commands();
-        table.iter().filter_map(move |&at| commands.get(at as usize))
+        table.iter().filter_map(move |entry| commands.get(entry.command as usize))
     }
 
     /// Returns the commands of the collections of one kind, at any depth.
@@ -312,7 +364,9 @@ impl Program {
     }
 
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
-        self.command(self.own_table(), handle).map(|command| &command.kind)
+        let own = self.tables.get(..self.layout.counts.handles)?;
+        let command = *own.get(handle.wrapping_sub(1) as usize)?;
+        self.commands.get(command as usize).map(|command| &command.kind)
     }
 
     /// Returns whether the property at `handle` at the object's own level is an array.

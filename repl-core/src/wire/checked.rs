@@ -1,10 +1,12 @@
-//! The positions in the input that validation stores for the apply pass: the end of each update, and the end
-//! of each key and each value that user code reads.
+//! The positions in the input that validation stores for the apply pass: the start and end of each update, and the
+//! end of each key and each value that user code reads.
 //!
 //! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. Because of the stored
 //! positions, the apply pass knows where to continue, even if user code reads a value differently the second
 //! time.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 
@@ -22,10 +24,11 @@ pub struct Checked {
     refers: bool,
 }
 
-/// One validated update: the position of its end, and the number of `ends` up to this position.
+/// One validated update: the positions of its start and its end, and the number of `ends` up to its end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
-    bits: u32,
+    start: u32,
+    end: u32,
     ends: u32,
     refers: bool,
 }
@@ -88,24 +91,19 @@ impl Checked {
         self.asked
     }
 
-    /// Returns the next validated update. `reader` must be at the position at which the next update began,
-    /// and is moved past this update.
+    /// Returns the next validated update, and moves `reader` past it. `reader` reads the same bits as the
+    /// reader of the validation, and has not read the update yet.
     pub fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> CheckedUpdate<'_, 'b> {
         let before =
             self.next.checked_sub(1).and_then(|last| self.updates.get(last)).copied().unwrap_or_default();
         let span = self.updates.get(self.next).copied().unwrap_or_default();
         self.next = self.next.saturating_add(1);
         let ends = self.ends.get(before.ends as usize..span.ends as usize).unwrap_or_default();
-        let end = span.bits as usize;
-        let update = CheckedUpdate {
-            reader: reader.clone(),
-            end,
-            ends: Ends { positions: ends.iter(), refers: span.refers },
-        };
-        let left = end.saturating_sub(reader.position());
-        // Validation has read these bits already, so `skip_bits` cannot fail.
-        let skipped = reader.skip_bits(left);
-        debug_assert!(skipped.is_ok(), "an update that was not validated");
+        let (start, end) = (span.start as usize, span.end as usize);
+        move_to(start, reader);
+        let ends = Ends { positions: ends.iter(), refers: span.refers };
+        let update = CheckedUpdate { reader: reader.clone(), end, ends };
+        move_to(end, reader);
         update
     }
 
@@ -121,11 +119,20 @@ impl Checked {
         self.refers = true;
     }
 
-    /// Records that an update ended at `position`.
-    pub(crate) fn update(&mut self, position: usize) {
+    /// Records the positions at which an update started and ended.
+    pub(crate) fn update(&mut self, positions: Range<usize>) {
         let refers = std::mem::take(&mut self.refers);
-        self.updates.push(Span { bits: position as u32, ends: self.ends.len() as u32, refers });
+        let (start, end) = (positions.start as u32, positions.end as u32);
+        self.updates.push(Span { start, end, ends: self.ends.len() as u32, refers });
     }
+}
+
+/// Moves `reader` forward to `position`.
+fn move_to(position: usize, reader: &mut BitReader<'_>) {
+    let left = position.checked_sub(reader.position());
+    // Validation has read these bits already, so `skip_bits` cannot fail.
+    let skipped = left.map(|left| reader.skip_bits(left));
+    debug_assert!(matches!(skipped, Some(Ok(()))), "an update that was not validated");
 }
 
 impl CheckedUpdate<'_, '_> {
@@ -153,15 +160,15 @@ mod tests {
         let bytes = [0; 8];
         let mut checked = Checked::new();
         checked.value(3, false);
-        checked.update(5);
-        checked.update(9);
+        checked.update(0..5);
+        checked.update(6..9);
         let mark = checked.mark();
         checked.value(11, true);
-        checked.update(12);
+        checked.update(9..12);
         checked.truncate(mark);
         checked.value(10, true);
         checked.value(20, false);
-        checked.update(21);
+        checked.update(9..21);
         assert!(checked.has_asked());
         let mut reader = BitReader::new(&bytes);
         let mut take = |reader: &mut BitReader<'_>| {

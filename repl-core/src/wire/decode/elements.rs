@@ -11,7 +11,7 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::{Identity, ReadIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
-use crate::schema::program::CollectionCommand;
+use crate::schema::program::{CollectionCommand, TableEntry};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
@@ -179,7 +179,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     /// which its key began, or from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
-        table: &[u32],
+        table: &[TableEntry],
         command: &CollectionCommand<I>,
         id: &I,
         start: Option<usize>,
@@ -235,7 +235,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
 /// Reads one element of a collection.
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
-    table: &'i [u32],
+    table: &'i [TableEntry],
     /// The handles of the changed properties. `handles` is `None` if the element is sent whole.
     handles: Option<&'i HandleSet>,
 }

@@ -13,9 +13,8 @@ use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
 use crate::ids::reference::ReferenceMap;
 use crate::schema::codec::Codec;
-use crate::schema::joined::Joined;
 use crate::schema::layout::MAX_DEPTH;
-use crate::schema::program::{ArrayCommand, CommandKind, LeafCommand, Program};
+use crate::schema::program::{ArrayCommand, CommandKind, LeafCommand, Program, TableEntry};
 use crate::wire::decode::edits::Edits;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::Target;
@@ -146,7 +145,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// bits each property takes if `is_measured` is set.
     fn properties<T: Target>(
         &mut self,
-        table: &[u32],
+        table: &[TableEntry],
         handles: &HandleSet,
         target: &mut T,
         is_measured: bool,
@@ -154,12 +153,12 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         for (first, count) in handles.stretches() {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {
-                if let Some(joined) = self.joined(table, handle, end, target)? {
-                    let leaves = u32::from(joined.leaves);
+                let direct = self.direct(table, handle, end, target)?;
+                if direct > 0 {
                     if is_measured {
-                        (0..leaves).for_each(|at| self.measure_joined(table, handle.saturating_add(at)));
+                        (0..direct).for_each(|at| self.measure_direct(table, handle.saturating_add(at)));
                     }
-                    handle = handle.saturating_add(leaves);
+                    handle = handle.saturating_add(direct);
                     continue;
                 }
                 let start = self.reader.position();
@@ -175,28 +174,28 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the values of joined leaves, the first of which is at `handle`. `end` is the handle after the
-    /// last leaf that may be read. Returns `None` if the leaves must be read one by one, because they are not
-    /// joined, or because the update ends within them: the error names the leaf that could not be read.
+    /// Reads the values of consecutive direct properties, the first of which is at `handle`. `end` is the
+    /// handle after the last property that may be read. Returns how many were read. Returns zero if the
+    /// property must be read alone, because it is not direct, or because the update ends within the direct
+    /// properties: the error names the property that could not be read.
     #[inline]
-    fn joined<T: Target>(
+    fn direct<T: Target>(
         &mut self,
-        table: &[u32],
+        table: &[TableEntry],
         handle: u32,
         end: u32,
         target: &mut T,
-    ) -> Result<Option<Joined>, P::Stop> {
-        let found = self.program.joined(table, handle, end.saturating_sub(handle));
-        let Some((joined, _)) = found.filter(|(joined, _)| joined.bits() as usize <= self.reader.remaining())
-        else {
-            return Ok(None);
-        };
-        P::check(target.joined(handle, joined, self.reader))?;
-        Ok(Some(joined))
+    ) -> Result<u32, P::Stop> {
+        let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
+        if count == 0 || bits as usize > self.reader.remaining() {
+            return Ok(0);
+        }
+        P::check(target.direct(handle..handle.saturating_add(count), bits, self.reader))?;
+        Ok(count)
     }
 
-    /// Reports to the observer how many bits the joined leaf at `handle` took.
-    fn measure_joined(&mut self, table: &[u32], handle: u32) {
+    /// Reports to the observer how many bits the direct property at `handle` took.
+    fn measure_direct(&mut self, table: &[TableEntry], handle: u32) {
         if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
             self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
         }
@@ -208,7 +207,12 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
 
     /// Reads an update of the property at `handle` of a level. For an array, an update of a property contains
     /// only the changes.
-    fn property<T: Target>(&mut self, table: &[u32], handle: u32, target: &mut T) -> Result<(), P::Stop> {
+    fn property<T: Target>(
+        &mut self,
+        table: &[TableEntry],
+        handle: u32,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
         match self.program.command(table, handle).map(|command| &command.kind) {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
             Some(CommandKind::Array(array)) => self.array(handle, array, target),
@@ -279,7 +283,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the new elements at the indices `range` of the array at `handle`.
     fn new_elements<T: Target>(
         &mut self,
-        table: &[u32],
+        table: &[TableEntry],
         handle: u32,
         array: &ArrayCommand,
         range: Range<usize>,
@@ -298,12 +302,13 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 
     /// Reads all values of a new element.
-    fn whole<T: Target>(&mut self, table: &[u32], first: u32, target: &mut T) -> Result<(), P::Stop> {
+    fn whole<T: Target>(&mut self, table: &[TableEntry], first: u32, target: &mut T) -> Result<(), P::Stop> {
         let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
         while next < end {
             let handle = next;
-            if let Some(joined) = self.joined(table, handle, end, target)? {
-                next = next.saturating_add(joined.leaves.into());
+            let direct = self.direct(table, handle, end, target)?;
+            if direct > 0 {
+                next = next.saturating_add(direct);
                 continue;
             }
             next = next.saturating_add(1);

@@ -6,6 +6,8 @@
 //! the values that the server sent. Nothing that a user did to a borrowed object makes an update fail (S49):
 //! values for elements that no longer exist are skipped.
 
+use std::ops::Range;
+
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
@@ -13,7 +15,6 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::copy::{copy_slots, copy_whole};
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
-use crate::schema::joined::Joined;
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
@@ -100,9 +101,8 @@ impl Target for Recipient<'_> {
         self.live.read_leaf(handle, reader, references)
     }
 
-    fn joined(&mut self, handle: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-        let mut leaves = self.live.joined(handle, joined.leaves.into()).ok_or(ReadError::UnknownVariant)?;
-        leaves.read(reader)
+    fn direct(&mut self, handles: Range<u32>, _: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+        self.live.read_direct(handles.start, handles.end, reader)
     }
 
     fn resize(&mut self, handle: u32, len: usize) -> usize {

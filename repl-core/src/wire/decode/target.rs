@@ -2,13 +2,14 @@
 //!
 //! *Invariant:* for the same command of the program, every target reads the same number of bits.
 
+use std::ops::Range;
+
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
-use crate::schema::joined::Joined;
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 
@@ -33,8 +34,10 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads the values of joined leaves, the first of which is at `handle`.
-    fn joined(&mut self, handle: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError>;
+    /// Reads the values of direct properties, which take `bits` bits. Their handles are in the range
+    /// `handles`.
+    fn direct(&mut self, handles: Range<u32>, bits: u32, reader: &mut BitReader<'_>)
+    -> Result<(), ReadError>;
 
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
@@ -120,8 +123,8 @@ impl<'a> Target for Validation<'a> {
         validate_value(&command.codec, reader, references)
     }
 
-    fn joined(&mut self, _: u32, joined: Joined, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-        reader.skip_bits(joined.bits() as usize)
+    fn direct(&mut self, _: Range<u32>, bits: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+        reader.skip_bits(bits as usize)
     }
 
     fn resize(&mut self, handle: u32, _: usize) -> usize {
