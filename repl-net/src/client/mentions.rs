@@ -84,8 +84,12 @@ impl Mentions {
     }
 
     /// Calls `visit` for each leaf that refers to one or more of `guids`, with the leaf's slot, path and
-    /// bits. The cost is up to 64 steps for each visited leaf, because leaves are stored in chunks of 64.
+    /// bits. Costs nothing if no leaf refers to any object, and otherwise up to 64 steps for each visited
+    /// leaf, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
+        if self.objects.is_empty() {
+            return;
+        }
         for &guid in guids {
             self.references.each_of(guid, visit);
         }

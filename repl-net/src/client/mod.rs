@@ -7,6 +7,7 @@
 mod body;
 mod change_feed;
 mod clock;
+mod contents;
 mod departed;
 mod events;
 mod interpolated;

@@ -46,8 +46,8 @@ impl Outcome {
     }
 
     /// Records that the packet creates a static object with this path.
-    pub(crate) fn name(&mut self, path: &str) {
-        self.paths.push(Arc::from(path));
+    pub(crate) fn name(&mut self, path: Arc<str>) {
+        self.paths.push(path);
     }
 
     /// Records that the packet removes the object in `slot`, if there is one. The argument `slot` must be

@@ -9,13 +9,16 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use repl_core::__private::ObjectCallbackPolicy;
+use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
     BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
     Program, PropertyIndex, ReferenceMap, Replicated,
 };
 
 use crate::session::archetype::Archetype;
+
+/// Objects of up to this size are preloaded as a whole.
+const PRELOADED_BYTES: usize = 256;
 
 /// The object to which an update belongs.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +65,13 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
+    /// Returns how many bits the values of `handles` take in an update, if all bits are valid values.
+    fn direct_bits(&self, handles: &HandleSet) -> Option<usize>;
+    /// Asks the processor to load the object in a row, which an update will change soon.
+    fn preload(&self, row: u32);
+    /// Applies an update of properties with direct bits, which are the next bits of `reader`. Stores the same
+    /// old values as [`apply`](Self::apply).
+    fn apply_direct(&mut self, row: u32, handles: &HandleSet, reader: &mut BitReader<'_>);
     /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
     /// needs.
     fn apply(
@@ -72,6 +82,9 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
+    /// Returns whether the column must be told when a packet with an update of its objects was applied,
+    /// because the objects have callbacks or notifies, or hold items that report what an update did.
+    fn is_watched(&self) -> bool;
     /// Adds to `notified` the properties in `handles` that have a notify.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
     /// Prepares to read leaves of the property at `handle` again. `begin_reread` stores the old value of the
@@ -123,6 +136,7 @@ pub(crate) trait Replica: Any + Send + Sync {
 /// The replica column of the class `T`.
 pub(crate) struct TypedReplica<T> {
     pub(crate) class: Class<T>,
+    is_watched: bool,
     pub(crate) live: Vec<T>,
     /// The values from before the last update, which are passed to notifies.
     old: Vec<T>,
@@ -160,6 +174,7 @@ impl<T: Replicated> TypedReplica<T> {
             .map(|handle| place(handle).map_or(0, |place| (place as u32).saturating_add(1)))
             .collect();
         Self {
+            is_watched: T::CallbackPolicy::HAS_CALLBACKS || !notifies.is_empty() || class.holds_items(),
             class,
             notify_of,
             live: Vec::new(),
@@ -303,6 +318,33 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
+    fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
+        self.class.direct_bits(handles)
+    }
+
+    fn preload(&self, row: u32) {
+        match self.live.get(row as usize) {
+            Some(live) if size_of::<T>() <= PRELOADED_BYTES => preload_all(live),
+            Some(live) => preload(live),
+            None => {}
+        }
+    }
+
+    fn apply_direct(&mut self, row: u32, handles: &HandleSet, reader: &mut BitReader<'_>) {
+        let row = row as usize;
+        if !self.notifies.is_empty() {
+            self.remember(row, handles);
+        }
+        if !self.bases.is_empty()
+            && let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot))
+        {
+            self.class.apply_direct(base, handles, &mut reader.clone());
+        }
+        if let Some(live) = self.live.get_mut(row) {
+            self.class.apply_direct(live, handles, reader);
+        }
+    }
+
     fn apply(
         &mut self,
         row: u32,
@@ -320,11 +362,16 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         let row = row as usize;
         self.remember(row, handles);
         let Self { class, live, bases, slots, .. } = self;
-        let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return };
-        let Some(base) = bases.get_mut(slot) else {
+        let Some(live) = live.get_mut(row) else { return };
+        let lent = if bases.is_empty() { None } else { slots.get(row) };
+        let Some(base) = lent.and_then(|slot| bases.get_mut(slot)) else {
             return class.apply(live, handles, update, references, observer);
         };
         class.apply_lent((live, base), handles, update, references, observer);
+    }
+
+    fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>) {

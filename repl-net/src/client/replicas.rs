@@ -16,6 +16,7 @@ use std::sync::Arc;
 use repl_core::{Checked, Epoch, Guid, ObjectRef, Objects, Replicated};
 
 use super::change_feed::ChangeFeed;
+use super::contents::Contents;
 use super::departed::Departed;
 use super::events::ClientEvents;
 use super::mentions::Mentions;
@@ -57,6 +58,8 @@ pub(crate) struct Replicas {
     /// so far.
     outcome: Outcome,
     checked: Checked,
+    /// The entries of the current packet that were validated so far.
+    contents: Contents,
     touched: Vec<ChangedObject>,
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
@@ -82,6 +85,7 @@ impl Replicas {
             seen: SlotSet::up_to(max_objects),
             outcome: Outcome::new(max_objects),
             checked: Checked::new(),
+            contents: Contents::default(),
             touched: Vec::new(),
             created_or_removed: Vec::new(),
             departed: Departed::default(),

@@ -10,24 +10,40 @@ use repl_core::{Epoch, Guid, Objects};
 
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
-use crate::transport::role::Proxy;
+use crate::transport::role::{Proxy, Role};
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::SlotSet;
+
+/// What a client knows about one slot, in less than a line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The stamp of the last update of the object, plus one, or zero if there was no update. The stamp of an
+    /// update is the number of the first packet of its tick.
+    stamp: u64,
+    /// The generation of the object, or zero if the slot is empty.
+    generation: u32,
+    /// The row of the object in the column of its class.
+    row: u32,
+    class: u16,
+    /// Whether this client owns the object, the client's role for it, and whether it sleeps.
+    proxy: Proxy,
+}
+
+const EMPTY: Slot = Slot {
+    stamp: 0,
+    generation: 0,
+    row: 0,
+    class: 0,
+    proxy: Proxy { is_owner: false, role: Role::SimulatedProxy, is_asleep: false },
+};
 
 /// The table of the slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// For each slot, the stamp of the last update of its object, plus one. `stamps` is zero if there was no
-    /// update. The stamp of an update is the number of the first packet of its tick.
-    stamps: Vec<u64>,
-    /// For each slot, the generation of its object. `generations` is zero if the slot is empty.
-    generations: Vec<u32>,
-    classes: Vec<u16>,
-    rows: Vec<u32>,
-    /// For each slot, whether this client owns the object, and the client's role for it.
-    pub(super) proxies: Vec<Proxy>,
-    /// The objects that sleep.
-    pub(super) asleep: SlotSet,
+    /// The slots up to the highest one that was ever used. Memory for all slots is allocated at the start, so
+    /// no packet allocates any.
+    slots: Vec<Slot>,
+    /// The number of slots of the client.
+    len: usize,
     /// The objects that the current packet creates and removes. While a packet is applied, references resolve
     /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
@@ -42,12 +58,8 @@ pub(super) struct SlotTable {
 impl SlotTable {
     pub(super) fn new(slots: usize) -> Self {
         Self {
-            stamps: vec![0; slots],
-            generations: vec![0; slots],
-            classes: vec![0; slots],
-            rows: vec![0; slots],
-            proxies: vec![Proxy::default(); slots],
-            asleep: SlotSet::default(),
+            slots: Vec::with_capacity(slots),
+            len: slots,
             outcome: Outcome::new(slots),
             torn_off: TornOff::default(),
             epoch: Epoch::default(),
@@ -57,51 +69,75 @@ impl SlotTable {
 
     /// Returns the number of slots of the client.
     pub(super) fn len(&self) -> usize {
-        self.stamps.len()
+        self.len
     }
 
+    #[inline]
+    fn slot(&self, slot: u32) -> &Slot {
+        self.slots.get(slot as usize).unwrap_or(&EMPTY)
+    }
+
+    /// Returns a slot for changes, or `None` if the client has no such slot.
+    #[inline]
+    fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
+        let at = slot as usize;
+        if at >= self.slots.len() && at < self.len {
+            self.slots.resize(at.saturating_add(1), EMPTY);
+        }
+        self.slots.get_mut(at)
+    }
+
+    #[inline]
     pub(super) fn generation(&self, slot: u32) -> Option<NonZeroU32> {
-        self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
+        NonZeroU32::new(self.slot(slot).generation)
     }
 
     /// Returns the number of the class of the object in a slot, and the row of the object in the column of
     /// this class.
+    #[inline]
     pub(super) fn class_and_row(&self, slot: u32) -> Option<(u16, u32)> {
-        self.generation(slot)?;
-        Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
+        let slot = self.slot(slot);
+        (slot.generation != 0).then_some((slot.class, slot.row))
     }
 
+    #[inline]
     pub(super) fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
-        self.stamps.get(slot as usize).is_some_and(|&known| known > stamp.number().saturating_add(1))
+        self.slot(slot).stamp > stamp.number().saturating_add(1)
     }
 
-    pub(super) fn stamp(&mut self, slot: u32, stamp: Sequence) {
-        if let Some(known) = self.stamps.get_mut(slot as usize) {
-            *known = stamp.number().saturating_add(1);
+    /// Records an update of the object in a slot, which wakes the object.
+    #[inline]
+    pub(super) fn update(&mut self, slot: u32, stamp: Sequence) {
+        if let Some(known) = self.slot_mut(slot) {
+            known.stamp = stamp.number().saturating_add(1);
+            known.proxy.is_asleep = false;
         }
     }
 
     pub(super) fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
         let known = generation.saturating_add(self.epoch.offset());
         self.newest_generation = self.newest_generation.max(known);
-        let at = slot as usize;
-        if let (Some(g), Some(c), Some(r)) =
-            (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
-        {
-            (*g, *c, *r) = (generation, class, row);
+        if let Some(known) = self.slot_mut(slot) {
+            *known = Slot { generation, class, row, ..*known };
         }
     }
 
-    /// Sets the owner flag and the role of this client for an object. Returns whether the owner or the role
-    /// has changed.
+    /// Returns whether this client owns an object, the client's role for it, and whether it sleeps.
+    pub(super) fn proxy(&self, slot: u32) -> Proxy {
+        self.slot(slot).proxy
+    }
+
+    /// Sets the owner flag and the role of this client for an object, and whether the object sleeps. Returns
+    /// whether the owner or the role has changed.
     pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
-        let known = self.proxies.get_mut(slot as usize);
-        known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
+        let Some(known) = self.slot_mut(slot) else { return false };
+        let before = std::mem::replace(&mut known.proxy, proxy);
+        (before.is_owner, before.role) != (proxy.is_owner, proxy.role)
     }
 
     pub(super) fn set_row(&mut self, slot: u32, row: u32) {
-        if let Some(known) = self.rows.get_mut(slot as usize) {
-            *known = row;
+        if let Some(known) = self.slot_mut(slot) {
+            known.row = row;
         }
     }
 }
@@ -110,7 +146,7 @@ impl SlotTable {
     /// Forgets when objects were last updated, because the packet numbers of a new session begin again. If
     /// the server is another one, also begins an epoch.
     pub(super) fn begin_session(&mut self, is_other_server: bool) {
-        self.stamps.fill(0);
+        self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
         if is_other_server {
             self.epoch = Epoch::after(self.newest_generation);
         }

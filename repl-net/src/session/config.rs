@@ -245,7 +245,7 @@ pub struct ClientConfig {
     /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The number of slots of the server's world for which this client can hold objects, whether it sees
-    /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 20
+    /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
     /// bytes. At least 1. Default 65,536.
     pub max_objects: usize,
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not

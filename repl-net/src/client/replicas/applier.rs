@@ -1,86 +1,157 @@
-//! Applies the entries in the body of a packet that was validated.
+//! Applies the contents of a packet that was validated.
 //!
 //! *Invariant:* applying never fails, because validation has refused every entry that could not be applied.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitReader, BitSlice, Checked, Guid, ObjectRef, Observer, ReferenceMap};
+use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
-use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
+use crate::client::contents::{Contents, Entry, LocalOrigin, Openings};
 use crate::client::events::ClientEvents;
 use crate::client::mentions::Mentions;
 use crate::client::replica::Callback;
 use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
-use crate::transport::reassembly::Part;
-use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 
-/// The visitor that applies the validated entries of a body.
-pub(super) struct Applier<'a> {
+/// Applies the validated entries of one body.
+pub(super) struct Applier<'a, 'b> {
     pub(super) replicas: &'a mut Replicas,
     pub(super) stamp: Sequence,
     pub(super) events: &'a mut ClientEvents,
     pub(super) checked: &'a mut Checked,
+    /// Reads the values of the body.
+    pub(super) reader: &'a mut BitReader<'b>,
 }
 
-impl Applier<'_> {
+impl Applier<'_, '_> {
+    /// Applies an entry of `contents`. Entries are applied in the order in which they were validated.
+    pub(super) fn apply(&mut self, entry: Entry, contents: &Contents) {
+        match entry {
+            Entry::Update { slot, list, head_bits, direct } => {
+                let Some(handles) = contents.list(list) else { return };
+                self.replicas.slots.update(slot, self.stamp);
+                match direct {
+                    Some(position) => self.direct(slot, handles, position.get() as usize),
+                    None => self.values(slot, false, handles, head_bits),
+                }
+            }
+            Entry::Open(openings) => {
+                let Some(openings) = contents.openings(openings) else { return };
+                let Some(handles) = contents.list(openings.list) else { return };
+                let mut head_bits = openings.head_bits;
+                for slot in openings.slots.clone() {
+                    self.open(slot, openings, handles, std::mem::take(&mut head_bits));
+                }
+            }
+            Entry::Close { slot, reason, path } => {
+                self.close(slot, reason, path.and_then(|path| contents.path(path)));
+            }
+        }
+    }
+
+    fn open(&mut self, slot: u32, openings: &Openings, handles: &HandleSet, head_bits: u32) {
+        let origin = &openings.origin;
+        let slots = &mut self.replicas.slots;
+        let is_new = slots.generation(slot).is_none();
+        slots.update(slot, self.stamp);
+        let has_changed = slots.set_proxy(slot, origin.proxy);
+        if is_new {
+            self.create(slot, origin, openings.path.as_ref());
+        } else if has_changed {
+            let known = slots.known(Guid::new(slot, origin.generation));
+            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(known)));
+        }
+        self.values(slot, is_new, handles, head_bits);
+    }
+
     /// Creates an object in an empty slot, or binds the object that the user has placed under its path.
-    fn create(&mut self, head: OpenHead<'_>) -> Result<(), BodyError> {
-        let Replicas { columns, classes, slots, paths, created_or_removed, .. } = &mut *self.replicas;
-        let class = classes.registered(head.class).ok_or_else(|| BodyError::malformed("no such class"))?;
-        let column = columns.get_mut(class).ok_or_else(|| BodyError::malformed("no such class"))?;
-        let path = head.name.and_then(|name| paths.resolve(head.slot, head.generation, name));
-        let path: Option<Arc<str>> = path.map(Arc::from);
-        let bound = path.as_ref().and_then(|path| column.bind(head.slot, path));
-        let row = bound.unwrap_or_else(|| column.insert(head.slot, head.archetype));
-        slots.set(head.slot, head.generation.get(), class as u16, row);
-        let guid = Guid::new(head.slot, head.generation);
+    fn create(&mut self, slot: u32, origin: &LocalOrigin, path: Option<&Arc<str>>) {
+        let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
+        let Some(column) = columns.get_mut(origin.class as usize) else { return };
+        let bound = path.and_then(|path| column.bind(slot, path));
+        let row = bound.unwrap_or_else(|| column.insert(slot, origin.archetype));
+        slots.set(slot, origin.generation.get(), origin.class, row);
+        let guid = Guid::new(slot, origin.generation);
         created_or_removed.push(guid);
         let object = ObjectRef::new(slots.known(guid));
         let Some(path) = path else {
-            paths.remove(head.slot);
+            paths.remove(slot);
             self.events.push(ClientEvent::Spawned(object));
-            return Ok(());
+            return;
         };
-        paths.open(head.slot, head.generation, path.clone(), bound.is_some());
+        paths.open(slot, origin.generation, path.clone(), bound.is_some());
         if bound.is_some() {
-            self.events.push(ClientEvent::Bound(object, path));
+            self.events.push(ClientEvent::Bound(object, path.clone()));
         } else {
             self.events.push(ClientEvent::Spawned(object));
-            self.events.push(ClientEvent::UnknownPath(object, path));
+            self.events.push(ClientEvent::UnknownPath(object, path.clone()));
         }
-        Ok(())
     }
 
-    fn values(
-        &mut self,
-        slot: u32,
-        is_new: bool,
-        list: PropertyList<'_>,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), BodyError> {
-        let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
-        let (class, row) = slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
-        let column = columns.get_mut(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
-        slots.stamp(slot, self.stamp);
-        slots.asleep.remove(slot);
+    /// Applies the values of properties with direct bits, which are at `position`.
+    fn direct(&mut self, slot: u32, handles: &HandleSet, position: usize) {
+        let Some((class, row)) = self.replicas.slots.class_and_row(slot) else { return };
+        let Some(column) = self.replicas.columns.get_mut(class as usize) else { return };
+        let ahead = position.saturating_sub(self.reader.position());
+        let skipped = self.reader.skip_bits(ahead);
+        debug_assert_eq!(skipped, Ok(()), "a body that was validated");
+        column.call(row, Callback::PreNetReceive);
+        column.apply_direct(row, handles, self.reader);
+        self.applied(slot, (class, row), false, handles);
+    }
+
+    fn values(&mut self, slot: u32, is_new: bool, handles: &HandleSet, head_bits: u32) {
+        let Replicas { columns, slots, mentions, traffic, .. } = &mut *self.replicas;
+        let Some((class, row)) = slots.class_and_row(slot) else { return };
+        let Some(column) = columns.get_mut(class as usize) else { return };
         column.call(row, Callback::PreNetReceive);
         if let Some(traffic) = traffic {
-            traffic.object(class, is_new, list.head_bits);
+            traffic.object(class, is_new, head_bits as usize);
         }
         let mut references = ReferenceMap::new(slots);
         let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
-        column.apply(row, list.handles, self.checked.take(reader), &mut references, &mut record);
-        let mut notified = Vec::new();
-        column.changed(row, list.handles, &mut notified);
+        column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
+        self.applied(slot, (class, row), is_new, handles);
+    }
+
+    /// Records that values of an object were applied, for callbacks and for the user.
+    fn applied(&mut self, slot: u32, (class, row): (u16, u32), is_new: bool, handles: &HandleSet) {
+        let Replicas { columns, touched, feeds, .. } = &mut *self.replicas;
         if let Some(feed) = feeds.get_mut(&class) {
-            feed.note(slot, is_new, list.handles);
+            feed.note(slot, is_new, handles);
         }
-        touched.push(ChangedObject { slot, is_new, notified });
-        Ok(())
+        if let Some(column) = columns.get(class as usize)
+            && column.is_watched()
+        {
+            let mut notified = Vec::new();
+            column.changed(row, handles, &mut notified);
+            touched.push(ChangedObject { slot, is_new, notified });
+        }
+    }
+
+    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
+        self.replicas.slots.update(slot, self.stamp);
+        if reason == CloseReason::TearOff {
+            if let Some(guid) = self.replicas.tear_off(slot) {
+                self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
+            }
+        } else if let Some((guid, unbound)) = self.replicas.close(slot) {
+            self.replicas.created_or_removed.push(guid);
+            let known = ObjectRef::new(self.replicas.slots.known(guid));
+            self.events.push(match unbound {
+                Some(path) => ClientEvent::Unbound(known, path),
+                None => ClientEvent::Despawned(known, reason),
+            });
+        }
+        if reason == CloseReason::Destroyed
+            && let Some(path) = self.replicas.paths.destroy(slot, path)
+            && self.replicas.has_placed(&path)
+        {
+            self.events.push(ClientEvent::PathDestroyed(path));
+        }
     }
 }
 
@@ -113,80 +184,5 @@ impl Observer for Record<'_> {
 
     fn cut(&mut self, path: &[u32], steps: Range<u32>) {
         self.mentions.cut(self.slot, path, steps);
-    }
-}
-
-impl Visitor for Applier<'_> {
-    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
-        self.replicas.wire_class(slot).ok_or_else(|| BodyError::malformed("an empty slot"))
-    }
-
-    fn handles_of(&self, class: u32) -> Option<u32> {
-        self.replicas.handles_of(class)
-    }
-
-    fn archetypes_of(&self, class: u32) -> Option<u32> {
-        self.replicas.archetypes_of(class)
-    }
-
-    fn classes(&self) -> u32 {
-        self.replicas.classes.len()
-    }
-
-    fn update(
-        &mut self,
-        slot: u32,
-        list: PropertyList<'_>,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), BodyError> {
-        self.values(slot, false, list, reader)
-    }
-
-    fn open(
-        &mut self,
-        head: OpenHead<'_>,
-        list: PropertyList<'_>,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), BodyError> {
-        let is_new = self.replicas.slots.generation(head.slot).is_none();
-        if is_new {
-            self.create(head)?;
-        }
-        let proxy = Proxy { is_asleep: false, ..head.proxy };
-        if self.replicas.slots.set_proxy(head.slot, proxy) && !is_new {
-            let guid = Guid::new(head.slot, head.generation);
-            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(self.replicas.slots.known(guid))));
-        }
-        self.values(head.slot, is_new, list, reader)?;
-        self.replicas.slots.asleep.set(head.slot, head.proxy.is_asleep);
-        Ok(())
-    }
-
-    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError> {
-        self.replicas.slots.stamp(slot, self.stamp);
-        self.replicas.slots.asleep.remove(slot);
-        if reason == CloseReason::TearOff {
-            if let Some(guid) = self.replicas.tear_off(slot) {
-                self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
-            }
-        } else if let Some((guid, unbound)) = self.replicas.close(slot) {
-            self.replicas.created_or_removed.push(guid);
-            let known = ObjectRef::new(self.replicas.slots.known(guid));
-            self.events.push(match unbound {
-                Some(path) => ClientEvent::Unbound(known, path),
-                None => ClientEvent::Despawned(known, reason),
-            });
-        }
-        if reason == CloseReason::Destroyed
-            && let Some(path) = self.replicas.paths.destroy(slot, path)
-            && self.replicas.has_placed(&path)
-        {
-            self.events.push(ClientEvent::PathDestroyed(path));
-        }
-        Ok(())
-    }
-
-    fn part(&mut self, _: Part) -> Result<(), BodyError> {
-        Ok(())
     }
 }

@@ -54,11 +54,13 @@ impl Replicas {
             let stamp = part.stamp;
             if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
                 let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
+                let contents = self.contents.mark();
                 match self.validate_blob(sequence, stamp, &mut blob, &first) {
                     Ok(()) => blobs.push((stamp, blob)),
                     Err(BodyError::Stale) => {
                         self.checked.truncate(checked);
                         self.outcome.truncate(outcome);
+                        self.contents.truncate(contents);
                     }
                     Err(halt) => return Err(halt),
                 }
@@ -74,9 +76,9 @@ impl Replicas {
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
         if validated.is_ok() {
-            self.apply(sequence, stamp, &mut body.clone(), events);
-            for (stamp, mut blob) in blobs {
-                self.apply(sequence, stamp, &mut blob.as_slice().reader(), events);
+            self.apply(0, stamp, &mut body.clone(), events);
+            for ((stamp, mut blob), number) in blobs.into_iter().zip(1..) {
+                self.apply(number, stamp, &mut blob.as_slice().reader(), events);
             }
         }
         self.slots.outcome.clear();
@@ -92,6 +94,7 @@ impl Replicas {
         self.seen.clear();
         self.outcome.clear();
         self.checked.clear();
+        self.contents.clear();
         self
     }
 
@@ -143,6 +146,7 @@ impl Replicas {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
         let mut checked = std::mem::take(&mut self.checked);
         let mut outcome = std::mem::replace(&mut self.outcome, Outcome::new(0));
+        let mut contents = std::mem::take(&mut self.contents);
         let objects = ResolvingObjects { slots: &self.slots, resolution };
         let mut visitor = Validator {
             references: ReferenceMap::new(&objects),
@@ -151,27 +155,28 @@ impl Replicas {
             seen: &mut seen,
             outcome: &mut outcome,
             checked: &mut checked,
+            contents: &mut contents,
             parts,
         };
         let result = walk(sequence, reader, &mut previous, &mut visitor);
-        (self.previous, self.seen, self.outcome, self.checked) = (previous, seen, outcome, checked);
+        contents.end_body();
+        (self.previous, self.seen, self.outcome) = (previous, seen, outcome);
+        (self.checked, self.contents) = (checked, contents);
         result
     }
 
-    /// Applies the body of a packet that was validated.
+    /// Applies the body with this number, which was validated.
     fn apply(
         &mut self,
-        sequence: Sequence,
+        number: usize,
         stamp: Sequence,
         reader: &mut BitReader<'_>,
         events: &mut ClientEvents,
     ) {
-        let mut previous = std::mem::take(&mut self.previous);
-        let mut checked = std::mem::take(&mut self.checked);
-        let mut visitor = Applier { replicas: self, stamp, events, checked: &mut checked };
-        let result = walk(sequence, reader, &mut previous, &mut visitor);
-        debug_assert_eq!(result, Ok(()), "a body that was validated");
-        (self.previous, self.checked) = (previous, checked);
+        let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
+        let mut applier = Applier { replicas: self, stamp, events, checked: &mut checked, reader };
+        contents.body(number).iter().for_each(|&entry| applier.apply(entry, &contents));
+        (self.contents, self.checked) = (contents, checked);
     }
 
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed

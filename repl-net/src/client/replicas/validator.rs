@@ -5,11 +5,13 @@
 //! packet contains.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use repl_core::{BitReader, Checked, Epoch, Guid, Objects, ReferenceMap};
 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
+use crate::client::contents::{Contents, LocalOrigin};
 use crate::client::outcome::Outcome;
 use crate::client::replica::Subject;
 use crate::client::slot_table::SlotTable;
@@ -75,6 +77,7 @@ pub(super) struct Validator<'a> {
     pub(super) seen: &'a mut SlotSet,
     pub(super) outcome: &'a mut Outcome,
     pub(super) checked: &'a mut Checked,
+    pub(super) contents: &'a mut Contents,
     pub(super) parts: Parts<'a>,
 }
 
@@ -132,7 +135,17 @@ impl Visitor for Validator<'_> {
             self.replicas.slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
         let column =
             self.replicas.columns.get(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
-        let Self { references, checked, .. } = self;
+        let Self { references, checked, contents, .. } = self;
+        column.preload(row);
+        let measures = self.replicas.traffic.is_some();
+        let direct_bits = || if measures { None } else { column.direct_bits(list.handles) };
+        let index = contents.index_of(class, list.handles, direct_bits);
+        let position = reader.position();
+        if contents.direct_bits(index).is_some_and(|bits| reader.skip_bits(bits).is_ok()) {
+            contents.update(slot, index, list.head_bits, Some(position));
+            return Ok(());
+        }
+        contents.update(slot, index, list.head_bits, None);
         column
             .validate(Subject::Row(row), list.handles, reader, references, checked)
             .map_err(BodyError::malformed)
@@ -168,10 +181,11 @@ impl Visitor for Validator<'_> {
         if self.replicas.slots.torn_off.contains(known) {
             return Err(BodyError::malformed("an object that was torn off opens again"));
         }
+        let named: Option<Arc<str>> = path.map(Arc::from);
         let subject = match self.replicas.slots.generation(head.slot) {
             None => {
                 self.outcome.open(guid);
-                path.into_iter().for_each(|path| self.outcome.name(path));
+                named.iter().for_each(|path| self.outcome.name(path.clone()));
                 match path {
                     Some(path) if column.has_placed(path) => Subject::Placed(path),
                     Some(_) => Subject::Archetype(0),
@@ -194,11 +208,18 @@ impl Visitor for Validator<'_> {
             },
         };
         let Self { references, checked, .. } = self;
-        column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)
+        column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)?;
+        let OpenHead { slot, generation, archetype, proxy, .. } = head;
+        let class = class as u16;
+        let origin = LocalOrigin { generation, class, archetype, proxy };
+        let index = self.contents.index_of(class, list.handles, || column.direct_bits(list.handles));
+        self.contents.open(slot, origin, named, index, list.head_bits);
+        Ok(())
     }
 
-    fn close(&mut self, slot: u32, reason: CloseReason, _: Option<&str>) -> Result<(), BodyError> {
+    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError> {
         self.check(slot)?;
+        self.contents.close(slot, reason, path);
         if reason != CloseReason::TearOff {
             self.outcome.close(slot);
         }

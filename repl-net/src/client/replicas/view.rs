@@ -25,13 +25,12 @@ impl Replicas {
             return Some(Proxy::new(Role::Authority, false));
         }
         self.class_and_row_of(object)?;
-        self.slots.proxies.get(object.guid()?.slot() as usize).copied()
+        Some(self.slots.proxy(object.guid()?.slot()))
     }
 
     /// Returns whether an object exists and sleeps.
     pub(crate) fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        let slot = self.class_and_row_of(object).and(object.guid()).map(|guid| guid.slot());
-        slot.is_some_and(|slot| self.slots.asleep.contains(slot))
+        self.proxy(object).is_some_and(|proxy| proxy.is_asleep)
     }
 
     /// Returns the class of an object that exists, or that was removed and can still be read.

@@ -1,0 +1,254 @@
+//! The contents of a packet: the entries that validation has read, so that they can be applied without
+//! reading their heads again.
+//!
+//! *Invariant:* the contents hold exactly the entries that were validated, in their order. Each entry takes
+//! some bits of the packet, so the length of a packet limits the memory of its contents.
+
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::sync::Arc;
+
+use repl_core::HandleSet;
+
+use crate::session::events::CloseReason;
+use crate::transport::role::Proxy;
+
+/// The validated entries of a packet's body, and of the blobs that the packet completes. The memory is reused
+/// for each packet.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    entries: Vec<Entry>,
+    openings: Vec<Openings>,
+    /// The lists of properties of the entries. Consecutive entries with the same list share it.
+    lists: Vec<List>,
+    /// The paths of static objects that the server has closed.
+    paths: Vec<String>,
+    /// The number of entries up to the end of each body: the packet's own body, and then the bodies in blobs.
+    bodies: Vec<usize>,
+}
+
+/// One validated entry. The values of updates and openings are in the packet, one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry {
+    Update {
+        slot: u32,
+        list: ListIndex,
+        /// The number of bits before the values.
+        head_bits: u32,
+        /// The position of the values in the body, if all bits are valid values. The positions of all other
+        /// values are in [`Checked`](repl_core::Checked).
+        direct: Option<NonZeroU32>,
+    },
+    /// Objects in consecutive slots are opened.
+    Open(OpeningsIndex),
+    Close {
+        slot: u32,
+        reason: CloseReason,
+        /// The path of the object, if the server has named it.
+        path: Option<PathIndex>,
+    },
+}
+
+/// A list of properties of a class.
+#[derive(Clone, Debug)]
+struct List {
+    /// The number of the class on this client.
+    class: u16,
+    handles: HandleSet,
+    /// The number of bits that the values take, if all bits are valid values of these properties.
+    direct_bits: Option<usize>,
+}
+
+/// The index of a list of properties in the [`Contents`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListIndex(u32);
+
+/// The index of some [`Openings`] in the [`Contents`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpeningsIndex(u32);
+
+/// The index of a path in the [`Contents`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathIndex(u32);
+
+/// Openings of objects in consecutive slots that differ only in their values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Openings {
+    pub(crate) slots: Range<u32>,
+    pub(crate) origin: LocalOrigin,
+    /// The path of the object if it is static. Such an object is alone.
+    pub(crate) path: Option<Arc<str>>,
+    pub(crate) list: ListIndex,
+    /// The number of bits before the values of the first object.
+    pub(crate) head_bits: u32,
+}
+
+/// Everything that an opening contains except its slot, its name and its values, as the client stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LocalOrigin {
+    pub(crate) generation: NonZeroU32,
+    /// The number of the class on this client.
+    pub(crate) class: u16,
+    pub(crate) archetype: u32,
+    pub(crate) proxy: Proxy,
+}
+
+/// A position in [`Contents`]. [`Contents::truncate`] removes everything that was added after the position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContentsMark {
+    entries: usize,
+    openings: usize,
+    bodies: usize,
+}
+
+impl Contents {
+    /// Removes all entries and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.openings.clear();
+        self.lists.clear();
+        self.paths.clear();
+        self.bodies.clear();
+    }
+
+    /// Returns the index of a list of properties of a class, which is added unless it equals the last one.
+    /// `direct_bits` returns the number of bits that the values take, if all bits are valid values.
+    #[inline]
+    pub(crate) fn index_of(
+        &mut self,
+        class: u16,
+        handles: &HandleSet,
+        direct_bits: impl FnOnce() -> Option<usize>,
+    ) -> ListIndex {
+        if !self.lists.last().is_some_and(|last| last.class == class && last.handles == *handles) {
+            self.lists.push(List { class, handles: handles.clone(), direct_bits: direct_bits() });
+        }
+        ListIndex((self.lists.len() as u32).saturating_sub(1))
+    }
+
+    #[inline]
+    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize, direct: Option<usize>) {
+        // No values are at the position 0, because each body has a head.
+        let direct = direct.and_then(|position| NonZeroU32::new(position as u32));
+        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, direct });
+    }
+
+    /// Adds the opening of one object. Joins it with the previous one if both are in one run.
+    pub(crate) fn open(
+        &mut self,
+        slot: u32,
+        origin: LocalOrigin,
+        path: Option<Arc<str>>,
+        list: ListIndex,
+        head_bits: usize,
+    ) {
+        if let (Some(Entry::Open(_)), Some(last)) = (self.entries.last(), self.openings.last_mut())
+            && (last.slots.end, last.origin, last.list) == (slot, origin, list)
+            && (head_bits, &path) == (0, &None)
+        {
+            // Only the first object of a run has a head, so this one follows in the same run.
+            last.slots.end = slot.saturating_add(1);
+            return;
+        }
+        self.entries.push(Entry::Open(OpeningsIndex(self.openings.len() as u32)));
+        let slots = slot..slot.saturating_add(1);
+        self.openings.push(Openings { slots, origin, path, list, head_bits: head_bits as u32 });
+    }
+
+    pub(crate) fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
+        let path = path.map(|path| {
+            self.paths.push(path.to_owned());
+            PathIndex((self.paths.len() as u32).saturating_sub(1))
+        });
+        self.entries.push(Entry::Close { slot, reason, path });
+    }
+
+    /// Ends a body, after its last entry was added.
+    pub(crate) fn end_body(&mut self) {
+        self.bodies.push(self.entries.len());
+    }
+
+    /// Returns the entries of the body with this number. The packet's own body has the number 0.
+    pub(crate) fn body(&self, number: usize) -> &[Entry] {
+        let end_of = |number: usize| self.bodies.get(number).copied().unwrap_or(0);
+        let start = number.checked_sub(1).map_or(0, end_of);
+        self.entries.get(start..end_of(number)).unwrap_or_default()
+    }
+
+    pub(crate) fn list(&self, list: ListIndex) -> Option<&HandleSet> {
+        self.lists.get(list.0 as usize).map(|list| &list.handles)
+    }
+
+    /// Returns the number of bits that the values of a list take, if all bits are valid values.
+    #[inline]
+    pub(crate) fn direct_bits(&self, list: ListIndex) -> Option<usize> {
+        self.lists.get(list.0 as usize)?.direct_bits
+    }
+
+    pub(crate) fn openings(&self, openings: OpeningsIndex) -> Option<&Openings> {
+        self.openings.get(openings.0 as usize)
+    }
+
+    pub(crate) fn path(&self, path: PathIndex) -> Option<&str> {
+        self.paths.get(path.0 as usize).map(String::as_str)
+    }
+
+    /// Returns the current end of the contents, for [`truncate`](Self::truncate).
+    pub(crate) fn mark(&self) -> ContentsMark {
+        let Self { entries, openings, bodies, .. } = self;
+        ContentsMark { entries: entries.len(), openings: openings.len(), bodies: bodies.len() }
+    }
+
+    /// Removes the entries that were added since `mark`.
+    pub(crate) fn truncate(&mut self, mark: ContentsMark) {
+        self.entries.truncate(mark.entries);
+        self.openings.truncate(mark.openings);
+        self.bodies.truncate(mark.bodies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(class: u16) -> LocalOrigin {
+        LocalOrigin { generation: NonZeroU32::MIN, class, archetype: 0, proxy: Proxy::default() }
+    }
+
+    #[test]
+    fn only_the_openings_of_one_run_are_joined() {
+        let mut contents = Contents::default();
+        let list = contents.index_of(0, &HandleSet::up_to(3), || None);
+        let other = contents.index_of(0, &HandleSet::up_to(4), || Some(8));
+        for (slot, list, head_bits) in [(4, list, 9), (5, list, 0), (6, list, 0), (7, list, 5), (8, other, 0)]
+        {
+            contents.open(slot, origin(0), None, list, head_bits);
+        }
+        contents.open(9, origin(1), None, other, 0);
+        contents.close(10, CloseReason::Destroyed, None);
+        contents.open(10, origin(1), None, other, 0);
+        contents.end_body();
+        let openings = contents.body(0).iter().filter_map(|entry| match entry {
+            Entry::Open(openings) => contents.openings(*openings).map(|openings| openings.slots.clone()),
+            _ => None,
+        });
+        assert_eq!(openings.collect::<Vec<_>>(), [4..7, 7..8, 8..9, 9..10, 10..11]);
+    }
+
+    #[test]
+    fn truncated_contents_are_those_at_the_mark() {
+        let mut contents = Contents::default();
+        let list = contents.index_of(0, &HandleSet::up_to(1), || Some(1));
+        contents.update(3, list, 8, Some(20));
+        contents.end_body();
+        let mark = contents.mark();
+        contents.open(4, origin(0), None, list, 9);
+        contents.truncate(mark);
+        contents.close(5, CloseReason::Relevancy, Some("a"));
+        contents.end_body();
+        assert!(matches!(contents.body(0), [Entry::Update { slot: 3, .. }]));
+        let [Entry::Close { slot: 5, path: Some(path), .. }] = *contents.body(1) else { panic!("a closing") };
+        assert_eq!(contents.path(path), Some("a"));
+        assert!(contents.body(2).is_empty());
+    }
+}
