@@ -98,6 +98,8 @@ pub struct Area {
     /// The distance up to which connections are near.
     near_radius: f32,
     cell: f32,
+    /// The number of cells along a unit of length, because a multiplication is faster than a division.
+    cells_per_unit: f32,
     is_flat: bool,
     /// The bands, from the nearest to the farthest. Bands that are not used have the period one.
     bands: [Rate; MAX_BANDS],
@@ -118,7 +120,9 @@ impl Area {
         );
         let bands = [Rate { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
         let near_radius = f32::INFINITY;
-        Self { radius, keep_radius: radius * 1.25, near_radius, cell: radius / 4.0, is_flat: false, bands }
+        let (cell, cells_per_unit) = (radius / 4.0, 4.0 / radius);
+        let keep_radius = radius * 1.25;
+        Self { radius, keep_radius, near_radius, cell, cells_per_unit, is_flat: false, bands }
     }
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
@@ -164,7 +168,7 @@ impl Area {
     #[track_caller]
     pub fn cells_of(self, side: f32) -> Self {
         assert!(side.is_finite() && side > 0.0, "the sides of cells are finite and positive, not {side}");
-        Self { cell: side, ..self }
+        Self { cell: side, cells_per_unit: 1.0 / side, ..self }
     }
 
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
@@ -277,9 +281,20 @@ impl Area {
     /// that is too far away for its number counts as the last cell.
     #[inline]
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
-        let at = |coordinate: f32| floor(coordinate / self.cell);
+        let at = |coordinate: f32| floor(coordinate * self.cells_per_unit);
         let [x, y, z] = position;
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
+    }
+
+    /// Returns whether [`cell_of`](Self::cell_of) certainly returns this cell for a position. Returns `false`
+    /// for a few positions next to the border of the cell, too. Takes half as long as `cell_of`.
+    #[inline]
+    pub(crate) fn surely_contains(&self, cell: CellPosition, position: Position) -> bool {
+        // Rounding keeps the order of numbers, so a difference that is exactly zero or more and less than one
+        // is never computed from numbers for which this is false.
+        let is_within =
+            |axis: usize| (0.0..1.0).contains(&(position[axis] * self.cells_per_unit - cell[axis] as f32));
+        is_within(0) && is_within(1) && (self.is_flat || is_within(2))
     }
 
     /// Calls `visit` with each cell in the rings around a viewpoint and its nearness, in ascending order of
@@ -341,4 +356,43 @@ fn square(distance: f32) -> f64 {
 fn floor(value: f32) -> i32 {
     let towards_zero = value as i32;
     towards_zero.saturating_sub(i32::from(towards_zero as f32 > value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_position_is_surely_in_no_other_cell_than_its_own(
+            side in prop_oneof![1e-3..1e6_f32, Just(25.0)],
+            cell in prop_oneof![-100..100, any::<i32>()],
+            offset in prop_oneof![-2.0..2.0_f32, Just(0.0), Just(1.0), any::<f32>()],
+            ulps in -2..=2_i32,
+            flat in any::<bool>(),
+        ) {
+            let area = Area::within(side).cells_of(side).flat_if(flat);
+            let coordinate = (cell as f32 + offset) * side;
+            let coordinate = f32::from_bits(coordinate.to_bits().wrapping_add_signed(ulps));
+            for position in [[coordinate, 0.0, 0.0], [0.0, coordinate, 0.0], [0.0, 0.0, coordinate]] {
+                let own = area.cell_of(position);
+                for other in [-1, 0, 1].map(|step| cell.saturating_add(step)) {
+                    for other in [[other, 0, 0], [0, other, 0], [0, 0, other], own] {
+                        prop_assert!(!area.surely_contains(other, position) || other == own || flat && other[..2] == own[..2]);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_position_inside_a_cell_is_surely_in_it(cell in -1_000..1_000_i32, at in 0.01..0.99_f32) {
+            let area = Area::within(100.0);
+            let position = [(cell as f32 + at) * 25.0; 3];
+            prop_assert!(area.surely_contains([cell; 3], position));
+            prop_assert!(!area.surely_contains([cell, cell, cell + 1], position));
+            prop_assert!(area.flat().surely_contains([cell, cell, 0], position));
+        }
+    }
 }

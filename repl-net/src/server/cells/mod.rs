@@ -460,6 +460,14 @@ impl Cells {
         cells.filter_map(|cell| self.cells.get(cell as usize))
     }
 
+    /// Returns how near a cell is to a connection. Returns `None` if the connection does not have the cell in
+    /// sight. Costs O(log viewers). The viewers of the cell of an object that comes into sight are in the
+    /// caches already, unlike what the connection stores about its cells.
+    #[inline]
+    pub(crate) fn nearness(&self, cell: u32, viewer: ConnectionId) -> Option<Nearness> {
+        nearness_to(&self.cells[cell as usize].viewers, viewer)
+    }
+
     fn viewers(&self, home: Home) -> &[Viewer] {
         match home {
             Home::Cell(cell) => &self.cells[cell as usize].viewers,
@@ -589,17 +597,20 @@ impl Cells {
     }
 }
 
+/// Returns how near the cell with these viewers is to one of them.
+#[inline]
+fn nearness_to(viewers: &[Viewer], viewer: ConnectionId) -> Option<Nearness> {
+    let index = viewers.binary_search_by_key(&viewer, |viewer| viewer.id).ok()?;
+    Some(viewers[index].nearness)
+}
+
 /// Returns the connections for which an object comes nearer, goes into another band, goes out of sight or
 /// goes to another cell in which it is only kept, when it moves from a cell with the viewers `before` to a
 /// cell with the viewers `after`.
 fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
-    let nearness_in = |viewers: &[Viewer], id| {
-        let index = viewers.binary_search_by_key(&id, |viewer| viewer.id).ok()?;
-        Some(viewers[index].nearness)
-    };
-    let leaving = before.iter().filter(move |viewer| nearness_in(after, viewer.id).is_none());
+    let leaving = before.iter().filter(move |viewer| nearness_to(after, viewer.id).is_none());
     let others = after.iter().filter(move |viewer| {
-        let before = nearness_in(before, viewer.id);
+        let before = nearness_to(before, viewer.id);
         let is_kept = viewer.nearness.ring == Ring::Kept && before.is_some();
         is_kept || viewer.nearness.is_reconsidered_after(before)
     });

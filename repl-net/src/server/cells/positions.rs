@@ -39,8 +39,11 @@ impl Positions {
     /// Records the position of an object that has changed.
     #[inline]
     pub(crate) fn update(&mut self, area: &Area, slot: u32, position: Position) {
-        let cell = area.cell_of(position);
         let known = &mut self.cells[slot as usize];
+        if area.surely_contains(*known, position) {
+            return;
+        }
+        let cell = area.cell_of(position);
         if cell != *known {
             *known = cell;
             self.moved.push(slot);

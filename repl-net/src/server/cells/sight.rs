@@ -102,13 +102,6 @@ impl Sight {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns how near a cell is. Returns `None` if the cell is out of sight.
-    pub(crate) fn nearness_of(&self, cells: &Cells, cell: u32) -> Option<Nearness> {
-        let key = cells.cells[cell as usize].key;
-        let index = self.cells.binary_search_by_key(&key, |seen| seen.key).ok()?;
-        Some(self.cells[index].nearness)
-    }
-
     /// Returns the numbers of the cells that are far.
     pub(crate) fn far_cells(&self) -> impl Iterator<Item = u32> {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
@@ -129,8 +122,9 @@ impl Sight {
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
     /// that may have come into sight or gone out of it. Costs O(cells in the rings).
     pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
-        let groups = self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE));
-        let mut rings: Vec<(CellKey, Nearness)> = groups.collect();
+        // The number of cells in the rings hardly changes.
+        let mut rings: Vec<(CellKey, Nearness)> = Vec::with_capacity(self.cells.len() + 8);
+        rings.extend(self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE)));
         for (class, area) in cells.areas() {
             for &viewpoint in self.viewpoints() {
                 area.cells_around(viewpoint, |cell, nearness| {
@@ -153,7 +147,7 @@ impl Sight {
         cells: &mut Cells,
     ) -> Vec<u32> {
         let mut affected = Vec::new();
-        let before = std::mem::take(&mut self.cells);
+        let before = std::mem::replace(&mut self.cells, Vec::with_capacity(rings.len()));
         let mut old = before.iter().peekable();
         let leave = |seen: &Seen, cells: &mut Cells, affected: &mut Vec<u32>| {
             affected.extend_from_slice(cells.members(seen.number));
@@ -180,7 +174,8 @@ impl Sight {
         affected
     }
 
-    /// Records that the client takes shared data of an object in a cell.
+    /// Records that the client takes shared data of an object in a cell. [Near](Ring::Near) cells are open
+    /// anyway.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let key = cells.cells[cell as usize].key;
         if let Ok(index) = self.cells.binary_search_by_key(&key, |seen| seen.key)

@@ -163,7 +163,8 @@ impl Connection {
             self.objects.set_far(slot, is_far);
         }
         for slot in self.view().carried(world) {
-            self.update_view(world, slot);
+            let ring = self.view().ring_of(world, slot);
+            self.update_view(world, slot, ring);
         }
         let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
         for (word, mask) in alive.masks() {
@@ -171,7 +172,10 @@ impl Connection {
                 self.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
             world.compare_mask_for_open(word, spawns);
             self.stir_opened(world, word, spawns);
-            slots_of(word, others).for_each(|slot| self.show(world, slot));
+            for slot in slots_of(word, others) {
+                let ring = self.view().ring_of(world, slot);
+                self.show(world, slot, ring);
+            }
         }
         world.alive = alive;
         self.objects.find_strangers(world);
@@ -240,7 +244,7 @@ impl Connection {
 
     /// Returns whether the client may have an object now.
     pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
-        self.objects.sees(world, slot)
+        self.objects.sees(world, slot, self.view().ring_of(world, slot))
     }
 
     /// Shows an object to the client or removes it from the client. Called after a change that may decide
@@ -249,14 +253,14 @@ impl Connection {
         if !self.is_live {
             return;
         }
-        if self.sees(world, slot) {
+        let ring = self.view().ring_of(world, slot);
+        if self.objects.sees(world, slot, ring) {
             self.catch_up_later(world, slot);
-            self.show(world, slot);
+            self.show(world, slot, ring);
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
-            let is_near = self.view().ring_of(world, slot) == Some(Ring::Near);
-            self.objects.set_stranger(slot, is_near && world.objects[slot as usize].alive);
+            self.objects.set_stranger(slot, ring == Some(Ring::Near) && world.objects[slot as usize].alive);
         }
     }
 
@@ -267,20 +271,20 @@ impl Connection {
         }
     }
 
-    /// Records whether the client takes the shared data of an object, which the rules for views decide.
-    /// Returns whether data that depends on the view may have been sent or must be sent.
-    fn update_view(&mut self, world: &World, slot: u32) -> bool {
-        let is_shared = self.view().is_shared_now(world, slot);
-        if is_shared {
+    /// Records whether the client takes the shared data of an object in a ring, which the rules for views
+    /// decide. Returns whether data that depends on the view may have been sent or must be sent.
+    fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
+        let is_shared = self.view().is_shared_now(world, slot, ring);
+        if is_shared && ring != Some(Ring::Near) {
             self.objects.open_cell(world, slot);
         }
         self.objects.set_view(slot, is_shared)
     }
 
-    /// Begins to send an object in `slot` to the client, which may have the object.
-    fn show(&mut self, world: &mut World, slot: u32) {
+    /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
+    fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
-        self.update_view(world, slot);
+        self.update_view(world, slot, ring);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
         if self.objects.show(slot, self.outbox.next(), is_alone) {
             world.compare_for_open(slot);
@@ -338,7 +342,8 @@ impl Connection {
         }
         world.release(slot);
         if reopen && is_alive {
-            self.show(world, slot);
+            let ring = self.view().ring_of(world, slot);
+            self.show(world, slot, ring);
         }
     }
 
@@ -387,7 +392,8 @@ impl Connection {
     /// Updates what this connection may see of an object, after conditions of the object have changed. The
     /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
-        if !self.update_view(world, slot) {
+        let ring = self.view().ring_of(world, slot);
+        if !self.update_view(world, slot, ring) {
             return;
         }
         if self.objects.cancel_owed(world, slot) {

@@ -62,8 +62,9 @@ impl Connection {
         self.send_messages_and_state(context);
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
+            let ring = self.view().ring_of(context.world, slot);
             debug_assert!(
-                !self.view().is_shared(slot) || self.view().is_shared_now(context.world, slot),
+                !self.view().is_shared(slot) || self.view().is_shared_now(context.world, slot, ring),
                 "shared data is taken only of what is seen like everyone sees it"
             );
             self.objects.update_step(slot);

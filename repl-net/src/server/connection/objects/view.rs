@@ -68,8 +68,15 @@ impl View {
     /// objects in its sight, except objects that are hidden from it. If an object is attached to another
     /// object, it is hidden together with the other object, and the owner of the other object sees it, too
     /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it.
-    /// Such an object stays in sight longer (S190).
-    pub(super) fn sees(&self, world: &World, slot: u32, is_shown: impl Fn(u32) -> bool) -> bool {
+    /// Such an object stays in sight longer (S190). The argument `ring` is what [`ring_of`](Self::ring_of)
+    /// returns.
+    pub(super) fn sees(
+        &self,
+        world: &World,
+        slot: u32,
+        ring: Option<Ring>,
+        is_shown: impl Fn(u32) -> bool,
+    ) -> bool {
         let (mut is_owner, mut carrier) = (false, slot);
         loop {
             let relevancy = world.cells.relevancy(carrier);
@@ -86,7 +93,6 @@ impl View {
             let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
-        let ring = self.ring_of(world, slot);
         is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
@@ -95,9 +101,7 @@ impl View {
         match world.cells.home(slot) {
             Home::Everyone => Some(Ring::Near),
             Home::Nobody => None,
-            Home::Cell(cell) => {
-                self.sight.as_ref()?.nearness_of(&world.cells, cell).map(|nearness| nearness.ring)
-            }
+            Home::Cell(cell) => world.cells.nearness(cell, self.id).map(|nearness| nearness.ring),
         }
     }
 
@@ -137,7 +141,9 @@ impl View {
             others.extend(cells.with_attached(slot));
         }
         others.extend(world.dormancies.initial().flat_map(|slot| cells.with_attached(slot)));
-        others.into_iter().for_each(|slot| seen.set(slot, self.sees(world, slot, |_| false)));
+        others
+            .into_iter()
+            .for_each(|slot| seen.set(slot, self.sees(world, slot, self.ring_of(world, slot), |_| false)));
         seen
     }
 
@@ -228,10 +234,11 @@ impl View {
     /// Returns whether the connection can take the shared data of an object, according to the current
     /// conditions, settings and place of the object: it has the default view of the object, and all clients
     /// see the object, or its cell is in sight.
-    pub(crate) fn is_shared_now(&self, world: &World, slot: u32) -> bool {
+    /// The argument `ring` is what [`ring_of`](Self::ring_of) returns.
+    pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let object = &world.objects[slot as usize];
         let conditions = world.conditions(slot);
-        self.ring_of(world, slot).is_some()
+        ring.is_some()
             && self.switched_of(slot).is_none()
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
@@ -259,7 +266,7 @@ impl View {
 
     /// Returns the band of a cell, if it is in sight.
     pub(crate) fn band_of(&self, world: &World, cell: u32) -> Option<Band> {
-        Some(self.sight.as_ref()?.nearness_of(&world.cells, cell)?.band())
+        Some(world.cells.nearness(cell, self.id)?.band())
     }
 
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
