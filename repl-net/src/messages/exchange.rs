@@ -80,6 +80,9 @@ impl Exchange {
         messages: Vec<ReceivedMessage<'a>>,
         mailbox: &mut Mailbox<F>,
     ) -> Result<Checked<'a>, ReadError> {
+        if messages.is_empty() {
+            return Ok(Checked::default());
+        }
         let packet = mailbox.begin_packet();
         self.incoming.check(&messages, |index, channel, content| {
             mailbox.check(channel, content, index.map(|index| Ticket { packet, index }))

@@ -18,6 +18,16 @@ pub(super) struct Peer {
     pub(super) followed: Option<ObjectRef<()>>,
 }
 
+impl Peer {
+    /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no
+    /// cache.
+    #[inline]
+    pub(super) fn preload_packet(&self) {
+        preload_all(&self.handshake);
+        self.connection.preload_packet();
+    }
+}
+
 /// How much of the memory of a connection is preloaded for its pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preload {

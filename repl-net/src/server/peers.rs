@@ -3,8 +3,11 @@
 //! *Invariant:* the peers are in ascending order of their numbers. Numbers are given in ascending order, so
 //! a new peer comes last.
 
+use repl_core::__private::preload_all;
+
 use super::peer::Peer;
 use crate::session::connection_id::ConnectionId;
+use crate::transport::send_queue::SendQueue;
 
 /// The clients of a server.
 #[derive(Default)]
@@ -65,6 +68,17 @@ impl Peers {
 
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
         self.iter_mut().map(|(_, peer)| peer)
+    }
+
+    /// Preloads the packets of the peers after a peer, because users mostly poll all peers in this order.
+    /// Preloading has three steps, and each step reads memory that the previous step has preloaded.
+    #[inline]
+    pub(super) fn preload_packets_after(&self, id: ConnectionId) {
+        let Ok(index) = self.find(id) else { return };
+        let queue_at = |at: usize| Some(&self.entries.get(at)?.1.connection.outbox.queue);
+        queue_at(index + 3).into_iter().for_each(preload_all);
+        queue_at(index + 2).into_iter().for_each(SendQueue::preload_ready);
+        queue_at(index + 1).into_iter().for_each(SendQueue::preload_first);
     }
 
     /// Returns the index of a peer, or the index at which it would be.

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use repl_core::__private::preload_all;
 use repl_core::BitReader;
 
 use super::Server;
@@ -233,8 +232,7 @@ impl Server {
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(id) else { return };
-        // Acks come at any time, so most of the connection is in no cache.
-        preload_all(peer);
+        peer.preload_packet();
         let Peer { handshake, connection, .. } = peer;
         let context = HandshakeContext { config: &self.config, classes: &self.classes };
         let newest = connection.newest_received();

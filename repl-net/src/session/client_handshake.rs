@@ -14,7 +14,7 @@ use super::control::{Control, Hello, Proof, Welcome};
 use super::disconnect::DisconnectReason;
 use super::inquiry::{Question, parts_of};
 use super::limits::ClientLimits;
-use crate::transport::packet::{self, Opened};
+use crate::transport::packet::{self, LastSeed, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
@@ -83,6 +83,8 @@ enum Stage {
 #[derive(Debug)]
 pub(crate) struct ClientHandshake {
     session: u64,
+    /// The seed of the checksums of the server's packets of state.
+    seed: LastSeed,
     stage: Stage,
     /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
@@ -110,6 +112,7 @@ impl ClientHandshake {
     pub(crate) fn new(session: u64) -> Self {
         Self {
             session,
+            seed: LastSeed::default(),
             stage: Stage::Idle,
             token: 0,
             cookie: None,
@@ -166,7 +169,7 @@ impl ClientHandshake {
         if bytes.len() > context.config.mtu_bytes {
             return HandshakeOutcome::Damaged;
         }
-        match packet::open(bytes, self.session, 0, newest) {
+        match packet::open(bytes, self.session, 0, newest, &mut self.seed) {
             None => HandshakeOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
                 Ok(control) => self.control(control, now, context, queue),
@@ -348,7 +351,8 @@ impl ClientHandshake {
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         if let Stage::Ended { closing: Some(closing) } = &self.stage
             && queue.is_empty()
-            && let Some(Opened::State(..)) = packet::open(bytes, self.session, 0, newest)
+            && let Some(Opened::State(..)) =
+                packet::open(bytes, self.session, 0, newest, &mut LastSeed::default())
         {
             queue.push(closing.to_packet(self.session));
         }

@@ -16,7 +16,7 @@ use super::disconnect::DisconnectReason;
 use super::inquiry::{Inquiry, Part, Progress};
 use super::limits::{ClientLimits, timeout_ms};
 use super::secret::Secret;
-use crate::transport::packet::{self, Opened};
+use crate::transport::packet::{self, LastSeed, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
@@ -99,6 +99,8 @@ pub(crate) struct ServerHandshake {
     stage: Stage,
     /// The current client. The field is `None` before the first hello.
     client: Option<ClientHello>,
+    /// The seed of the checksums of the client's packets of state.
+    seed: LastSeed,
     /// A client that was welcomed and then replaced by a client of another session. Of the two, the client
     /// that first proves its address keeps the connection.
     displaced: Option<ClientHello>,
@@ -128,6 +130,7 @@ impl ServerHandshake {
             trust,
             stage: Stage::Handshake,
             client: None,
+            seed: LastSeed::default(),
             displaced: None,
             has_token: false,
             last_received: now,
@@ -233,7 +236,7 @@ impl ServerHandshake {
         }
         // A client that has not sent a hello has no session yet, so no packet can belong to its session.
         let Some(client) = self.client else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.session, client.token, newest) {
+        match packet::open(bytes, client.session, client.token, newest, &mut self.seed) {
             None => self.receive_displaced(bytes, newest, context.config, queue),
             Some(Opened::Control(mut reader)) => {
                 queue.allowance.earn(bytes.len());
@@ -288,7 +291,7 @@ impl ServerHandshake {
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
         let Some(client) = self.displaced else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.session, client.token, newest) {
+        match packet::open(bytes, client.session, client.token, newest, &mut self.seed) {
             Some(Opened::State(sequence, reader)) if !self.is_ended() => {
                 self.client = Some(client);
                 self.stage = Stage::Welcomed;

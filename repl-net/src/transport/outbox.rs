@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::__private::preload_all;
+use repl_core::__private::{preload, preload_all};
 use repl_core::{BitSlice, BitWriter};
 
 use super::acks::{AckRange, Received};
@@ -135,6 +135,17 @@ impl Outbox {
     pub(crate) fn preload_next(&self) {
         self.in_flight.preload_next();
         self.queue.preload_next();
+    }
+
+    /// Preloads what a packet with acks reads and writes. Call [`preload_ack`](Self::preload_ack) some time
+    /// afterwards.
+    #[inline]
+    pub(crate) fn preload_packet(&self) {
+        preload(&self.next);
+        preload(&self.given_up);
+        preload(&self.queue.allowance);
+        preload_all(&self.in_flight);
+        preload_all(&self.send_times);
     }
 
     /// Preloads the lists that the next ack reads.

@@ -127,17 +127,23 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
 /// packets of state, the salt of the checksum contains `token` as well as the session. `newest` is the newest
 /// packet of state that has arrived so far. A packet contains only the lower 16 bits of its number, so the
 /// reader guesses the upper bits from `newest`. For a packet that is more than 32,767 numbers away from
-/// `newest` the guess is wrong, so its checksum is wrong.
-pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
+/// `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next packet.
+pub(crate) fn open<'a>(
+    bytes: &'a [u8],
+    session: u64,
+    token: u64,
+    newest: Sequence,
+    seed: &mut LastSeed,
+) -> Option<Opened<'a>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
-    let (salt, opened) = if reader.read_flag().ok()? {
-        (Salt::control(session), Opened::Control(reader))
+    let (seed, opened) = if reader.read_flag().ok()? {
+        (Salt::control(session).seed(), Opened::Control(reader))
     } else {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        (Salt::state(session ^ token, sequence), Opened::State(sequence, reader))
+        (seed.of(Salt::state(session ^ token, sequence)), Opened::State(sequence, reader))
     };
-    (sum == checksum(content, salt.seed())).then_some(opened)
+    (sum == checksum(content, seed)).then_some(opened)
 }
 
 /// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader

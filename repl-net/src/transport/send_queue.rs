@@ -91,6 +91,17 @@ impl SendQueue {
         self.spare.next().into_iter().for_each(|buffer| preload_all(buffer.as_slice()));
     }
 
+    /// Preloads the list of waiting packets.
+    pub(crate) fn preload_ready(&self) {
+        self.ready.front().into_iter().for_each(preload);
+    }
+
+    /// Preloads the packet that leaves the queue next. Call it some time after
+    /// [`preload_ready`](Self::preload_ready).
+    pub(crate) fn preload_first(&self) {
+        self.ready.front().into_iter().for_each(|packet| preload_all(packet.as_slice()));
+    }
+
     /// Returns an empty buffer for a new packet.
     pub(crate) fn blank(&mut self) -> Vec<u8> {
         self.spare.take()

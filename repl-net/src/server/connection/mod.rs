@@ -47,7 +47,7 @@ use crate::transport::acks::{Arrival, Received};
 use crate::transport::blob::Blobs;
 use crate::transport::late::LateAcks;
 use crate::transport::link::LinkHealth;
-use crate::transport::message::read_messages;
+use crate::transport::message::{is_at_end, read_messages};
 use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
 use crate::transport::rate_limit::RateLimit;
@@ -115,6 +115,18 @@ impl Connection {
             call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
         }
+    }
+
+    /// Preloads what a packet with acks reads and writes, without what lists lead to.
+    #[inline]
+    pub(crate) fn preload_packet(&self) {
+        preload(&self.first);
+        preload_all(&self.heard);
+        preload_all(&self.link);
+        preload_all(&self.exchange);
+        preload_all(&self.packet_limit);
+        preload_all(&self.ack_pace);
+        self.outbox.preload_packet();
     }
 
     /// Preloads what [`declare_lost`](Self::declare_lost) reads if no packet is in flight.
@@ -470,11 +482,11 @@ impl Connection {
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.heard.insert(sequence);
         self.ack_pace.arrived(sequence);
+        self.acked(world, acks, now);
         if !messages.is_empty() {
             self.ack_pace.schedule_acks();
+            self.exchange.deliver(messages, self.id, mailbox, world, now)?;
         }
-        self.acked(world, acks, now);
-        self.exchange.deliver(messages, self.id, mailbox, world, now)?;
         Ok(true)
     }
 
@@ -487,6 +499,10 @@ impl Connection {
     ) -> Result<Checked<'b>, ReadError> {
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
+        }
+        if is_at_end(reader) {
+            // Most packets have only acks.
+            return Ok(Checked::default());
         }
         self.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
     }
