@@ -222,3 +222,29 @@ pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r25_a_stored_seed_opens_no_packet_of_another_session_client_or_epoch() {
+        let (session, token, number) = (7, 1 << 40, Sequence::new(70_000));
+        let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
+        begin(PacketKind::State, &mut writer);
+        writer.write_bits(number.to_wire().into(), 16);
+        seal(&mut writer, Salt::state(session ^ token, number), &mut bytes);
+        let mut seed = LastSeed::default();
+        let mut opens = |session, token, newest| {
+            let opened = open(&bytes, session, token, newest, &mut seed);
+            opened.is_some_and(|opened| matches!(opened, Opened::State(found, _) if found == number))
+        };
+        for _ in 0..2 {
+            assert!(opens(session, token, number) && opens(session, token, number.minus(30_000)));
+            assert!(!opens(session + 1, token, number));
+            assert!(opens(session, token, number));
+            assert!(!opens(session, token + 1, number));
+            assert!(!opens(session, token, number.plus(70_000)));
+        }
+    }
+}

@@ -141,9 +141,9 @@ impl View {
             others.extend(cells.with_attached(slot));
         }
         others.extend(world.dormancies.initial().flat_map(|slot| cells.with_attached(slot)));
-        others
-            .into_iter()
-            .for_each(|slot| seen.set(slot, self.sees(world, slot, self.ring_of(world, slot), |_| false)));
+        for slot in others {
+            seen.set(slot, self.sees(world, slot, self.ring_of(world, slot), |_| false));
+        }
         seen
     }
 
