@@ -176,6 +176,7 @@ impl Connection {
         if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
             // A late ack can no longer change anything.
             self.late.clear();
+            self.objects.forget_used_slots();
             self.objects.prune_new_elements(world);
         }
         self.late.end_round();

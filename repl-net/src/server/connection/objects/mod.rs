@@ -623,6 +623,12 @@ impl ObjectStates {
         self.check(slot);
     }
 
+    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and no
+    /// late ack has an effect any more, so that nothing that arrives can be about those objects.
+    pub(super) fn forget_used_slots(&mut self) {
+        self.pending_spawns.forget_used();
+    }
+
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();

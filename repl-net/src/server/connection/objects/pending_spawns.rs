@@ -4,8 +4,8 @@
 //! memory in one of two sets until its opening is acknowledged. If anything else happens to a pending spawn,
 //! it becomes a tracked object.
 //!
-//! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
-//! before. A packet in flight about the slot of a pending spawn never belongs to another object.
+//! *Invariant:* a pending spawn is sent at most once. A packet in flight about the slot of a pending spawn
+//! never belongs to another object.
 
 use super::tracked::Phase;
 use crate::transport::sparse_slots::SparseSlots;
@@ -17,7 +17,7 @@ pub(super) struct PendingSpawns {
     pub(super) waiting: SparseSlots,
     /// Pending spawns whose opening (first update) is in flight.
     opening: SparseSlots,
-    /// Slots in which the client has had an object before.
+    /// Slots in which the client has had an object before, of which a packet may be in flight.
     pub(super) used: SparseSlots,
 }
 
@@ -32,7 +32,7 @@ impl PendingSpawns {
     }
 
     /// Adds an object that is new to the client as a pending spawn. `add` returns `false` if the client has
-    /// had another object in the same slot before.
+    /// had another object in the same slot before, of which a packet may be in flight.
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
@@ -65,6 +65,12 @@ impl PendingSpawns {
         self.used.insert(slot);
     }
 
+    /// Forgets in which slots the client has had objects before, because no packet is in flight and no late
+    /// ack has an effect any more. Frees the memory.
+    pub(super) fn forget_used(&mut self) {
+        self.used = SparseSlots::default();
+    }
+
     /// Records that the openings (first updates) of pending spawns were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.waiting.remove_mask(word, mask);
@@ -81,5 +87,20 @@ impl PendingSpawns {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);
         here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r17_slots_of_earlier_objects_are_used_by_pending_spawns_only_when_nothing_is_in_flight() {
+        let mut spawns = PendingSpawns::default();
+        assert!(spawns.add(3));
+        spawns.retire(3);
+        assert!(!spawns.add(3) && !spawns.contains(3));
+        spawns.forget_used();
+        assert!(spawns.add(3) && spawns.contains(3));
     }
 }
