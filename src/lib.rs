@@ -299,7 +299,7 @@
 //!
 //! # What this crate does not do
 //!
-//! - The crate opens no socket and starts no thread. It does not encrypt or authenticate: the checksum of a
+//! - The crate opens no socket and starts no thread, except with the feature `rayon`. It does not encrypt or authenticate: the checksum of a
 //!   packet detects damage, not forgery.
 //! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
 //!   computes values between two ticks.
@@ -371,6 +371,7 @@
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
+//! - `rayon`: [`Server::tick`] makes the packets of several clients at the same time.
 //!
 //! # What S145, R13 and W4 mean
 //!

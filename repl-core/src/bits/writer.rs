@@ -226,6 +226,14 @@ impl BitWriter {
         &self.bytes
     }
 
+    /// Returns the bytes that [`finish`](Self::finish) has returned, if nothing was written since then.
+    /// Otherwise the last bits may be missing.
+    #[inline]
+    #[must_use]
+    pub fn finished(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Returns all bytes that were written. The last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {

@@ -5,6 +5,7 @@
 //! and the connections that lacked the changelist have received it.
 
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use crate::changes::changelist::Changelist;
 use crate::ids::handles::HandleSet;
@@ -28,7 +29,7 @@ struct Kept {
     lists: VecDeque<Changelist>,
     /// The result of the last merge, with the first position and the end of the merged changelists. The next
     /// connection at the same position uses the merged changelist again.
-    merged: Option<(u64, u64, Changelist)>,
+    merged: Mutex<Option<(u64, u64, Changelist)>>,
 }
 
 impl History {
@@ -86,17 +87,18 @@ impl History {
 
     /// Adds to `into` all changelists from `position` on. Costs O(changelists). The next connections at the
     /// same position use the merged changelist again.
-    pub fn gather(&mut self, position: u64, into: &mut Changelist) {
+    pub fn gather(&self, position: u64, into: &mut Changelist) {
         debug_assert!(position >= self.start(), "lists before the start have been given away");
         let (start, end) = (self.start(), self.end);
-        let Some(kept) = &mut self.kept else { return };
-        if !matches!(&kept.merged, Some((from, to, _)) if (*from, *to) == (position, end)) {
+        let Some(kept) = &self.kept else { return };
+        let mut last = kept.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(&*last, Some((from, to, _)) if (*from, *to) == (position, end)) {
             let mut merged = Changelist::new();
             let skipped = position.saturating_sub(start) as usize;
             kept.lists.iter().skip(skipped).for_each(|list| merged.merge(list));
-            kept.merged = Some((position, end, merged));
+            *last = Some((position, end, merged));
         }
-        if let Some((.., merged)) = &kept.merged {
+        if let Some((.., merged)) = &*last {
             into.merge(merged);
         }
     }

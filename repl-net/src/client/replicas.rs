@@ -27,6 +27,7 @@ use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
+use crate::session::type_map::TypeMap;
 use crate::transport::reassembly::Reassembly;
 use crate::transport::segment::PreviousLists;
 use crate::transport::slot_set::SlotSet;
@@ -44,7 +45,7 @@ struct ChangedObject {
 /// All classes and objects of a client.
 pub(crate) struct Replicas {
     columns: Vec<Box<dyn Replica>>,
-    by_type: HashMap<TypeId, u16>,
+    by_type: TypeMap<u16>,
     pub(crate) classes: ClassList,
     slots: SlotTable,
     pub(crate) paths: PathTable,
@@ -73,7 +74,7 @@ impl Replicas {
     pub(crate) fn new(max_objects: usize, max_object_bytes: usize, measure: bool) -> Self {
         Self {
             columns: Vec::new(),
-            by_type: HashMap::new(),
+            by_type: TypeMap::default(),
             classes: ClassList::default(),
             slots: SlotTable::new(max_objects),
             paths: PathTable::default(),

@@ -120,7 +120,7 @@ impl Comparison<'_> {
         object.note_changes(list.handles(), shadows.class.conditions(), self.frame);
         object
             .history
-            .push(list, object.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
+            .push(list, object.has_laggards(), |place, list| evicted.push((slot, place, list.clone())));
         if let Some(moved) = &mut self.moved {
             moved.push((slot, object.row));
         }

@@ -25,6 +25,7 @@ mod openings;
 mod ownership;
 mod pacing;
 mod part_size;
+mod passes;
 mod paths;
 mod peer;
 mod peers;
@@ -61,9 +62,9 @@ use crate::session::events::{ServerEvent, SpawnError};
 use crate::session::secret::Secret;
 use crate::session::tick_watch::TickWatch;
 use broadcast::Broadcast;
-use connection::{PassContext, PassScratch};
 use events::ServerEvents;
-use peer::{Preload, preloaded, preloaded_for_losses};
+use passes::{Ends, PassInputs, Passes};
+use peer::preloaded_for_losses;
 use peers::Peers;
 use rows::OwnRows;
 use served::Served;
@@ -120,7 +121,7 @@ pub struct Server {
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
-    scratch: PassScratch,
+    passes: Passes,
     /// Peers are boxed, because a map takes up to twice the memory of its values.
     connections: Peers,
     /// The number of the next connection.
@@ -187,7 +188,7 @@ impl Server {
             call_runners: Vec::new(),
             call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
-            scratch: PassScratch::default(),
+            passes: Passes::default(),
             connections: Peers::default(),
             next_connection: 0,
             turns: Turns::new(),
@@ -390,6 +391,10 @@ impl Server {
     /// has changed.
     ///
     /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
+    ///
+    /// With the feature `rayon` and more than eight connections, the packets are made on the threads of the
+    /// current thread pool of `rayon`, which are as many as the processor has cores. To use others, call
+    /// `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.now = self.now.max(now);
@@ -420,43 +425,32 @@ impl Server {
                 error: refusal.error,
             });
         }
-        let max_bits = self.config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
-        if self.config.share {
-            self.broadcast.build(&self.world, &self.classes, max_bits);
-        }
         self.served.choose(&self.connections, self.config.connections_per_tick);
-        let mut ends = Vec::new();
-        let preload = match self.broadcast.segments() {
-            _ if !self.world.has_changes() => Preload::Nothing,
-            [] => Preload::Changes,
-            _ => Preload::All,
-        };
-        for (id, peer) in preloaded(self.connections.iter_mut(), preload) {
-            if !self.config.share && peer.handshake.is_connected() {
-                self.broadcast.build(&self.world, &self.classes, max_bits);
-            }
-            let mut context = PassContext {
-                world: &mut self.world,
-                broadcast: &mut self.broadcast,
-                classes: &self.classes,
-                scratch: &mut self.scratch,
-                now,
-                keep_alive: peer.handshake.shorter_timeout(self.config.timeout) / 40,
-            };
-            if self.served.contains(id) {
-                peer.connection.pass(&mut context);
-            } else {
-                peer.connection.skip_pass(&mut context);
-            }
-            peer.handshake.repeat_welcome(self.config.timeout, now, &mut peer.connection.outbox.queue);
-            if let Some(reason) = peer.handshake.overdue(&self.config, now) {
-                ends.push((id, reason));
-            } else if let Err(reason) = peer.connection.check_progress(self.config.timeout, now) {
-                ends.push((id, reason));
-            }
-        }
+        let ends = self.run_passes();
+        self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
         self.remove_ended(now);
+    }
+
+    /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
+    /// end.
+    fn run_passes(&mut self) -> Ends {
+        let Self { world, broadcast, classes, config, served, now, .. } = self;
+        let max_bits = config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
+        if config.share {
+            broadcast.build(world, classes, max_bits);
+            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
+            return self.passes.run(self.connections.as_mut_slice(), inputs);
+        }
+        let mut ends = Ends::new();
+        for peer in self.connections.as_mut_slice() {
+            if peer.1.handshake.is_connected() {
+                broadcast.build(world, classes, max_bits);
+            }
+            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
+            ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));
+        }
+        ends
     }
 
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use repl_core::__private::preload;
 use repl_core::{Condition, ConditionMasks, Guid, HandleSet, History, PropertyIndex, Refusal, ViewFlags};
@@ -23,7 +24,8 @@ pub(crate) struct Object {
     pub(crate) alive: bool,
     pub(crate) tear_off: TearOff,
     /// The number of connections that have not yet sent all changelists in the history of this object.
-    pub(crate) laggards: u32,
+    /// Atomic, because the passes of several connections may run at the same time.
+    laggards: AtomicU32,
     pub(crate) history: History,
     /// State that most objects do not have. The rare state is stored separately, so that the state for a
     /// comparison fits into one cache line.
@@ -79,10 +81,26 @@ impl Object {
             physics: false,
             tear_off: TearOff::No,
             history: History::default(),
-            laggards: 0,
+            laggards: AtomicU32::new(0),
             holders: 0,
             particulars: None,
         }
+    }
+
+    /// Records that one more connection has not sent all changelists in the history of this object.
+    pub(crate) fn add_laggard(&self) {
+        self.laggards.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records that a connection has sent all changelists in the history of this object. Returns whether no
+    /// other connection needs them.
+    pub(crate) fn remove_laggard(&self) -> bool {
+        self.laggards.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+
+    /// Returns whether any connection has not sent all changelists in the history of this object.
+    pub(crate) fn has_laggards(&self) -> bool {
+        self.laggards.load(Ordering::Relaxed) > 0
     }
 
     fn particulars(&mut self) -> &mut Particulars {

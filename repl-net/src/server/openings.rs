@@ -28,6 +28,7 @@ const ENTRY_BITS: usize = 512;
 /// The openings (first updates) of objects that some connection needed, encoded.
 #[derive(Debug, Default)]
 pub(crate) struct Openings {
+    /// Finished after each call of [`write`](Self::write).
     values: BitWriter,
     headers: Vec<OpeningHeader>,
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
@@ -91,6 +92,11 @@ impl Openings {
         self.waste_bits = 0;
     }
 
+    /// Returns whether the cache contains the openings of all objects in `slots`.
+    pub(crate) fn contain(&self, slots: &[u32]) -> bool {
+        slots.iter().all(|&slot| self.written.contains(slot))
+    }
+
     /// Encodes the openings (first updates) of the objects in `slots`, unless they are already in the cache.
     /// The argument `is_far` says whether they are for connections that are far from the objects. It is the
     /// same in all calls. The argument `wire` returns the wire number of a class.
@@ -100,6 +106,7 @@ impl Openings {
                 self.write_object(slot, world, is_far, &wire);
             }
         }
+        self.values.finish();
     }
 
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
@@ -140,8 +147,9 @@ impl Openings {
 
     /// Returns a table that finds the cached openings (encoded first updates of objects), and the buffer with
     /// the bits of all their values.
-    pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
-        (Written { headers: &self.headers, entries: &self.entries }, self.values.as_slice())
+    pub(crate) fn lend(&self) -> (Written<'_>, BitSlice<'_>) {
+        let written = Written { headers: &self.headers, entries: &self.entries };
+        (written, self.values.finished().into())
     }
 }
 

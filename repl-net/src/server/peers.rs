@@ -9,10 +9,13 @@ use super::peer::Peer;
 use crate::session::connection_id::ConnectionId;
 use crate::transport::send_queue::SendQueue;
 
+/// A client and its number. Clients are boxed, because a vector takes up to twice the memory of its entries.
+pub(super) type PeerEntry = (ConnectionId, Box<Peer>);
+
 /// The clients of a server.
 #[derive(Default)]
 pub(super) struct Peers {
-    entries: Vec<(ConnectionId, Box<Peer>)>,
+    entries: Vec<PeerEntry>,
 }
 
 impl Peers {
@@ -54,6 +57,11 @@ impl Peers {
     /// Returns the peers in ascending order of their numbers.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Peer)> {
         self.entries.iter_mut().map(|(id, peer)| (*id, &mut **peer))
+    }
+
+    /// Returns the peers in ascending order of their numbers.
+    pub(super) fn as_mut_slice(&mut self) -> &mut [PeerEntry] {
+        &mut self.entries
     }
 
     /// Returns all peers in ascending order of their numbers, but those after `id` come before the others.

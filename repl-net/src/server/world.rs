@@ -5,7 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ use super::shadows::Shadows;
 use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
+use crate::session::type_map::TypeMap;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
@@ -39,7 +40,7 @@ use crate::transport::spare::ROUND_TICKS;
 #[derive(Default)]
 pub(crate) struct World {
     columns: Vec<Box<dyn Column>>,
-    by_type: HashMap<TypeId, u16>,
+    by_type: TypeMap<u16>,
     pub(crate) objects: Vec<Object>,
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
@@ -106,6 +107,15 @@ impl WorldLimits {
     fn max_object_bits(&self) -> u64 {
         self.max_object_bytes as u64 * 8
     }
+}
+
+/// What connections no longer need of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unneeded {
+    /// No connection needs the changelists in the history of the object.
+    History,
+    /// One connection no longer uses the slot of the object.
+    Slot,
 }
 
 /// The reason why the server cannot return a live object.
@@ -393,7 +403,11 @@ impl World {
         let class = self.register::<T, S>(frozen);
         let max_objects = self.limits.max_objects;
         let slot = match self.free.pop_front() {
-            Some(slot) => slot,
+            Some(slot) => {
+                // The generation of a free slot is already that of its next object.
+                self.objects[slot as usize].alive = true;
+                slot
+            }
             None if self.objects.len() < max_objects => {
                 self.objects.push(Object::new(NonZeroU32::MIN));
                 self.objects.len() as u32 - 1
@@ -405,7 +419,6 @@ impl World {
         let row = column.insert(slot, archetype, add);
         let remembers = self.columns[class as usize].conditions().is_conditional();
         let entry = &mut self.objects[slot as usize];
-        *entry = Object::new(entry.generation);
         (entry.class, entry.archetype, entry.row) = (class, archetype, row);
         if remembers {
             entry.remember_changes(T::LAYOUT.properties());
@@ -451,6 +464,16 @@ impl World {
         self.recast.insert(slot);
         self.later.remove(slot);
         self.free_if_unheld(slot);
+    }
+
+    /// Frees what the last connection that needed it no longer needs.
+    pub(crate) fn free(&mut self, slot: u32, what: Unneeded) {
+        let object = &mut self.objects[slot as usize];
+        match what {
+            Unneeded::History if object.has_laggards() => {}
+            Unneeded::History => object.history.release(),
+            Unneeded::Slot => self.release(slot),
+        }
     }
 
     /// Records that one connection no longer uses a slot.

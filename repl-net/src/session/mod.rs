@@ -25,3 +25,4 @@ pub(crate) mod server_handshake;
 pub(crate) mod tick_watch;
 pub(crate) mod time_budget;
 pub(crate) mod traffic;
+pub(crate) mod type_map;

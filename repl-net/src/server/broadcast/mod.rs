@@ -10,7 +10,7 @@ mod pool;
 mod tables;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use repl_core::{BitWriter, Changelist};
 
@@ -35,8 +35,9 @@ pub(crate) struct Broadcast {
     /// The slots of changed objects that are in no segment and no table. Each connection at this distance
     /// encodes such a change separately.
     unshared: Vec<(u32, Distance)>,
-    /// The openings for near and for far connections.
-    openings: [Openings; 2],
+    /// The openings for near and for far connections. Locked, because the passes of several connections may
+    /// run at the same time.
+    openings: [RwLock<Openings>; 2],
     /// The frame in which segments were built last.
     frame: u64,
 }
@@ -58,10 +59,22 @@ impl Broadcast {
         &self.unshared
     }
 
-    /// Returns the cache of encoded openings (first updates of objects) for connections that do not have an
-    /// object yet. `is_far` says whether these connections are far from the objects.
-    pub(crate) fn openings(&mut self, is_far: bool) -> &mut Openings {
-        &mut self.openings[usize::from(is_far)]
+    /// Returns the cache of encoded openings (first updates of objects), which contains the openings of all
+    /// objects in `slots`. `is_far` says whether they are for connections that are far from the objects.
+    pub(crate) fn openings(
+        &self,
+        slots: &[u32],
+        is_far: bool,
+        world: &World,
+        classes: &ClassList,
+    ) -> RwLockReadGuard<'_, Openings> {
+        let openings = &self.openings[usize::from(is_far)];
+        let read = || openings.read().unwrap_or_else(PoisonError::into_inner);
+        if !read().contain(slots) {
+            let mut openings = openings.write().unwrap_or_else(PoisonError::into_inner);
+            openings.write(slots, world, is_far, |class| classes.wire(class.into()));
+        }
+        read()
     }
 
     /// Encodes the changes of `world` in segments of at most `max_bits`. If `build` is called twice in a
@@ -69,6 +82,7 @@ impl Broadcast {
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
         for openings in &mut self.openings {
+            let openings = openings.get_mut().unwrap_or_else(PoisonError::into_inner);
             if last + 1 != world.frame {
                 // The changes of a frame without a build have not removed outdated openings from the cache.
                 openings.clear();

@@ -261,7 +261,8 @@ impl Cells {
             self.positions.set(slot, area.cell_of(position));
             self.places[at].relevancy = Relevancy::Located;
         }
-        self.settle(slot);
+        // Nothing is attached to a new object.
+        self.settle_alone(slot);
     }
 
     /// Removes an object. Returns the objects that were attached to it, directly or through other objects.

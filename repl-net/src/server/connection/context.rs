@@ -9,7 +9,7 @@ use repl_core::BitWriter;
 
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
-use crate::server::world::World;
+use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
 
@@ -19,8 +19,8 @@ pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
 /// The parts of the server that a connection uses when it sends the packets of a tick.
 pub(crate) struct PassContext<'a> {
-    pub(crate) world: &'a mut World,
-    pub(crate) broadcast: &'a mut Broadcast,
+    pub(crate) world: &'a World,
+    pub(crate) broadcast: &'a Broadcast,
     pub(crate) classes: &'a ClassList,
     pub(crate) scratch: &'a mut PassScratch,
     pub(crate) now: Duration,
@@ -42,6 +42,8 @@ pub(crate) struct PassScratch {
     pub(super) doubtful: Vec<StripPlace>,
     /// The entries of a table that are copied into packets.
     pub(super) runs: Vec<Range<u32>>,
+    /// What the connections no longer need of objects. It is freed after the passes of all connections.
+    pub(crate) unneeded: Vec<(u32, Unneeded)>,
     /// Objects that may be in step (the client has all their changes) after everything is sent.
     pub(super) settling: Vec<u32>,
 }

@@ -38,7 +38,7 @@ use crate::messages::exchange::{Checked, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::server::cells::Group;
 use crate::server::cells::area::{Position, Ring};
-use crate::server::world::World;
+use crate::server::world::{Unneeded, World};
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::time_budget::TimeBudget;
@@ -203,8 +203,8 @@ impl Connection {
             sight.end(self.id, &mut world.cells);
         }
         for (slot, position) in self.objects.end() {
-            Self::catch_up(world, slot, position, None);
-            world.release(slot);
+            let unneeded = Self::catch_up(world, slot, position, None);
+            unneeded.into_iter().chain([Unneeded::Slot]).for_each(|what| world.free(slot, what));
         }
     }
 
@@ -331,17 +331,26 @@ impl Connection {
         self.objects.is_known(slot)
     }
 
-    /// Begins to remove an object from the client: releases the connection's position in the history of the
-    /// object, and stops sending the blob with this object.
+    /// Begins to remove an object from the client, and frees what the connection no longer needs of it.
     fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
-        let Some(Closed { position, blob, is_forgotten }) = closed else { return };
-        Self::catch_up(world, slot, position, None);
+        let unneeded = closed.map(|closed| self.stop_sending(world, slot, closed));
+        unneeded.into_iter().flatten().for_each(|what| world.free(slot, what));
+    }
+
+    /// Releases the connection's position in the history of an object that is being closed, and stops sending
+    /// the blob with this object. Returns what is no longer needed of the object.
+    fn stop_sending(
+        &mut self,
+        world: &World,
+        slot: u32,
+        closed: Closed,
+    ) -> impl Iterator<Item = Unneeded> + use<> {
+        let Closed { position, blob, is_forgotten } = closed;
         if let Some(blob) = blob {
             self.blobs.abandon(blob);
         }
-        if is_forgotten {
-            world.release(slot);
-        }
+        let history = Self::catch_up(world, slot, position, None);
+        history.into_iter().chain(is_forgotten.then_some(Unneeded::Slot))
     }
 
     /// Deletes the state of an object that the client no longer has. No packet in flight can change the state
@@ -361,30 +370,30 @@ impl Connection {
 
     /// Releases the connection's `position` in the history of an object, if the connection has one. If
     /// `missed` is given, adds to it the changes that the connection has not sent yet. If this was the last
-    /// connection with a position in the history of the object, the history is emptied.
-    fn catch_up(world: &mut World, slot: u32, position: Option<u64>, missed: Option<&mut Changelist>) {
-        let Some(position) = position else { return };
-        let object = &mut world.objects[slot as usize];
+    /// connection with a position in the history of the object, returns that the history is not needed.
+    fn catch_up(
+        world: &World,
+        slot: u32,
+        position: Option<u64>,
+        missed: Option<&mut Changelist>,
+    ) -> Option<Unneeded> {
+        let (position, object) = (position?, &world.objects[slot as usize]);
         if let Some(missed) = missed {
             object.history.gather(position, missed);
         }
-        object.laggards -= 1;
-        if object.laggards == 0 {
-            object.history.release();
-        }
+        object.remove_laggard().then_some(Unneeded::History)
     }
 
     /// Postpones the changes of this tick of an object: stores the connection's position in the history of
     /// the object, if the client has or receives the object.
-    fn postpone(&mut self, slot: u32, world: &mut World) {
+    fn postpone(&mut self, slot: u32, world: &World) {
         if !self.objects.takes_changes(slot) {
             return;
         }
         let (mask, changed) = (self.view().mask(world, slot), world.changes.list(slot));
-        let object = &mut world.objects[slot as usize];
-        let position = object.history.end();
-        if self.objects.fall_behind(slot, position, changed, &mask) {
-            object.laggards += 1;
+        let object = &world.objects[slot as usize];
+        if self.objects.fall_behind(slot, object.history.end(), changed, &mask) {
+            object.add_laggard();
         }
     }
 

@@ -303,7 +303,7 @@ impl Connection {
         table: &Arc<Table>,
         runs: &mut [Range<u32>],
         is_late: bool,
-        world: &mut World,
+        world: &World,
         now: Duration,
     ) {
         let mut left = runs;
@@ -444,7 +444,7 @@ impl Connection {
         let Opening { list, mut later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
         let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
-        let world = &mut *context.world;
+        let world = context.world;
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let values = &mut context.scratch.values;
@@ -493,7 +493,8 @@ impl Connection {
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let position =
             self.objects.opening_sent(slot, sequence, bits, OpeningRest { later, owed, has_items });
-        Self::catch_up(context.world, slot, position, None);
+        let unneeded = Self::catch_up(context.world, slot, position, None);
+        context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
         self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
         if !self.has_blob(slot) {
             self.objects.proxy_sent(slot, sequence);
@@ -503,7 +504,7 @@ impl Connection {
     /// Sends the changes of an object that the client has, and everything else that the client lacks of this
     /// object.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut list = self.gather(slot, context.world);
+        let mut list = self.gather(slot, context);
         let waiting = self.take_waiting(slot, &mut list, context);
         if !waiting.is_empty() {
             self.send_large_list(slot, list, waiting, context);
@@ -530,14 +531,16 @@ impl Connection {
     }
 
     /// Collects all changes of an object that the client lacks and may see, except the changes in `waiting`.
-    fn gather(&mut self, slot: u32, world: &mut World) -> Changelist {
+    fn gather(&mut self, slot: u32, context: &mut PassContext<'_>) -> Changelist {
+        let world = context.world;
         let is_conditional = world.conditions(slot).is_conditional();
         let (mut list, position) = self.objects.take_pending(slot);
         if is_conditional && !list.is_empty() {
             list.retain(&self.objects.mask(world, slot));
         }
         let mut changed = Changelist::new();
-        Self::catch_up(world, slot, position, Some(&mut changed));
+        let unneeded = Self::catch_up(world, slot, position, Some(&mut changed));
+        context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
         if position.is_none()
             && let Some(list) = world.changes.list(slot)
         {
@@ -668,7 +671,7 @@ fn write_opening(
     capacity_bits: usize,
     context: &mut PassContext<'_>,
 ) -> Opening {
-    let (world, values) = (&*context.world, &mut context.scratch.values);
+    let (world, values) = (context.world, &mut context.scratch.values);
     let (column, row) = (world.column_of(slot), world.objects[slot as usize].row);
     let large_bits = capacity_bits / 2;
     let mut list = world.whole(slot, handles);

@@ -33,7 +33,7 @@ impl Connection {
         if self.is_short() {
             self.catch_up_all_due(context);
         }
-        let world = &mut *context.world;
+        let world = context.world;
         if self.is_short() {
             // Changes that could be shared wait like all others, so that the greatest priorities go first.
             let in_step: Vec<(usize, u64)> = self.objects.in_step_words(&world.changes.slots).collect();
@@ -173,7 +173,7 @@ impl Connection {
     /// Postpones all changes of this tick, because the connection is paused or has no turn in this tick.
     pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
         self.catch_up_all_due(context);
-        let world = &mut *context.world;
+        let world = context.world;
         let changed: Vec<(usize, u64)> = self.objects.known_in(&world.changes.slots).collect();
         for (word, mask) in changed {
             slots_of(word, mask).for_each(|slot| self.postpone(slot, world));

@@ -53,8 +53,8 @@ impl Connection {
 
     /// Sends pending spawns. `is_far` says whether the client is far from all of them, or from none.
     fn send_openings_at(&mut self, slots: &[u32], is_far: bool, context: &mut PassContext<'_>) {
-        let (classes, openings) = (context.classes, context.broadcast.openings(is_far));
-        openings.write(slots, context.world, is_far, |class| classes.wire(class.into()));
+        let classes = context.classes;
+        let openings = context.broadcast.openings(slots, is_far, context.world, classes);
         let (written, values) = openings.lend();
         let mut at = 0;
         while at < slots.len() && !self.outbox.is_exhausted() {

@@ -23,7 +23,7 @@ impl Connection {
     /// Returns the path of a destroyed static object if the client may not know the path. The closing then
     /// contains the path.
     pub(super) fn path_to_close<'w>(&self, slot: u32, context: &'w PassContext<'_>) -> Option<&'w Arc<str>> {
-        let world = &*context.world;
+        let world = context.world;
         let is_unknown = !world.objects[slot as usize].alive && !self.objects.knows_path(slot);
         world.paths.path(slot).filter(|_| is_unknown)
     }

@@ -19,8 +19,10 @@ impl Connection {
     pub(super) fn finish_tear_offs(&mut self, context: &mut PassContext<'_>) {
         let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.next());
         for slot in self.objects.arrived_tear_offs(context.world, floor, next) {
-            let closed = self.objects.finish_tear_off(slot, next);
-            self.begin_close(context.world, slot, closed);
+            if let Some(closed) = self.objects.finish_tear_off(slot, next) {
+                let unneeded = self.stop_sending(context.world, slot, closed);
+                context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
+            }
         }
     }
 }

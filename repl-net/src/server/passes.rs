@@ -1,0 +1,108 @@
+//! The passes of all connections of a tick, one after the other or on several threads.
+//!
+//! *Invariant:* a pass writes only to its own connection, and what it frees of the world is freed after all
+//! passes, in the order of the slots. So the packets do not depend on the order of the passes, nor on the
+//! threads that run them.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::broadcast::Broadcast;
+use super::connection::{PassContext, PassScratch};
+use super::peer::{Preload, preloaded};
+use super::peers::PeerEntry;
+use super::served::Served;
+use super::world::{Unneeded, World};
+use crate::session::classes::ClassList;
+use crate::session::config::ServerConfig;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+
+/// The number of connections whose passes one thread runs before it looks for more work.
+#[cfg(feature = "rayon")]
+const SHARE: usize = 8;
+
+/// The connections that end in a tick, each with the reason.
+pub(super) type Ends = Vec<(ConnectionId, DisconnectReason)>;
+
+/// What the passes of a tick read.
+#[derive(Clone, Copy)]
+pub(super) struct PassInputs<'a> {
+    pub(super) world: &'a World,
+    pub(super) broadcast: &'a Broadcast,
+    pub(super) classes: &'a ClassList,
+    pub(super) config: &'a ServerConfig,
+    pub(super) served: &'a Served,
+    pub(super) now: Duration,
+}
+
+/// Memory that the passes reuse in every tick.
+#[derive(Debug, Default)]
+pub(super) struct Passes {
+    /// One for each thread that runs passes at the same time.
+    scratches: Mutex<Vec<PassScratch>>,
+}
+
+impl Passes {
+    /// Runs the passes of all connections. With the feature `rayon`, several threads run them if there is
+    /// enough to send. Returns the connections that end, in the order of `peers`.
+    pub(super) fn run(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
+        #[cfg(feature = "rayon")]
+        if peers.len() > SHARE && inputs.preload() != Preload::Nothing && rayon::current_num_threads() > 1 {
+            use rayon::prelude::*;
+            let shares = peers.par_chunks_mut(SHARE);
+            return shares.flat_map_iter(|share| self.run_share(share, inputs)).collect();
+        }
+        self.run_share(peers, inputs)
+    }
+
+    /// Runs the passes of some connections, one after the other.
+    fn run_share(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
+        let PassInputs { world, broadcast, classes, config, served, now } = inputs;
+        let mut scratch = self.lock().pop().unwrap_or_default();
+        let mut ends = Vec::new();
+        for (id, peer) in preloaded(peers.iter_mut().map(|(id, peer)| (*id, &mut **peer)), inputs.preload()) {
+            let keep_alive = peer.handshake.shorter_timeout(config.timeout) / 40;
+            let mut context =
+                PassContext { world, broadcast, classes, scratch: &mut scratch, now, keep_alive };
+            if served.contains(id) {
+                peer.connection.pass(&mut context);
+            } else {
+                peer.connection.skip_pass(&mut context);
+            }
+            peer.handshake.repeat_welcome(config.timeout, now, &mut peer.connection.outbox.queue);
+            if let Some(reason) = peer.handshake.overdue(config, now) {
+                ends.push((id, reason));
+            } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {
+                ends.push((id, reason));
+            }
+        }
+        self.lock().push(scratch);
+        ends
+    }
+
+    /// Frees what the passes of this tick no longer need of the objects.
+    pub(super) fn free_unneeded(&mut self, world: &mut World) {
+        let scratches = self.scratches.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some((first, others)) = scratches.split_first_mut() else { return };
+        let unneeded: &mut Vec<(u32, Unneeded)> = &mut first.unneeded;
+        others.iter_mut().for_each(|scratch| unneeded.append(&mut scratch.unneeded));
+        unneeded.sort_unstable();
+        unneeded.drain(..).for_each(|(slot, what)| world.free(slot, what));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PassScratch>> {
+        self.scratches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PassInputs<'_> {
+    /// Returns how much of the memory of connections is preloaded for their passes.
+    fn preload(&self) -> Preload {
+        match self.broadcast.segments() {
+            _ if !self.world.has_changes() => Preload::Nothing,
+            [] => Preload::Changes,
+            _ => Preload::All,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A server that sends to its clients on several threads. Only with the feature `rayon`.
+//!
+//! *Invariant:* the packets of all clients are the same for any number of threads.
+
+mod support;
+
+use std::time::Duration;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Area, Dormancy, Relevancy};
+
+use support::{Packets, Room};
+
+/// More than the connections that one thread takes at a time, several times over.
+const GUESTS: usize = 45;
+
+/// An object that everyone sees, or that is in an area.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+struct Crate {
+    #[replicated]
+    position: [f32; 2],
+    #[replicated]
+    weight: u32,
+    #[replicated(condition = OwnerOnly)]
+    code: u32,
+    #[replicated(condition = InitialOnly)]
+    origin: u32,
+    #[replicated(max_len = 4096)]
+    label: String,
+    #[replicated]
+    items: FastArray<Item>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
+struct Item {
+    kind: u16,
+    count: u16,
+}
+
+/// An object that everyone sees.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+struct Clock {
+    #[replicated]
+    time: u32,
+}
+
+fn register(client: &mut Client) {
+    client.register::<Crate>();
+    client.register::<Clock>();
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
+
+/// A room in which something happens in each tick that depends only on the seed.
+struct Harbour {
+    room: Room,
+    rng: Rng,
+    crates: Vec<ObjectRef<Crate>>,
+    clocks: Vec<ObjectRef<Clock>>,
+}
+
+impl Harbour {
+    fn new(seed: u64) -> Self {
+        let config = ServerConfig::default();
+        let mut room = Room::new(config, register);
+        room.server.register::<Clock>();
+        room.server.locate(Area::within(100.0).flat().slower_beyond(40.0, 3), |one: &Crate| one.position);
+        let clocks = (0..40).map(|_| room.server.spawn(Clock::default())).collect();
+        let mut rng = Rng::new(seed);
+        for _ in 0..GUESTS {
+            let id = room.enter();
+            let viewpoint = [rng.below(400) as f32, rng.below(400) as f32, 0.0];
+            room.server.set_viewpoints(id, &[viewpoint]);
+            if rng.chance(0.3) {
+                room.server.set_budget(id, 20_000 + rng.below(60_000) as usize);
+            }
+        }
+        let mut harbour = Self { room, rng, crates: Vec::new(), clocks };
+        (0..100).for_each(|_| harbour.spawn());
+        harbour
+    }
+
+    fn spawn(&mut self) {
+        let Self { room, rng, crates, .. } = self;
+        let position = [rng.below(400) as f32, rng.below(400) as f32];
+        let items = (0..rng.below(60)).map(|at| Item { kind: at as u16, count: 1 }).collect();
+        let one =
+            room.server.spawn(Crate { position, origin: rng.below(9) as u32, items, ..Crate::default() });
+        match rng.below(6) {
+            0 => room.server.set_relevancy(one, Relevancy::Always),
+            1 => room.server.set_dormancy(one, Dormancy::All),
+            2 => room.server.set_owner(one, Some(room.guests[rng.below(GUESTS as u64) as usize].id)),
+            _ => {}
+        }
+        crates.push(one);
+    }
+
+    /// Changes the world for one tick.
+    fn change(&mut self) {
+        for _ in 0..60 {
+            let at = self.rng.below(self.crates.len() as u64) as usize;
+            let one = self.crates[at];
+            let guest = self.room.guests[self.rng.below(GUESTS as u64) as usize].id;
+            let Self { room, rng, .. } = self;
+            match rng.below(24) {
+                0 => {
+                    room.server.despawn(one);
+                    self.crates.swap_remove(at);
+                    self.spawn();
+                }
+                1 => {
+                    room.server.tear_off(one);
+                    self.crates.swap_remove(at);
+                    self.spawn();
+                }
+                2 => room.server[one].label = "x".repeat(rng.below(3_000) as usize),
+                3 => room.server.pause(guest),
+                4 | 5 => room.server.resume(guest),
+                6 => room.server.set_owner(one, Some(guest)),
+                7 => room.server.set_visible(guest, one, rng.chance(0.5)),
+                8 => {
+                    room.server.set_viewpoints(guest, &[[rng.below(400) as f32, rng.below(400) as f32, 0.0]])
+                }
+                9 => _ = room.server[one].items.push(Item::default()),
+                10..14 => {
+                    if let Some(mut item) = room.server[one].items.iter_mut().next() {
+                        item.count += 1;
+                    }
+                }
+                14..18 => room.server[one].position[0] = rng.below(400) as f32,
+                _ => room.server[one].weight += 1,
+            }
+        }
+        for clock in &self.clocks {
+            self.room.server[*clock].time += 1;
+        }
+    }
+
+    /// Runs one tick on the threads of `pool`, in which some packets are lost. Returns all packets.
+    fn tick(&mut self, pool: &ThreadPool) -> Vec<Packets> {
+        self.change();
+        let sent = pool.install(|| self.room.tick());
+        for (guest, packets) in sent.iter().enumerate() {
+            let arriving: Vec<_> = packets.iter().filter(|_| !self.rng.chance(0.2)).cloned().collect();
+            self.room.deliver(guest, &arriving);
+            let replies = self.room.replies(guest);
+            let arriving: Vec<_> = replies.into_iter().filter(|_| !self.rng.chance(0.2)).collect();
+            self.room.hear(guest, &arriving);
+        }
+        sent
+    }
+
+    /// Checks that each client has the values of the objects that it sees, once all has arrived.
+    fn check(&mut self, pool: &ThreadPool) {
+        self.room.guests.iter().for_each(|guest| self.room.server.resume(guest.id));
+        pool.install(|| self.room.settle());
+        for guest in &self.room.guests {
+            for clock in &self.clocks {
+                assert_eq!(guest.client.get(*clock), Some(&self.room.server[*clock]));
+            }
+            for (one, have) in guest.client.objects::<Crate>() {
+                let is_weight_same =
+                    self.room.server.get(one).is_none_or(|there| there.weight == have.weight);
+                assert!(is_weight_same, "a client lacks a change");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_packets_are_the_same_for_any_number_of_threads() {
+    let pools = [1, 2, 8].map(pool);
+    for seed in 0..3 {
+        let mut harbours = pools.each_ref().map(|_| Harbour::new(seed));
+        let mut bytes = 0;
+        for tick in 0..60 {
+            let sent: Vec<_> =
+                harbours.iter_mut().zip(&pools).map(|(harbour, pool)| harbour.tick(pool)).collect();
+            bytes += sent[0].iter().flatten().map(Vec::len).sum::<usize>();
+            for (other, pool) in sent[1..].iter().zip(&pools[1..]) {
+                assert!(
+                    *other == sent[0],
+                    "seed {seed}, tick {tick}, {} threads",
+                    pool.current_num_threads()
+                );
+            }
+        }
+        assert!(bytes > 200_000, "only {bytes} bytes were compared");
+        harbours.iter_mut().zip(&pools).for_each(|(harbour, pool)| harbour.check(pool));
+    }
+}
+
+#[test]
+fn connections_end_in_the_order_of_their_numbers() {
+    let pool = pool(4);
+    let config = ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() };
+    let (mut room, clock) = Room::furnished(config, register, GUESTS, |server| {
+        server.register::<Crate>();
+        server.spawn(Clock::default())
+    });
+    while room.server.poll_event().is_some() {}
+    let mut ended = Vec::new();
+    for time in 0..500 {
+        room.server[clock].time = time;
+        pool.install(|| room.tick());
+        ended.extend(std::iter::from_fn(|| room.server.poll_event()).filter_map(|event| match event {
+            ServerEvent::Disconnected(id, _) => Some(id),
+            _ => None,
+        }));
+    }
+    let expected: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    assert_eq!(ended, expected);
+}
