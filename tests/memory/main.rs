@@ -1,4 +1,5 @@
-//! How much memory connections, lists of changes and half-open connections take.
+//! How much memory objects, connections, lists of changes and half-open connections take, and that steady
+//! ticks allocate none.
 //!
 //! *Invariant:* an allocator counts the bytes of each thread, and each test runs on a thread of its own.
 
@@ -12,6 +13,7 @@ mod support;
 mod connections;
 mod half_open;
 mod long_lists;
+mod steady;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;

@@ -1,5 +1,5 @@
-//! An allocator that counts for each thread how many bytes it holds, how many it held at most, and how many
-//! it was given in all.
+//! An allocator that counts for each thread how many bytes it holds, how many it held at most, how many it was
+//! given in all, and how often.
 //!
 //! *Invariant:* the system's allocator provides the memory; this one only counts.
 #![allow(dead_code, reason = "each binary uses a part")]
@@ -11,6 +11,7 @@ thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
     static GIVEN: Cell<isize> = const { Cell::new(0) };
+    static TIMES: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Counts the bytes that the thread holds.
@@ -25,6 +26,7 @@ fn count(bytes: isize) {
     if let Ok(held) = held {
         MOST.try_with(|most| most.set(most.get().max(held))).ok();
         GIVEN.try_with(|given| given.set(given.get() + bytes.max(0))).ok();
+        TIMES.try_with(|times| times.set(times.get() + usize::from(bytes > 0))).ok();
     }
 }
 
@@ -70,6 +72,13 @@ pub(crate) fn measure_given<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, (GIVEN.with(Cell::get) - before) as usize)
 }
 
+/// Returns the result of `work`, and how often this thread allocated memory, or more of it, during `work`.
+pub(crate) fn measure_times<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = TIMES.with(Cell::get);
+    let result = work();
+    (result, TIMES.with(Cell::get) - before)
+}
+
 #[test]
 fn the_memory_held_at_a_time_is_counted() {
     let (_, most) = measure(|| {
@@ -83,4 +92,6 @@ fn the_memory_held_at_a_time_is_counted() {
         vec![0_u8; 700]
     });
     assert_eq!(given, 1_700);
+    let (_, times) = measure_times(|| drop((vec![0_u8; 1_000], Vec::<u8>::new(), Box::new(7))));
+    assert_eq!(times, 2);
 }

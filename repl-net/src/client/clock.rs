@@ -159,8 +159,10 @@ impl Estimate {
         if !(secs_per_tick.is_finite() && secs_per_tick > 0.0) {
             return None;
         }
-        let mut leads: Vec<f64> = points().map(|(ticks, secs)| secs - ticks * secs_per_tick).collect();
-        leads.sort_by(f64::total_cmp);
+        let mut leads = [0.0; *WINDOW.end()];
+        let leads = leads.get_mut(..arrivals.len())?;
+        leads.iter_mut().zip(points()).for_each(|(lead, (ticks, secs))| *lead = secs - ticks * secs_per_tick);
+        leads.sort_unstable_by(f64::total_cmp);
         let lead_secs = leads.last().copied()?;
         let late = ((1.0 - SHARE_IN_TIME) * count) as usize;
         let jitter_secs = (lead_secs - leads.get(late).copied()?).max(0.0);

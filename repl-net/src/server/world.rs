@@ -50,6 +50,8 @@ pub(crate) struct World {
     /// The objects that may have changed, while they are compared. The queue is empty between two calls of
     /// `compare`.
     queue: Vec<u32>,
+    /// The greatest number of objects that were in the queue in a tick of this round.
+    most_queued: usize,
     /// For each class, whether every object of the class may have changed.
     polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
@@ -506,7 +508,7 @@ impl World {
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
             self.changes.end_round();
-            self.queue = Vec::new();
+            self.queue.shrink_to(std::mem::take(&mut self.most_queued));
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
         std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
@@ -534,6 +536,7 @@ impl World {
         let mut queue = std::mem::take(&mut self.queue);
         self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
         self.dirty.clear();
+        self.most_queued = self.most_queued.max(queue.len());
         let mut slots = &queue[..];
         while let Some(&first) = slots.first() {
             let class = self.objects[first as usize].class;

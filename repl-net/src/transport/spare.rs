@@ -33,6 +33,8 @@ pub(crate) struct Spare<T> {
     /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
     /// many values were not needed in this round.
     idle: usize,
+    /// The greatest number of values that the pool had at any time in this round.
+    most: usize,
 }
 
 impl<T: Default + Holds> Spare<T> {
@@ -53,6 +55,7 @@ impl<T: Default + Holds> Spare<T> {
     pub(crate) fn put(&mut self, used: T) {
         self.held_bytes += used.held_bytes();
         self.kept.push(used);
+        self.most = self.most.max(self.kept.len());
     }
 
     /// Returns how many bytes the values in the pool take. Costs O(1).
@@ -70,8 +73,10 @@ impl<T: Default + Holds> Spare<T> {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
         self.idle = self.kept.len();
-        if self.kept.capacity() > LEAST_CAPACITY.max(4 * self.kept.len()) {
-            self.kept.shrink_to(2 * self.kept.len());
+        // Between two ticks most values may be in use, so the list keeps room for as many as it had.
+        let most = std::mem::replace(&mut self.most, self.kept.len());
+        if self.kept.capacity() > LEAST_CAPACITY.max(4 * most) {
+            self.kept.shrink_to(2 * most);
         }
     }
 }
@@ -117,6 +122,10 @@ mod tests {
             spare.end_round();
             assert_eq!(spare.kept.len(), 7);
         }
+        let taken: Vec<_> = (0..7).map(|_| spare.take()).collect();
+        spare.end_round();
+        assert!(spare.kept.capacity() >= 7, "they come back");
+        drop(taken);
         spare.end_round();
         assert_eq!((spare.kept.len(), spare.kept.capacity()), (0, 0));
         assert_eq!(spare.take(), 0);
