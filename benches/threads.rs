@@ -2,8 +2,6 @@
 //!
 //! *Invariant:* all candidates write the same values and send the same bytes.
 
-#[path = "support/bits.rs"]
-mod bits;
 #[path = "support/config.rs"]
 mod config;
 #[path = "support/player.rs"]
@@ -11,9 +9,8 @@ mod player;
 #[path = "support/ratios.rs"]
 mod ratios;
 #[path = "support/served.rs"]
+#[expect(dead_code, reason = "no client joins here")]
 mod served;
-#[path = "support/wire.rs"]
-mod wire;
 #[path = "support/workload.rs"]
 mod workload;
 

@@ -39,6 +39,7 @@ impl Workload {
     ];
 
     /// Returns how many players a tick changes.
+    #[allow(dead_code, reason = "each bench uses a part")]
     pub(crate) fn changed(&self) -> u32 {
         match self.change {
             Change::Nothing => 0,
