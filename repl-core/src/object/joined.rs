@@ -40,6 +40,12 @@ impl JoinedLeaves<'_> {
     /// properties of another object. Leaves are counted from zero.
     #[inline]
     pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
+        if self.joined.leaves == 1 {
+            if word_of(self.memory) != word_of(other.memory) {
+                found(0);
+            }
+            return;
+        }
         let (mut ours, mut theirs) = (self.memory, other.memory);
         let leaves = self.entries.iter().take(self.joined.leaves.into());
         let offsets = leaves.map(|entry| entry.offset);
@@ -63,12 +69,21 @@ impl JoinedLeaves<'_> {
     #[inline]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         let (words, rest) = self.memory.as_chunks::<8>();
-        if self.joined.form == Form::Flags {
-            words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
-            writer.write_bits(gather(word_of(rest)), rest.len() as u32);
-        } else {
-            writer.write_words(words);
-            writer.write_bits(word_of(rest), (rest.len() as u32).saturating_mul(8));
+        let bits = (rest.len() as u32).saturating_mul(8);
+        match self.joined.form {
+            Form::Number if words.is_empty() => writer.write_bits(word_of(rest), bits),
+            Form::Number => {
+                writer.write_words(words);
+                writer.write_bits(word_of(rest), bits);
+            }
+            Form::Flags => {
+                words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
+                writer.write_bits(gather(word_of(rest)), rest.len() as u32);
+            }
+            Form::Signed => match words.first() {
+                Some(word) => writer.write_bits(u64::from_le_bytes(*word) ^ self.joined.flip(), 64),
+                None => writer.write_bits(word_of(rest) ^ self.joined.flip(), bits),
+            },
         }
     }
 }
@@ -86,6 +101,11 @@ impl JoinedLeavesMut<'_> {
     #[inline]
     pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
         assert_eq!(self.joined, from.joined, "leaves of different properties");
+        if from.memory.len() < 8 {
+            // SAFETY: the leaves have so many bytes, which are values of leaves of the same types.
+            unsafe { store(word_of(from.memory), self.first, from.memory.len()) };
+            return;
+        }
         // SAFETY: both pointers point to the same number of bytes of leaves of the same types. They point to
         // different objects, because these leaves are borrowed mutably.
         unsafe { std::ptr::copy_nonoverlapping(from.memory.as_ptr(), self.first, from.memory.len()) };

@@ -124,11 +124,11 @@ impl<'a> Level<'a> {
     }
 
     /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if this is less than two leaves, because the codec of one leaf costs less.
+    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
         let entries = entries_from(self.table, handle, max);
-        let joined = Program::joined(entries).filter(|joined| joined.leaves > 1)?;
+        let joined = Program::joined(entries)?;
         // SAFETY: the table belongs to the type at `base`, so the offset lies inside that value.
         let first = unsafe { self.base.add(entries.first()?.offset as usize) };
         // SAFETY: the program joins leaves of this value that lie without gaps and have no padding. The value
