@@ -40,6 +40,8 @@ use workload::{Change, Workload};
 
 /// How many connections a server has.
 const CONNECTIONS: [usize; 4] = [1, 8, 32, 128];
+/// With how many players an idle tick costs the same as with a hundredth of them.
+const MANY_PLAYERS: u32 = 1_000_000;
 /// How many players a new client receives.
 const JOINED_PLAYERS: u32 = 10_000;
 
@@ -308,6 +310,16 @@ fn print_ratios() {
         repl.candidate.check();
         scan.candidate.check();
     }
+    let mut idle = [MANY_PLAYERS, MANY_PLAYERS / 100]
+        .map(|players| Running::<Repl<false>>::new(Workload { players, ..Workload::ALL[0] }, 1));
+    let [many, few] = &mut idle;
+    ratios::report(
+        "w1_idle by players x 1",
+        &mut [
+            Side::new("1,000,000", None, &mut |count| many.ticks(count)),
+            Side::new("10,000", None, &mut |count| few.ticks(count)),
+        ],
+    );
     let (mut repl, mut anew) = (Joining::new(JOINED_PLAYERS), Joining::new(JOINED_PLAYERS));
     let (mut hand, mut floor) = (JoiningByHand::new(), JoiningByHand::new());
     let (repl_bytes, hand_bytes, floor_bytes) = (repl.join().1, hand.hand(), floor.floor());

@@ -33,10 +33,16 @@ impl<'a> Side<'a> {
 
 /// Runs all sides in turns and prints one line: the median time of each, and the first side's time divided by
 /// each other's.
+#[allow(dead_code, reason = "each bench uses a part")]
 pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
+    report_rounds(ROUNDS, work, sides);
+}
+
+/// Does the same as [`report`], in a number of rounds of its own.
+pub(crate) fn report_rounds(rounds: usize, work: &str, sides: &mut [Side<'_>]) {
     let turns: Vec<u64> = sides.iter_mut().map(|side| turns_of(side.run)).collect();
-    let mut times = vec![Vec::with_capacity(ROUNDS); sides.len()];
-    for _ in 0..ROUNDS {
+    let mut times = vec![Vec::with_capacity(rounds); sides.len()];
+    for _ in 0..rounds {
         for ((side, turns), times) in sides.iter_mut().zip(&turns).zip(&mut times) {
             times.push((side.run)(*turns).as_secs_f64() / *turns as f64);
         }

@@ -20,6 +20,9 @@ const TICK: Duration = Duration::from_millis(16);
 /// The timeout is longer than any measurement, so an idle world sends no keep-alive packets.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
+/// The limit of objects of the server and of the client.
+const MOST_OBJECTS: usize = 1 << 20;
+
 /// The packets of a tick, one after another in one buffer.
 #[derive(Default)]
 struct Packets {
@@ -73,7 +76,8 @@ impl Served {
     /// # Panics
     /// Panics if the clients do not receive the players.
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
-        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
+        let mut server =
+            Server::new(ServerConfig { timeout: FOREVER, max_objects: MOST_OBJECTS, ..at_once() });
         let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
         let client = new_client(FOREVER);
@@ -290,7 +294,8 @@ impl Joining {
 
 /// Returns a new client. Every client has the same session, so one client's packets can replace another's.
 fn new_client(timeout: Duration) -> Client {
-    let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
+    let mut client =
+        Client::new(ClientConfig { timeout, max_objects: MOST_OBJECTS, ..ClientConfig::default() }, 1);
     client.register::<Player>();
     client
 }
