@@ -299,8 +299,8 @@
 //!
 //! # What this crate does not do
 //!
-//! - The crate opens no socket and starts no thread, except with the feature `rayon`. It does not encrypt or authenticate: the checksum of a
-//!   packet detects damage, not forgery.
+//! - The crate opens no socket. It uses threads only with the feature `rayon`. It does not encrypt or
+//!   authenticate: the checksum of a packet detects damage, not forgery.
 //! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
 //!   computes values between two ticks.
 //! - A budget is spent in whole packets: a client whose budget for a tick is less than a packet has ticks in

@@ -1,5 +1,5 @@
-//! An allocator that counts for each thread how many bytes it holds, how many it held at most, how many it was
-//! given in all, and how often.
+//! An allocator that counts for each thread: the bytes that the thread holds, the most that it has held, the
+//! bytes of all allocations, and the number of allocations.
 //!
 //! *Invariant:* the system's allocator provides the memory; this one only counts.
 #![allow(dead_code, reason = "each binary uses a part")]

@@ -283,7 +283,7 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 }
 
-/// Updates the entry of a shadow that has the key `key`, and calls `visit` if `live` or the shadow has such an
+/// Updates the entry of a shadow that has the key `key`. Calls `visit` if `live` or the shadow has such an
 /// entry. Another call with the same key does no harm.
 fn follow_entry<M: Map>(
     shadow: &mut M,

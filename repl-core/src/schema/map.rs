@@ -10,13 +10,14 @@ use std::hash::Hash;
 use crate::schema::property::Property;
 
 /// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
-/// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap` also
-/// `IndexMap` and `IndexSet`.
+/// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap`
+/// also `IndexMap` and `IndexSet`.
 ///
 /// A `ReplicatedMap` records which entries were written to, so a comparison costs O(entries written to). The
 /// other maps and the sets do not record this, so a comparison costs O(entries). An update sends the keys of
-/// the entries that were removed, the entries that are new, and the changed properties of the other entries. The attribute `max_len` of the field limits the number of entries. All other attributes of the
-/// field apply to the values of the map. The order of an `IndexMap` is not replicated.
+/// the entries that were removed, the entries that are new, and the changed properties of the other entries.
+/// The attribute `max_len` of the field limits the number of entries. All other attributes of the field apply
+/// to the values of the map. The order of an `IndexMap` is not replicated.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same wire form, because clients would otherwise lose entries. Key types that break this rule are names

@@ -1,5 +1,5 @@
-//! The positions in the input that validation stores for the apply pass: the start and end of each update, and the
-//! end of each key and each value that user code reads.
+//! The positions in the input that validation stores for the apply pass: where each update begins and ends,
+//! and where each key and each value ends that user code reads.
 //!
 //! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. Because of the stored
 //! positions, the apply pass knows where to continue, even if user code reads a value differently the second

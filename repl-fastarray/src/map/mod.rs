@@ -43,9 +43,9 @@ use notes::Notes;
 /// assert_eq!((stock.len(), stock["axe"], stock["torch"], stock["oil"]), (3, 3, 29, 5));
 /// ```
 ///
-/// On the wire and in layouts, the map is a `HashMap<K, V>`: the one can replace the other in a field without
-/// a change for the other side, and all that the trait [`Map`](repl_core::Map) says of keys, values, callbacks
-/// and limits holds for both. As it is compared by what was recorded, a value that has no form on the wire is
+/// On the wire and in layouts, the map is a `HashMap<K, V>`. In a field, the one can replace the other, and
+/// the other side does not notice. The rules of the trait [`Map`](repl_core::Map) for keys, values, callbacks
+/// and limits hold for both. Only recorded entries are compared. So a value without a form on the wire is
 /// reported when its entry is written to, and not in every tick.
 ///
 /// # Ways to write

@@ -40,8 +40,8 @@ pub(crate) struct ItemLog {
     /// The first of the new ids, if the items get new ids when the array is renumbered. `first` is zero if
     /// the items keep their ids.
     first: AtomicU32,
-    /// How far an item may be from the position that is recorded for it in `changes`. `drift` is `u32::MAX` if
-    /// items may be anywhere.
+    /// How far an item may be from the position that is recorded for it in `changes`. The number is
+    /// `u32::MAX` if items may be anywhere.
     drift: u32,
 }
 

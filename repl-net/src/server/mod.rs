@@ -122,7 +122,6 @@ pub struct Server {
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     passes: Passes,
-    /// Peers are boxed, because a map takes up to twice the memory of its values.
     connections: Peers,
     /// The number of the next connection.
     next_connection: u32,

@@ -4,7 +4,7 @@
 //! passes, in the order of the slots. So the packets do not depend on the order of the passes, nor on the
 //! threads that run them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::broadcast::Broadcast;
@@ -20,7 +20,7 @@ use crate::session::disconnect::DisconnectReason;
 
 /// The number of connections whose passes one thread runs before it looks for more work.
 #[cfg(feature = "rayon")]
-const SHARE: usize = 8;
+const BATCH: usize = 8;
 
 /// The connections that end in a tick, each with the reason.
 pub(super) type Ends = Vec<(ConnectionId, DisconnectReason)>;
@@ -48,16 +48,16 @@ impl Passes {
     /// enough to send. Returns the connections that end, in the order of `peers`.
     pub(super) fn run(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
         #[cfg(feature = "rayon")]
-        if peers.len() > SHARE && inputs.preload() != Preload::Nothing && rayon::current_num_threads() > 1 {
+        if peers.len() > BATCH && inputs.preload() != Preload::Nothing && rayon::current_num_threads() > 1 {
             use rayon::prelude::*;
-            let shares = peers.par_chunks_mut(SHARE);
-            return shares.flat_map_iter(|share| self.run_share(share, inputs)).collect();
+            let batches = peers.par_chunks_mut(BATCH);
+            return batches.flat_map_iter(|batch| self.run_batch(batch, inputs)).collect();
         }
-        self.run_share(peers, inputs)
+        self.run_batch(peers, inputs)
     }
 
     /// Runs the passes of some connections, one after the other.
-    fn run_share(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
+    fn run_batch(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
         let PassInputs { world, broadcast, classes, config, served, now } = inputs;
         let mut scratch = self.lock().pop().unwrap_or_default();
         let mut ends = Vec::new();
@@ -81,7 +81,7 @@ impl Passes {
         ends
     }
 
-    /// Frees what the passes of this tick no longer need of the objects.
+    /// Frees what the connections no longer need of objects since the passes of this tick.
     pub(super) fn free_unneeded(&mut self, world: &mut World) {
         let scratches = self.scratches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some((first, others)) = scratches.split_first_mut() else { return };
@@ -91,7 +91,7 @@ impl Passes {
         unneeded.drain(..).for_each(|(slot, what)| world.free(slot, what));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PassScratch>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<PassScratch>> {
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

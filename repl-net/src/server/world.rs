@@ -468,7 +468,8 @@ impl World {
         self.free_if_unheld(slot);
     }
 
-    /// Frees what the last connection that needed it no longer needs.
+    /// Records that a connection no longer needs a part of an object. Frees the part if no other connection
+    /// needs it.
     pub(crate) fn free(&mut self, slot: u32, what: Unneeded) {
         let object = &mut self.objects[slot as usize];
         match what {

@@ -66,8 +66,8 @@ pub(crate) enum Delivery {
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) delivery: Delivery,
-    /// Whether the ack of the packet shows more than that the packet has arrived.
-    is_news: bool,
+    /// Whether something waits for the ack of the packet: an object, a message or new elements.
+    is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
     /// About how many bytes of memory the record took when the packet was sent.
@@ -126,10 +126,9 @@ impl Contents {
             + self.messages.capacity() * size_of::<SentMessage>()
     }
 
-    /// Returns whether the ack of a packet with these contents shows more than that the packet has arrived.
-    /// The ack of shared updates alone does not, because of these only new elements of collections are stored
-    /// until they arrive.
-    fn are_news(&self) -> bool {
+    /// Returns whether something waits for the ack of a packet with these contents. Nothing waits for the ack
+    /// of shared updates without new elements of collections.
+    fn are_awaited(&self) -> bool {
         let is_of_objects = !self.sent.is_empty() || !self.opened.is_empty() || !self.closed.is_empty();
         is_of_objects
             || !self.messages.is_empty()
@@ -270,7 +269,7 @@ impl InFlight {
     pub(crate) fn push(&mut self, mut record: Box<Record>) {
         self.bytes += record.bytes;
         record.held_bytes = size_of::<Record>() + record.contents.content_bytes();
-        record.is_news = record.contents.are_news();
+        record.is_awaited = record.contents.are_awaited();
         self.held_bytes += record.held_bytes;
         if record.elicits_ack() {
             self.unresolved += 1;
@@ -286,9 +285,9 @@ impl InFlight {
         usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
     }
 
-    /// Returns whether the ack of a packet shows more than that the packet has arrived.
-    pub(crate) fn is_news(&self, sequence: Sequence) -> bool {
-        self.at(sequence).and_then(|at| self.records.get(at)).is_some_and(|record| record.is_news)
+    /// Returns whether something waits for the ack of a packet: an object, a message or new elements.
+    pub(crate) fn is_awaited(&self, sequence: Sequence) -> bool {
+        self.at(sequence).and_then(|at| self.records.get(at)).is_some_and(|record| record.is_awaited)
     }
 
     /// Takes the contents out of the record of a packet, so that the caller can process them.

@@ -28,6 +28,13 @@ pub(crate) struct PassContext<'a> {
     pub(crate) keep_alive: Duration,
 }
 
+impl PassContext<'_> {
+    /// Frees parts of an object that the connection no longer needs, after the passes of all connections.
+    pub(super) fn free_later(&mut self, slot: u32, unneeded: impl IntoIterator<Item = Unneeded>) {
+        self.scratch.unneeded.extend(unneeded.into_iter().map(|part| (slot, part)));
+    }
+}
+
 /// Memory that all connections reuse in every tick.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {

@@ -117,7 +117,8 @@ impl Connection {
         }
     }
 
-    /// Preloads what a packet with acks reads and writes, without what lists lead to.
+    /// Preloads what the server reads and writes when a packet with acks arrives. Does not follow pointers to
+    /// the heap.
     #[inline]
     pub(crate) fn preload_packet(&self) {
         preload(&self.first);

@@ -112,8 +112,8 @@ impl Connection {
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
         // segments. The order of pending spawns and other private changes alternates, so that neither of the
-        // two waits forever. With a budget, ticks in which nothing was sent do not count, because a small budget
-        // may allow a packet only in every second tick.
+        // two waits forever. With a budget, ticks in which nothing was sent do not count, because a small
+        // budget may allow a packet only in every second tick.
         let is_limited = self.outbox.is_limited();
         let waited = is_limited || self.is_short();
         if waited {
@@ -494,7 +494,7 @@ impl Connection {
         let position =
             self.objects.opening_sent(slot, sequence, bits, OpeningRest { later, owed, has_items });
         let unneeded = Self::catch_up(context.world, slot, position, None);
-        context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
+        context.free_later(slot, unneeded);
         self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
         if !self.has_blob(slot) {
             self.objects.proxy_sent(slot, sequence);
@@ -540,7 +540,7 @@ impl Connection {
         }
         let mut changed = Changelist::new();
         let unneeded = Self::catch_up(world, slot, position, Some(&mut changed));
-        context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
+        context.free_later(slot, unneeded);
         if position.is_none()
             && let Some(list) = world.changes.list(slot)
         {

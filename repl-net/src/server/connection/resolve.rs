@@ -71,10 +71,9 @@ impl Connection {
         }
     }
 
-    /// Records that a packet has arrived. Costs O(1) if that changes nothing but how the link does, and
-    /// otherwise O(contents).
+    /// Records that a packet has arrived. Costs O(1) if nothing waits for its ack, and otherwise O(contents).
     fn arrived(&mut self, world: &mut World, sequence: Sequence) {
-        if !self.outbox.in_flight.is_news(sequence) {
+        if !self.outbox.in_flight.is_awaited(sequence) {
             return;
         }
         let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { return };

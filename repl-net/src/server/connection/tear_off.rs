@@ -21,7 +21,7 @@ impl Connection {
         for slot in self.objects.arrived_tear_offs(context.world, floor, next) {
             if let Some(closed) = self.objects.finish_tear_off(slot, next) {
                 let unneeded = self.stop_sending(context.world, slot, closed);
-                context.scratch.unneeded.extend(unneeded.map(|what| (slot, what)));
+                context.free_later(slot, unneeded);
             }
         }
     }

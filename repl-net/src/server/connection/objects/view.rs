@@ -233,8 +233,8 @@ impl View {
 
     /// Returns whether the connection can take the shared data of an object, according to the current
     /// conditions, settings and place of the object: it has the default view of the object, and all clients
-    /// see the object, or its cell is in sight.
-    /// The argument `ring` is what [`ring_of`](Self::ring_of) returns.
+    /// see the object, or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
+    /// returns.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let object = &world.objects[slot as usize];
         let conditions = world.conditions(slot);
