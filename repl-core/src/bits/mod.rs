@@ -36,21 +36,20 @@ const fn mask(bits: u32) -> u64 {
 /// Returns the 64 bits that begin at bit `at` of `bytes`. Bits past the end of `bytes` count as zero.
 #[inline]
 fn load(bytes: &[u8], at: usize) -> u64 {
-    let rest = bytes.get(at / 8..).unwrap_or_default();
-    let shift = (at % 8) as u32;
-    match rest.split_first_chunk::<8>() {
-        Some((low, &[high, ..])) => {
+    let (first, shift) = (at / 8, (at % 8) as u32);
+    match bytes.get(first..first.wrapping_add(9)).and_then(<[u8]>::split_first_chunk::<8>) {
+        Some((low, &[high])) => {
             // Shifts twice, because one shift by 64 would overflow when `shift` is 0.
             u64::from_le_bytes(*low) >> shift | u64::from(high) << 1 << (63 - shift)
         }
-        _ => load_tail(bytes, rest, shift),
+        _ => load_tail(bytes, first, shift),
     }
 }
 
-/// Returns 64 bits like [`load`], for the case that at most eight bytes are left. `rest` has the bytes from
-/// there to the end.
-#[inline]
-fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
+/// Returns 64 bits like [`load`], for the case that at most eight bytes are left from the byte `first` on.
+#[cold]
+fn load_tail(bytes: &[u8], first: usize, shift: u32) -> u64 {
+    let rest = bytes.get(first..).unwrap_or_default();
     let missing = 8_usize.saturating_sub(rest.len()) as u32;
     let word = match bytes.last_chunk::<8>() {
         Some(last) => u64::from_le_bytes(*last).checked_shr(missing.wrapping_mul(8)).unwrap_or(0),

@@ -60,6 +60,13 @@ impl<'a> BitSlice<'a> {
         (self.bytes, self.start)
     }
 
+    /// Returns the 64 bits from bit `at` of the slice on, with the bits that follow the slice in its bytes. Bits
+    /// past the end of the bytes are zero.
+    #[inline]
+    pub(crate) fn window(&self, at: usize) -> u64 {
+        load(self.bytes, self.start.wrapping_add(at))
+    }
+
     /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past the end
     /// of the slice are zero.
     #[inline]

@@ -14,7 +14,7 @@ use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
-use crate::schema::program::Collected;
+use crate::schema::program::{Collected, Program};
 use crate::schema::replicated::Replicated;
 use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
@@ -101,8 +101,10 @@ impl<T: Replicated> Class<T> {
     pub fn apply_direct(&self, object: &mut T, handles: &HandleSet, reader: &mut BitReader<'_>) {
         let mut level = self.level_mut(object);
         for (first, count) in handles.stretches() {
-            let read = level.read_direct(first, first.saturating_add(count), reader);
-            debug_assert_eq!(read, Ok(()), "an update without direct bits");
+            let (direct, bits) = Program::direct(self.program.own_table(), first, count);
+            let taken = reader.take(bits as usize);
+            debug_assert!(direct == count && taken.is_ok(), "an update without direct bits");
+            level.read_direct(first, direct, taken.unwrap_or_default());
         }
     }
 
@@ -121,12 +123,35 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError> {
-        let start = reader.position();
-        let initial = object.is_none().then(T::initial);
-        let mut target = Validation(object.or(initial.as_ref()).map(|object| self.level(object)));
+        match object {
+            Some(object) => self.validate_each(object, 1, handles, reader, references, checked),
+            None => self.validate_each(&T::initial(), 1, handles, reader, references, checked),
+        }
+    }
+
+    /// Does the same as [`validate`](Self::validate) for as many updates as there are `objects`, all of which
+    /// equal `object`. Their updates follow one another.
+    ///
+    /// # Errors
+    /// As for [`validate`](Self::validate).
+    pub fn validate_each(
+        &self,
+        object: &T,
+        objects: u32,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), DecodeError> {
+        let mut target = Validation(Some(self.level(object)));
         let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
-        let result = walk.object(&mut target, handles);
+        let result = (0..objects).try_for_each(|_| {
+            let start = walk.reader.position();
+            walk.object(&mut target, handles)?;
+            walk.pass.0.update(start..walk.reader.position());
+            Ok(())
+        });
         // Forget the objects to which an invalid value refers, so that they are not recorded for the next
         // value.
         walk.references.take_mentioned();
@@ -134,9 +159,7 @@ impl<T: Replicated> Class<T> {
             let layout = self.program.layout();
             let property = display::path(layout, walk.path.steps());
             DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
-        })?;
-        checked.update(start..reader.position());
-        Ok(())
+        })
     }
 
     /// Reads the values of `handles` into `object`, and reports them to `observer`. If a hand-written

@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use crate::bits::{BitReader, BitWriter, ReadError};
+use crate::bits::{BitSlice, BitWriter};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
@@ -102,8 +102,8 @@ impl JoinedLeavesMut<'_> {
     pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
         assert_eq!(self.joined, from.joined, "leaves of different properties");
         if from.memory.len() < 8 {
-            // SAFETY: the leaves have so many bytes, which are values of leaves of the same types.
-            unsafe { store(word_of(from.memory), self.first, from.memory.len()) };
+            // SAFETY: the stored bytes are values of leaves of the same types.
+            store(word_of(from.memory), unsafe { self.bytes_mut() });
             return;
         }
         // SAFETY: both pointers point to the same number of bytes of leaves of the same types. They point to
@@ -111,75 +111,74 @@ impl JoinedLeavesMut<'_> {
         unsafe { std::ptr::copy_nonoverlapping(from.memory.as_ptr(), self.first, from.memory.len()) };
     }
 
-    /// Reads the values of all leaves. If reading returns an error, some of the leaves may have new values.
+    /// Reads the values of all leaves from the bits that begin at bit `at` of `bits`. Returns the bit after
+    /// them.
     #[inline(always)]
-    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    pub(crate) fn read(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
+        let mut at = at;
         match self.joined.form {
-            // SAFETY: all bits are values of numbers.
-            Form::Number => unsafe { self.read_words(|bytes| reader.read_bits(bytes.wrapping_mul(8))) },
-            // SAFETY: `scatter` returns only bytes of 0 and 1, which are the values of `bool`s.
-            Form::Flags => unsafe { self.read_words(|bytes| reader.read_bits(bytes).map(scatter)) },
+            Form::Number => {
+                // SAFETY: all bits are values of numbers.
+                let (words, rest) = unsafe { self.bytes_mut() }.as_chunks_mut::<8>();
+                for word in words {
+                    *word = bits.window(at).to_le_bytes();
+                    at = at.wrapping_add(64);
+                }
+                if !rest.is_empty() {
+                    store(bits.window(at), rest);
+                }
+                at.wrapping_add(rest.len().wrapping_mul(8))
+            }
+            Form::Flags => {
+                // SAFETY: `scatter` returns only bytes of 0 and 1, which are the values of `bool`s.
+                for chunk in unsafe { self.bytes_mut() }.chunks_mut(8) {
+                    store(scatter(bits.window(at) & 0xff), chunk);
+                    at = at.wrapping_add(chunk.len());
+                }
+                at
+            }
             Form::Signed => {
                 let flip = self.joined.flip();
-                let read = |bytes: u32| Ok(reader.read_bits(bytes.wrapping_mul(8))? ^ flip);
                 // SAFETY: all bits are values of a number.
-                unsafe { self.read_words(read) }
+                let bytes = unsafe { self.bytes_mut() };
+                store(bits.window(at) ^ flip, bytes);
+                at.wrapping_add(bytes.len().wrapping_mul(8))
             }
         }
     }
 
-    /// Stores the words that `read` returns for the given numbers of bytes, which are at most 8.
+    /// Returns the bytes of all leaves.
     ///
     /// # Safety
-    /// `read` returns only bytes that are values of the leaves.
+    /// The caller stores only bytes that are values of the leaves.
     #[inline(always)]
-    unsafe fn read_words(
-        &mut self,
-        mut read: impl FnMut(u32) -> Result<u64, ReadError>,
-    ) -> Result<(), ReadError> {
-        let (mut to, mut left) = (self.first, usize::from(self.joined.bytes));
-        while left >= 8 {
-            let word = read(8)?;
-            // SAFETY: 8 bytes of the leaves are left.
-            unsafe { store(word, to, 8) };
-            // SAFETY: as for the previous `unsafe` block.
-            (to, left) = (unsafe { to.add(8) }, left.wrapping_sub(8));
-        }
-        if left > 0 {
-            let word = read(left as u32)?;
-            // SAFETY: `left` bytes of the leaves are left.
-            unsafe { store(word, to, left) };
-        }
-        Ok(())
+    unsafe fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: `first` points to the joined leaves, which are initialised and borrowed mutably as long as
+        // `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.joined.bytes.into()) }
     }
 }
 
-/// Stores the lowest `len` bytes of a word, lowest byte first.
-///
-/// # Safety
-/// `to` is valid for writes of `len` bytes. `len` is at most 8.
-#[inline]
-unsafe fn store(word: u64, to: *mut u8, len: usize) {
-    let (mut to, mut word) = (to, word);
-    if len == 8 {
-        // SAFETY: the caller guarantees this.
-        return unsafe { to.cast::<[u8; 8]>().write_unaligned(word.to_le_bytes()) };
+/// Stores the lowest bytes of a word in up to 8 bytes, lowest byte first.
+#[inline(always)]
+fn store(word: u64, to: &mut [u8]) {
+    // Two stores that overlap take less time than one store for each byte.
+    let last = word >> (8_u32.saturating_mul((to.len() as u32).saturating_sub(4)) & 63);
+    if let Some(bytes) = to.first_chunk_mut::<4>() {
+        *bytes = (word as u32).to_le_bytes();
+        if let Some(bytes) = to.last_chunk_mut::<4>() {
+            *bytes = (last as u32).to_le_bytes();
+        }
+        return;
     }
-    if len & 4 != 0 {
-        // SAFETY: four bytes are left, by the caller.
-        unsafe { to.cast::<[u8; 4]>().write_unaligned((word as u32).to_le_bytes()) };
-        // SAFETY: as for the previous `unsafe` block.
-        (to, word) = (unsafe { to.add(4) }, word >> 32);
+    let mut rest = word;
+    let (pairs, single) = to.as_chunks_mut::<2>();
+    for pair in pairs {
+        *pair = (rest as u16).to_le_bytes();
+        rest >>= 16;
     }
-    if len & 2 != 0 {
-        // SAFETY: two bytes are left, by the caller.
-        unsafe { to.cast::<[u8; 2]>().write_unaligned((word as u16).to_le_bytes()) };
-        // SAFETY: as for the previous `unsafe` block.
-        (to, word) = (unsafe { to.add(2) }, word >> 16);
-    }
-    if len & 1 != 0 {
-        // SAFETY: one byte is left, by the caller.
-        unsafe { to.write(word as u8) };
+    for byte in single {
+        *byte = rest as u8;
     }
 }
 
@@ -227,9 +226,8 @@ mod tests {
             expected[..len].copy_from_slice(&bytes[..len]);
             assert_eq!(word_of(&bytes[..len]), u64::from_le_bytes(expected));
             let mut stored = [0; 8];
-            // SAFETY: `stored` has 8 bytes.
-            unsafe { store(u64::MAX, stored.as_mut_ptr(), len) };
-            assert_eq!(stored.iter().filter(|byte| **byte == 0xff).count(), len);
+            store(u64::from_le_bytes(bytes), &mut stored[..len]);
+            assert_eq!(stored, expected);
         }
     }
 

@@ -511,11 +511,12 @@ fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), 
     Ok(())
 }
 
+/// The highest bit of each byte of a word, which the characters of ASCII do not have.
+const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
+
 /// Reads a text without storing it.
 fn validate_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let text = read_text_bits(max_bytes, reader)?;
-    // The highest bit of each byte.
-    const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
     if (0..text.len()).step_by(64).all(|at| text.word(at) & NOT_ASCII == 0) {
         return Ok(());
     }
@@ -527,6 +528,7 @@ fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadE
 }
 
 /// Reads the length of a text. Returns the bits of its bytes, and moves the reader past them.
+#[inline]
 fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
     let len = reader.read_exp_golomb(3)?;
     let max = u64::from(max_bytes).min(reader.remaining() as u64 / 8);
@@ -539,11 +541,20 @@ fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitS
 /// Returns the text with these bits, which are a whole number of bytes.
 fn text_of(bits: BitSlice<'_>) -> Result<String, ReadError> {
     let len = bits.len() / 8;
-    let mut bytes = Vec::with_capacity(len);
+    let (mut bytes, mut all) = (Vec::with_capacity(len), 0);
     for at in (0..bits.len()).step_by(64) {
-        let word = bits.word(at).to_le_bytes();
+        let word = bits.word(at);
+        all |= word;
         let left = len.saturating_sub(bytes.len());
-        bytes.extend_from_slice(word.get(..left).unwrap_or(&word));
+        let word = word.to_le_bytes();
+        match word.get(..left) {
+            Some(last) => bytes.extend_from_slice(last),
+            None => bytes.extend_from_slice(&word),
+        }
+    }
+    if all & NOT_ASCII == 0 {
+        // SAFETY: no byte has its highest bit set, so all of them are characters of ASCII.
+        return Ok(unsafe { String::from_utf8_unchecked(bytes) });
     }
     String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
 }

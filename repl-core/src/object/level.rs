@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -279,22 +279,16 @@ impl<'a> LevelMut<'a> {
         Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
     }
 
-    /// Reads the values of the direct properties with the handles from `first` to the handle before `end`.
+    /// Reads the values of `count` direct properties from the handle `first` on. The values are `bits`.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
-    pub(crate) fn read_direct(
-        &mut self,
-        first: u32,
-        end: u32,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), ReadError> {
-        let mut entries = entries_from(self.table, first, end.saturating_sub(first));
-        while !entries.is_empty() {
-            let mut leaves = self.joined_of(entries).ok_or(ReadError::UnknownVariant)?;
-            leaves.read(reader)?;
+    pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>) {
+        let (mut entries, mut at) = (entries_from(self.table, first, count), 0);
+        while let Some(mut leaves) = self.joined_of(entries) {
+            at = leaves.read(bits, at);
             entries = entries.get(leaves.joined.leaves.into()..).unwrap_or_default();
         }
-        Ok(())
+        debug_assert_eq!((at, entries.len()), (bits.len(), 0), "the bits of direct properties");
     }
 
     /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or

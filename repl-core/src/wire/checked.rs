@@ -84,6 +84,13 @@ impl Checked {
         self.refers = false;
     }
 
+    /// Returns whether each update that was stored since `mark`, except the first, takes at least `bits` bits.
+    #[must_use]
+    pub fn rest_takes(&self, mark: CheckedMark, bits: usize) -> bool {
+        let rest = self.updates.iter().skip(mark.updates).skip(1);
+        rest.into_iter().all(|span| span.end.saturating_sub(span.start) as usize >= bits)
+    }
+
     /// Returns whether user code resolved a reference while it read a value. If user code resolved a
     /// reference, the result of the read may depend on which objects existed.
     #[must_use]

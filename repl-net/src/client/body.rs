@@ -5,6 +5,7 @@
 //! it. The validating and the applying visitor read the same entries in the same order.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
@@ -39,17 +40,18 @@ impl From<ReadError> for BodyError {
     }
 }
 
-/// The header of an opening, which comes before its values. An opening is the update that creates an object
-/// on the client.
-#[derive(Clone, Copy, Debug)]
+/// The header of a run of openings, which comes before the values of its objects. An opening is the update
+/// that creates an object on the client.
+#[derive(Clone, Debug)]
 pub(crate) struct OpenHead<'a> {
-    pub(crate) slot: u32,
+    /// The slots of the objects, of which there is at least one.
+    pub(crate) slots: Range<u32>,
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
-    /// The name of the object if it is static. Such an object has no archetype.
+    /// The name of the object if it is static. Such an object has no archetype, and is alone.
     pub(crate) name: Option<StaticName<&'a str>>,
 }
 
@@ -70,6 +72,8 @@ pub(crate) trait Visitor {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError>;
+    /// The server opens the objects in consecutive slots, whose values follow one another. Each object except
+    /// the first must take at least [`LEAST_RUN_BITS`].
     fn open(
         &mut self,
         head: OpenHead<'_>,
@@ -218,17 +222,9 @@ impl Run {
         let Origin { generation, class, archetype, proxy } = self.origin;
         let name = self.name.as_ref().map(StaticName::as_deref);
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
-        let mut head_bits = reader.position().saturating_sub(start);
-        for slot in self.first..self.end {
-            let values = reader.position();
-            let list = PropertyList { handles, head_bits };
-            visitor.open(OpenHead { slot, generation, class, archetype, proxy, name }, list, reader)?;
-            if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
-                return Err(ReadError::OutOfRange.into());
-            }
-            head_bits = 0;
-        }
-        Ok(())
+        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+        let slots = self.first..self.end;
+        visitor.open(OpenHead { slots, generation, class, archetype, proxy, name }, list, reader)
     }
 }
 

@@ -133,26 +133,9 @@ impl Contents {
         self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, direct });
     }
 
-    /// Adds the opening of one object. Joins it with the previous one if both are in one run.
-    pub(crate) fn open(
-        &mut self,
-        slot: u32,
-        origin: LocalOrigin,
-        path: Option<Arc<str>>,
-        list: ListIndex,
-        head_bits: usize,
-    ) {
-        if let (Some(Entry::Open(_)), Some(last)) = (self.entries.last(), self.openings.last_mut())
-            && (last.slots.end, last.origin, last.list) == (slot, origin, list)
-            && (head_bits, &path) == (0, &None)
-        {
-            // Only the first object of a run has a head, so this one follows in the same run.
-            last.slots.end = slot.saturating_add(1);
-            return;
-        }
+    pub(crate) fn open(&mut self, openings: Openings) {
         self.entries.push(Entry::Open(OpeningsIndex(self.openings.len() as u32)));
-        let slots = slot..slot.saturating_add(1);
-        self.openings.push(Openings { slots, origin, path, list, head_bits: head_bits as u32 });
+        self.openings.push(openings);
     }
 
     pub(crate) fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
@@ -211,28 +194,10 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn origin(class: u16) -> LocalOrigin {
-        LocalOrigin { generation: NonZeroU32::MIN, class, archetype: 0, proxy: Proxy::default() }
-    }
-
-    #[test]
-    fn only_the_openings_of_one_run_are_joined() {
-        let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(3), || None);
-        let other = contents.index_of(0, &HandleSet::up_to(4), || Some(8));
-        for (slot, list, head_bits) in [(4, list, 9), (5, list, 0), (6, list, 0), (7, list, 5), (8, other, 0)]
-        {
-            contents.open(slot, origin(0), None, list, head_bits);
-        }
-        contents.open(9, origin(1), None, other, 0);
-        contents.close(10, CloseReason::Destroyed, None);
-        contents.open(10, origin(1), None, other, 0);
-        contents.end_body();
-        let openings = contents.body(0).iter().filter_map(|entry| match entry {
-            Entry::Open(openings) => contents.openings(*openings).map(|openings| openings.slots.clone()),
-            _ => None,
-        });
-        assert_eq!(openings.collect::<Vec<_>>(), [4..7, 7..8, 8..9, 9..10, 10..11]);
+    fn openings(slots: Range<u32>, list: ListIndex) -> Openings {
+        let generation = NonZeroU32::MIN;
+        let origin = LocalOrigin { generation, class: 0, archetype: 0, proxy: Proxy::default() };
+        Openings { slots, origin, path: None, list, head_bits: 9 }
     }
 
     #[test]
@@ -242,7 +207,7 @@ mod tests {
         contents.update(3, list, 8, Some(20));
         contents.end_body();
         let mark = contents.mark();
-        contents.open(4, origin(0), None, list, 9);
+        contents.open(openings(4..7, list));
         contents.truncate(mark);
         contents.close(5, CloseReason::Relevancy, Some("a"));
         contents.end_body();

@@ -7,17 +7,26 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use repl_core::ObjectRef;
+use repl_core::{Guid, ObjectRef};
 
 use crate::session::events::ClientEvent;
 
 /// The queue may always have this many events, even if it has few objects to report.
 const LEAST: usize = 1_024;
 
+/// One entry of the queue: an event, or several events that follow one another.
+#[derive(Debug)]
+enum Queued {
+    /// Objects with the same generation were created in so many consecutive slots, of which this is the
+    /// first.
+    Spawned(Guid, u32),
+    Event(ClientEvent),
+}
+
 /// The events that the user has not polled yet, in the order in which they happened.
 #[derive(Debug)]
 pub(crate) struct ClientEvents {
-    queue: VecDeque<ClientEvent>,
+    queue: VecDeque<Queued>,
     /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
     /// Whether the queue may have events that are no longer needed.
@@ -34,9 +43,21 @@ impl Default for ClientEvents {
 
 impl ClientEvents {
     pub(crate) fn push(&mut self, event: ClientEvent) {
+        self.has_outdated = true;
+        self.queue.push_back(Queued::Event(event));
+        self.keep_short();
+    }
+
+    /// Records that objects with the same generation were created in `count` consecutive slots, the first of
+    /// which is `first`.
+    pub(crate) fn spawned(&mut self, first: Guid, count: u32) {
         // A new object makes no earlier event outdated. A client that joins receives many of them.
-        self.has_outdated |= !matches!(event, ClientEvent::Spawned(_));
-        self.queue.push_back(event);
+        self.queue.push_back(Queued::Spawned(first, count));
+        self.keep_short();
+    }
+
+    /// Drops events that are no longer needed if the queue is long.
+    fn keep_short(&mut self) {
         if self.queue.len() > self.limit {
             if std::mem::take(&mut self.has_outdated) {
                 self.thin_out();
@@ -46,12 +67,24 @@ impl ClientEvents {
     }
 
     pub(crate) fn pop(&mut self) -> Option<ClientEvent> {
-        self.queue.pop_front()
+        let first = match self.queue.front_mut()? {
+            Queued::Spawned(first, count) if *count > 1 => {
+                let next = Guid::new(first.slot().saturating_add(1), first.generation());
+                *count = count.saturating_sub(1);
+                Queued::Spawned(std::mem::replace(first, next), 1)
+            }
+            _ => self.queue.pop_front()?,
+        };
+        Some(match first {
+            Queued::Spawned(guid, _) => ClientEvent::Spawned(ObjectRef::new(guid)),
+            Queued::Event(event) => event,
+        })
     }
 
     /// Drops the events about an object that the user has removed.
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
-        self.queue.retain(|event| match event {
+        let mut events: Vec<ClientEvent> = std::iter::from_fn(|| self.pop()).collect();
+        events.retain(|event| match event {
             ClientEvent::Spawned(object)
             | ClientEvent::RoleChanged(object)
             | ClientEvent::TornOff(object)
@@ -59,6 +92,7 @@ impl ClientEvents {
             | ClientEvent::UnknownPath(object, _) => *object != removed,
             _ => true,
         });
+        self.queue.extend(events.into_iter().map(Queued::Event));
     }
 
     /// Removes and returns the removed objects for which no event will report the removal. An object is
@@ -71,7 +105,7 @@ impl ClientEvents {
     /// that was despawned, keeps no other event. Keeps only the last event about a change of the role of each
     /// object, and the last of each kind of event about each path.
     fn thin_out(&mut self) {
-        let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
+        let mut events: Vec<_> = std::iter::from_fn(|| self.pop()).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut changed: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut torn_off: HashMap<ObjectRef<()>, usize> = HashMap::new();
@@ -108,7 +142,7 @@ impl ClientEvents {
                 _ => {}
             }
         }
-        self.queue.extend(events.into_iter().flatten());
+        self.queue.extend(events.into_iter().flatten().map(Queued::Event));
     }
 }
 
@@ -131,6 +165,26 @@ mod tests {
         ObjectRef::new(Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number)))
     }
 
+    fn spawn(events: &mut ClientEvents, number: u32) {
+        events.spawned(Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number)), 1);
+    }
+
+    fn polled(events: &mut ClientEvents) -> Vec<ClientEvent> {
+        std::iter::from_fn(|| events.pop()).collect()
+    }
+
+    #[test]
+    fn objects_that_were_created_together_are_reported_one_by_one() {
+        let mut events = ClientEvents::default();
+        let spawned = |slot| ClientEvent::Spawned(ObjectRef::new(Guid::new(slot, NonZeroU32::MIN)));
+        events.spawned(Guid::new(3, NonZeroU32::MIN), 3);
+        events.push(ClientEvent::Connected);
+        assert_eq!(events.pop(), Some(spawned(3)));
+        let ClientEvent::Spawned(forgotten) = spawned(4) else { return };
+        events.forget(forgotten);
+        assert_eq!(polled(&mut events), [spawned(5), ClientEvent::Connected]);
+    }
+
     #[test]
     fn objects_that_come_and_go_unseen_do_not_pile_up_and_nothing_else_is_left_out() {
         let mut events = ClientEvents::default();
@@ -138,16 +192,16 @@ mod tests {
         let known = object(1_000_000);
         events.push(ClientEvent::Despawned(known, CloseReason::Destroyed));
         for number in 0..100_000 {
-            events.push(ClientEvent::Spawned(object(number)));
+            spawn(&mut events, number);
             events.push(ClientEvent::RoleChanged(object(number)));
             events.push(ClientEvent::Despawned(object(number), CloseReason::Relevancy));
             assert!(events.queue.len() <= LEAST + 1);
         }
-        events.push(ClientEvent::Spawned(object(100_000)));
+        spawn(&mut events, 100_000);
         events.thin_out();
         let unreported = events.take_unreported();
         assert_eq!(unreported.len(), 100_000);
-        let left: Vec<_> = std::iter::from_fn(|| events.pop()).collect();
+        let left = polled(&mut events);
         let expected = [
             ClientEvent::Connected,
             ClientEvent::Despawned(known, CloseReason::Destroyed),
@@ -160,14 +214,14 @@ mod tests {
     fn an_object_that_is_spawned_and_removed_again_is_reported_as_despawned() {
         let mut events = ClientEvents::default();
         events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
-        events.push(ClientEvent::Spawned(object(1)));
+        spawn(&mut events, 1);
         events.push(ClientEvent::RoleChanged(object(1)));
         events.push(ClientEvent::RoleChanged(object(1)));
         events.thin_out();
         assert_eq!(events.queue.len(), 3);
         events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
         events.thin_out();
-        assert_eq!(events.queue, [ClientEvent::Despawned(object(1), CloseReason::Relevancy)]);
+        assert_eq!(polled(&mut events), [ClientEvent::Despawned(object(1), CloseReason::Relevancy)]);
     }
 
     #[test]
@@ -182,7 +236,7 @@ mod tests {
         }
         events.push(ClientEvent::PathDestroyed(door.clone()));
         for number in 200..300 {
-            events.push(ClientEvent::Spawned(object(number)));
+            spawn(&mut events, number);
             events.push(ClientEvent::UnknownPath(object(number), Arc::from("gate")));
             events.push(ClientEvent::Despawned(object(number), CloseReason::Destroyed));
         }
@@ -192,7 +246,7 @@ mod tests {
         events.thin_out();
         let last = [ClientEvent::Unbound(object(99), door.clone()), ClientEvent::PathDestroyed(door)];
         let hatch = ClientEvent::Bound(object(500), Arc::from("hatch"));
-        assert_eq!(events.queue, [&last[..], &[hatch]].concat());
+        assert_eq!(polled(&mut events), [&last[..], &[hatch]].concat());
     }
 
     #[test]

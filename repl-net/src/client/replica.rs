@@ -7,6 +7,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
@@ -20,13 +21,13 @@ use crate::session::archetype::Archetype;
 /// Objects of up to this size are preloaded as a whole.
 const PRELOADED_BYTES: usize = 256;
 
-/// The object to which an update belongs.
+/// The object to which an update belongs, or the new objects to which several updates belong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
     /// The update changes the existing object in this row.
     Row(u32),
-    /// The update creates a new object with the initial values of this archetype.
-    Archetype(u32),
+    /// The updates, which follow one another, create new objects with the initial values of an archetype.
+    New { archetype: u32, objects: u32 },
     /// The update binds the object that the user has placed under this path.
     Placed(&'a str),
 }
@@ -55,8 +56,8 @@ pub(crate) struct ReceivedNotify {
 /// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it, to check that it is valid. `validate` stores in `checked` the
-    /// data that [`apply`](Self::apply) needs.
+    /// Reads the updates of a subject without applying them, to check that they are valid. `validate` stores
+    /// in `checked` the data that [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject<'_>,
@@ -102,8 +103,9 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
     /// checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with the initial values of its archetype. Returns the row of the object.
-    fn insert(&mut self, slot: u32, archetype: u32) -> u32;
+    /// Adds objects with the initial values of their archetype. Returns the row of the first object. The rows
+    /// of the others follow.
+    fn insert(&mut self, slots: Range<u32>, archetype: u32) -> u32;
     /// Removes an object from the column. The user can still read the removed object as
     /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
     /// moved to the row of the removed object.
@@ -273,6 +275,11 @@ impl<T: Replicated> TypedReplica<T> {
     }
 }
 
+/// Returns an object with the initial values of an archetype.
+fn initial<T: Replicated>(archetypes: &[Archetype<T>], archetype: u32) -> T {
+    archetypes.get(archetype as usize).map_or_else(T::initial, |make| make())
+}
+
 /// Returns the notify of the property at `handle`.
 fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
@@ -307,10 +314,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             Subject::Row(row) => {
                 class.validate(self.base(row as usize), handles, reader, references, checked)
             }
-            Subject::Archetype(0) => class.validate(None, handles, reader, references, checked),
-            Subject::Archetype(archetype) => {
-                let object = self.archetypes.get(archetype as usize).map(|make| make());
-                class.validate(object.as_ref(), handles, reader, references, checked)
+            Subject::New { archetype, objects } => {
+                let initial = initial(&self.archetypes, archetype);
+                class.validate_each(&initial, objects, handles, reader, references, checked)
             }
             Subject::Placed(path) => {
                 class.validate(self.placed.get(path), handles, reader, references, checked)
@@ -446,17 +452,20 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         moved
     }
 
-    fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
-        let make = || {
-            let mut object = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
-            self.class.make_replica(&mut object);
+    fn insert(&mut self, slots: Range<u32>, archetype: u32) -> u32 {
+        let first = self.live.len() as u32;
+        let Self { class, live, old, archetypes, notifies, .. } = self;
+        let make = |_| {
+            let mut object = initial(archetypes, archetype);
+            class.make_replica(&mut object);
             object
         };
-        if !self.notifies.is_empty() {
-            self.old.push(make());
+        live.extend(slots.clone().map(make));
+        if !notifies.is_empty() {
+            old.extend(slots.clone().map(make));
         }
-        let object = make();
-        self.push_row(slot, object)
+        self.slots.extend(slots);
+        first
     }
 
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32> {

@@ -165,7 +165,7 @@ impl Replicas {
         if let Some(moved) = moved {
             self.slots.set_row(moved, row);
         }
-        self.slots.set(slot, 0, 0, 0);
+        self.slots.close(slot);
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
         if placed.is_none() {

@@ -5,9 +5,11 @@
 //! packet was applied.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use repl_core::{Epoch, Guid, Objects};
 
+use super::contents::LocalOrigin;
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
 use crate::transport::role::{Proxy, Role};
@@ -114,11 +116,26 @@ impl SlotTable {
         }
     }
 
-    pub(super) fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
+    /// Records that objects were opened in empty slots, the first of them in the row `first`. The rows of the
+    /// others follow.
+    pub(super) fn open(&mut self, opened: Range<u32>, origin: &LocalOrigin, first: u32, stamp: Sequence) {
+        let LocalOrigin { generation, class, archetype: _, proxy } = *origin;
+        let generation = generation.get();
         let known = generation.saturating_add(self.epoch.offset());
         self.newest_generation = self.newest_generation.max(known);
+        let stamp = stamp.number().saturating_add(1);
+        // Makes all slots that are used now at once.
+        opened.clone().next_back().and_then(|last| self.slot_mut(last));
+        let slots = self.slots.get_mut(opened.start as usize..opened.end as usize).unwrap_or_default();
+        for (slot, row) in slots.iter_mut().zip(first..) {
+            *slot = Slot { stamp, generation, row, class, proxy };
+        }
+    }
+
+    /// Records that a slot is empty.
+    pub(super) fn close(&mut self, slot: u32) {
         if let Some(known) = self.slot_mut(slot) {
-            *known = Slot { generation, class, row, ..*known };
+            *known = Slot { generation: 0, class: 0, row: 0, ..*known };
         }
     }
 

@@ -153,7 +153,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         for (first, count) in handles.stretches() {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {
-                let direct = self.direct(table, handle, end, target)?;
+                let direct = self.direct(table, handle, end, target);
                 if direct > 0 {
                     if is_measured {
                         (0..direct).for_each(|at| self.measure_direct(table, handle.saturating_add(at)));
@@ -179,19 +179,14 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// property must be read alone, because it is not direct, or because the update ends within the direct
     /// properties: the error names the property that could not be read.
     #[inline]
-    fn direct<T: Target>(
-        &mut self,
-        table: &[TableEntry],
-        handle: u32,
-        end: u32,
-        target: &mut T,
-    ) -> Result<u32, P::Stop> {
+    fn direct<T: Target>(&mut self, table: &[TableEntry], handle: u32, end: u32, target: &mut T) -> u32 {
         let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
-        if count == 0 || bits as usize > self.reader.remaining() {
-            return Ok(0);
+        if count == 0 {
+            return 0;
         }
-        P::check(target.direct(handle..handle.saturating_add(count), bits, self.reader))?;
-        Ok(count)
+        let Ok(bits) = self.reader.take(bits as usize) else { return 0 };
+        target.direct(handle, count, bits);
+        count
     }
 
     /// Reports to the observer how many bits the direct property at `handle` took.
@@ -207,6 +202,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
 
     /// Reads an update of the property at `handle` of a level. For an array, an update of a property contains
     /// only the changes.
+    #[inline]
     fn property<T: Target>(
         &mut self,
         table: &[TableEntry],
@@ -222,6 +218,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         }
     }
 
+    #[inline]
     fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), P::Stop> {
         let start = self.reader.position();
         let references = &mut *self.references;
@@ -306,7 +303,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
         while next < end {
             let handle = next;
-            let direct = self.direct(table, handle, end, target)?;
+            let direct = self.direct(table, handle, end, target);
             if direct > 0 {
                 next = next.saturating_add(direct);
                 continue;

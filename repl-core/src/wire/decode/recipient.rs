@@ -6,9 +6,7 @@
 //! the values that the server sent. Nothing that a user did to a borrowed object makes an update fail (S49):
 //! values for elements that no longer exist are skipped.
 
-use std::ops::Range;
-
-use crate::bits::{BitReader, ReadError};
+use crate::bits::{BitReader, BitSlice, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
@@ -91,6 +89,7 @@ impl Target for Recipient<'_> {
     where
         Self: 'e;
 
+    #[inline]
     fn leaf(
         &mut self,
         handle: u32,
@@ -101,8 +100,9 @@ impl Target for Recipient<'_> {
         self.live.read_leaf(handle, reader, references)
     }
 
-    fn direct(&mut self, handles: Range<u32>, _: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-        self.live.read_direct(handles.start, handles.end, reader)
+    #[inline]
+    fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>) {
+        self.live.read_direct(first, count, bits);
     }
 
     fn resize(&mut self, handle: u32, len: usize) -> usize {

@@ -2,9 +2,7 @@
 //!
 //! *Invariant:* for the same command of the program, every target reads the same number of bits.
 
-use std::ops::Range;
-
-use crate::bits::{BitReader, ReadError};
+use crate::bits::{BitReader, BitSlice, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
@@ -34,10 +32,8 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads the values of direct properties, which take `bits` bits. Their handles are in the range
-    /// `handles`.
-    fn direct(&mut self, handles: Range<u32>, bits: u32, reader: &mut BitReader<'_>)
-    -> Result<(), ReadError>;
+    /// Stores the values of `count` direct properties from the handle `first` on. The values are `bits`.
+    fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>);
 
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
@@ -113,6 +109,7 @@ impl<'a> Target for Validation<'a> {
     where
         Self: 'e;
 
+    #[inline]
     fn leaf(
         &mut self,
         _: u32,
@@ -123,9 +120,8 @@ impl<'a> Target for Validation<'a> {
         validate_value(&command.codec, reader, references)
     }
 
-    fn direct(&mut self, _: Range<u32>, bits: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-        reader.skip_bits(bits as usize)
-    }
+    #[inline]
+    fn direct(&mut self, _: u32, _: u32, _: BitSlice<'_>) {}
 
     fn resize(&mut self, handle: u32, _: usize) -> usize {
         match self.0.and_then(|level| level.slot(handle)) {

@@ -35,16 +35,13 @@ impl Applier<'_, '_> {
                 self.replicas.slots.update(slot, self.stamp);
                 match direct {
                     Some(position) => self.direct(slot, handles, position.get() as usize),
-                    None => self.values(slot, false, handles, head_bits),
+                    None => self.values(slot..slot.saturating_add(1), false, handles, head_bits),
                 }
             }
             Entry::Open(openings) => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.list(openings.list) else { return };
-                let mut head_bits = openings.head_bits;
-                for slot in openings.slots.clone() {
-                    self.open(slot, openings, handles, std::mem::take(&mut head_bits));
-                }
+                self.open(openings, handles);
             }
             Entry::Close { slot, reason, path } => {
                 self.close(slot, reason, path.and_then(|path| contents.path(path)));
@@ -52,43 +49,48 @@ impl Applier<'_, '_> {
         }
     }
 
-    fn open(&mut self, slot: u32, openings: &Openings, handles: &HandleSet, head_bits: u32) {
-        let origin = &openings.origin;
-        let slots = &mut self.replicas.slots;
-        let is_new = slots.generation(slot).is_none();
-        slots.update(slot, self.stamp);
-        let has_changed = slots.set_proxy(slot, origin.proxy);
-        if is_new {
-            self.create(slot, origin, openings.path.as_ref());
-        } else if has_changed {
-            let known = slots.known(Guid::new(slot, origin.generation));
-            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(known)));
+    /// Opens the objects of a run: creates those that the client does not have, and sets the values of all.
+    fn open(&mut self, openings: &Openings, handles: &HandleSet) {
+        let Openings { slots, origin, path, .. } = openings;
+        let (mut slot, mut head_bits) = (slots.start, openings.head_bits);
+        while slot < slots.end {
+            let table = &mut self.replicas.slots;
+            let new = (slot..slots.end).take_while(|slot| table.generation(*slot).is_none()).count() as u32;
+            let opened = slot..slot.saturating_add(new.max(1));
+            slot = opened.end;
+            if new > 0 {
+                self.create(opened.clone(), origin, path.as_ref());
+            } else {
+                table.update(opened.start, self.stamp);
+                if table.set_proxy(opened.start, origin.proxy) {
+                    let known = table.known(Guid::new(opened.start, origin.generation));
+                    self.events.push(ClientEvent::RoleChanged(ObjectRef::new(known)));
+                }
+            }
+            self.values(opened, new > 0, handles, std::mem::take(&mut head_bits));
         }
-        self.values(slot, is_new, handles, head_bits);
     }
 
-    /// Creates an object in an empty slot, or binds the object that the user has placed under its path.
-    fn create(&mut self, slot: u32, origin: &LocalOrigin, path: Option<&Arc<str>>) {
+    /// Creates objects in empty slots, or binds the object that the user has placed under its path.
+    fn create(&mut self, opened: Range<u32>, origin: &LocalOrigin, path: Option<&Arc<str>>) {
         let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(origin.class as usize) else { return };
-        let bound = path.and_then(|path| column.bind(slot, path));
-        let row = bound.unwrap_or_else(|| column.insert(slot, origin.archetype));
-        slots.set(slot, origin.generation.get(), origin.class, row);
-        let guid = Guid::new(slot, origin.generation);
-        created_or_removed.push(guid);
-        let object = ObjectRef::new(slots.known(guid));
+        let bound = path.and_then(|path| column.bind(opened.start, path));
+        let row = bound.unwrap_or_else(|| column.insert(opened.clone(), origin.archetype));
+        slots.open(opened.clone(), origin, row, self.stamp);
+        created_or_removed.extend(opened.clone().map(|slot| Guid::new(slot, origin.generation)));
+        let first = slots.known(Guid::new(opened.start, origin.generation));
+        if bound.is_none() {
+            self.events.spawned(first, opened.len() as u32);
+        }
         let Some(path) = path else {
-            paths.remove(slot);
-            self.events.push(ClientEvent::Spawned(object));
+            opened.for_each(|slot| paths.remove(slot));
             return;
         };
-        paths.open(slot, origin.generation, path.clone(), bound.is_some());
-        if bound.is_some() {
-            self.events.push(ClientEvent::Bound(object, path.clone()));
-        } else {
-            self.events.push(ClientEvent::Spawned(object));
-            self.events.push(ClientEvent::UnknownPath(object, path.clone()));
-        }
+        let (object, is_bound) = (ObjectRef::new(first), bound.is_some());
+        paths.open(opened.start, origin.generation, path.clone(), is_bound);
+        let event = if is_bound { ClientEvent::Bound } else { ClientEvent::UnknownPath };
+        self.events.push(event(object, path.clone()));
     }
 
     /// Applies the values of properties with direct bits, which are at `position`.
@@ -103,18 +105,33 @@ impl Applier<'_, '_> {
         self.applied(slot, (class, row), false, handles);
     }
 
-    fn values(&mut self, slot: u32, is_new: bool, handles: &HandleSet, head_bits: u32) {
-        let Replicas { columns, slots, mentions, traffic, .. } = &mut *self.replicas;
-        let Some((class, row)) = slots.class_and_row(slot) else { return };
+    /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
+    /// are several, they are new, and their rows follow one another.
+    fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet, head_bits: u32) {
+        let Replicas { columns, slots: table, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
+        let Some((class, first)) = table.class_and_row(slots.start) else { return };
         let Some(column) = columns.get_mut(class as usize) else { return };
-        column.call(row, Callback::PreNetReceive);
-        if let Some(traffic) = traffic {
-            traffic.object(class, is_new, head_bits as usize);
+        let (is_watched, mut feed) = (column.is_watched(), feeds.get_mut(&class));
+        let (mut references, mut head_bits) = (ReferenceMap::new(table), head_bits as usize);
+        let mut record = Record { slot: 0, class, mentions, traffic: traffic.as_mut() };
+        for (slot, row) in slots.zip(first..) {
+            if is_watched {
+                column.call(row, Callback::PreNetReceive);
+            }
+            if let Some(traffic) = &mut record.traffic {
+                traffic.object(class, is_new, std::mem::take(&mut head_bits));
+            }
+            record.slot = slot;
+            column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
+            if let Some(feed) = &mut feed {
+                feed.note(slot, is_new, handles);
+            }
+            if is_watched {
+                let mut notified = Vec::new();
+                column.changed(row, handles, &mut notified);
+                touched.push(ChangedObject { slot, is_new, notified });
+            }
         }
-        let mut references = ReferenceMap::new(slots);
-        let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
-        column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
-        self.applied(slot, (class, row), is_new, handles);
     }
 
     /// Records that values of an object were applied, for callbacks and for the user.

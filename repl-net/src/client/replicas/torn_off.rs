@@ -35,7 +35,7 @@ impl Replicas {
         if let Some(moved) = self.columns.get_mut(class as usize)?.tear_off(row, known) {
             self.slots.set_row(moved, row);
         }
-        self.slots.set(slot, 0, 0, 0);
+        self.slots.close(slot);
         self.mentions.remove_object(slot);
         self.paths.remove(slot);
         self.slots.torn_off.insert(known, class);

@@ -7,17 +7,18 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use repl_core::{BitReader, Checked, Epoch, Guid, Objects, ReferenceMap};
+use repl_core::{BitReader, Checked, Epoch, Guid, Objects, ReadError, ReferenceMap};
 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
-use crate::client::contents::{Contents, LocalOrigin};
+use crate::client::contents::{Contents, LocalOrigin, Openings};
 use crate::client::outcome::Outcome;
 use crate::client::replica::Subject;
 use crate::client::slot_table::SlotTable;
 use crate::session::events::CloseReason;
 use crate::transport::blob::MAX_BLOBS;
 use crate::transport::reassembly::Part;
+use crate::transport::segment::LEAST_RUN_BITS;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
 
@@ -103,6 +104,39 @@ impl Validator<'_> {
         self.seen.insert(slot);
         Ok(())
     }
+
+    /// Checks that an object with this origin and path can be opened in a slot, whatever its values are.
+    fn check_opening(
+        &mut self,
+        slot: u32,
+        origin: &LocalOrigin,
+        path: Option<&str>,
+    ) -> Result<(), BodyError> {
+        self.check(slot)?;
+        let Replicas { slots, paths, .. } = self.replicas;
+        let guid = Guid::new(slot, origin.generation);
+        let Some(known) = slots.epoch().from_wire(guid) else {
+            return Err(BodyError::malformed("a generation that is too great"));
+        };
+        if slots.torn_off.contains(known) {
+            return Err(BodyError::malformed("an object that was torn off opens again"));
+        }
+        match (slots.generation(slot), slots.class_and_row(slot)) {
+            (Some(_), _) if path != paths.path(slot, origin.generation).map(|path| &**path) => {
+                Err(BodyError::malformed("an object with another path than before"))
+            }
+            (Some(generation), Some((class, _)))
+                if (generation, class) == (origin.generation, origin.class) =>
+            {
+                Ok(())
+            }
+            (Some(_), _) => Err(BodyError::Malformed(format!("slot {slot} is taken by another object"))),
+            (None, _) => {
+                self.outcome.open(guid);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Visitor for Validator<'_> {
@@ -157,7 +191,6 @@ impl Visitor for Validator<'_> {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
-        self.check(head.slot)?;
         let class = self
             .replicas
             .classes
@@ -170,50 +203,39 @@ impl Visitor for Validator<'_> {
             }
             None => None,
             Some(name) => {
-                let path = self.replicas.paths.resolve(head.slot, head.generation, name);
+                let path = self.replicas.paths.resolve(head.slots.start, head.generation, name);
                 Some(path.ok_or_else(|| BodyError::malformed("a path that the object cannot have"))?)
             }
         };
-        let guid = Guid::new(head.slot, head.generation);
-        let Some(known) = self.replicas.slots.epoch().from_wire(guid) else {
-            return Err(BodyError::malformed("a generation that is too great"));
-        };
-        if self.replicas.slots.torn_off.contains(known) {
-            return Err(BodyError::malformed("an object that was torn off opens again"));
+        let OpenHead { slots, generation, archetype, proxy, .. } = head;
+        let origin = LocalOrigin { generation, class: class as u16, archetype, proxy };
+        for slot in slots.clone() {
+            self.check_opening(slot, &origin, path)?;
         }
-        let named: Option<Arc<str>> = path.map(Arc::from);
-        let subject = match self.replicas.slots.generation(head.slot) {
-            None => {
-                self.outcome.open(guid);
-                named.iter().for_each(|path| self.outcome.name(path.clone()));
-                match path {
-                    Some(path) if column.has_placed(path) => Subject::Placed(path),
-                    Some(_) => Subject::Archetype(0),
-                    None => Subject::Archetype(head.archetype),
-                }
-            }
-            Some(_) if path != self.replicas.paths.path(head.slot, head.generation).map(|path| &**path) => {
-                return Err(BodyError::malformed("an object with another path than before"));
-            }
-            Some(generation) => match self.replicas.slots.class_and_row(head.slot) {
-                Some((known, row)) if known as usize == class && generation == head.generation => {
-                    Subject::Row(row)
-                }
-                _ => {
-                    return Err(BodyError::Malformed(format!(
-                        "slot {} is taken by another object",
-                        head.slot
-                    )));
-                }
-            },
-        };
-        let Self { references, checked, .. } = self;
-        column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)?;
-        let OpenHead { slot, generation, archetype, proxy, .. } = head;
-        let class = class as u16;
-        let origin = LocalOrigin { generation, class, archetype, proxy };
-        let index = self.contents.index_of(class, list.handles, || column.direct_bits(list.handles));
-        self.contents.open(slot, origin, named, index, list.head_bits);
+        let Self { references, replicas, checked, contents, outcome, .. } = self;
+        let is_empty = |slot: &u32| replicas.slots.generation(*slot).is_none();
+        let (mark, mut slot) = (checked.mark(), slots.start);
+        while slot < slots.end {
+            let new = (slot..slots.end).take_while(is_empty).count() as u32;
+            let subject = match (replicas.slots.class_and_row(slot), path) {
+                (Some((_, row)), _) => Subject::Row(row),
+                (None, Some(path)) if column.has_placed(path) => Subject::Placed(path),
+                (None, _) => Subject::New { archetype, objects: new },
+            };
+            column
+                .validate(subject, list.handles, reader, references, checked)
+                .map_err(BodyError::malformed)?;
+            slot = slot.saturating_add(new.max(1));
+        }
+        if !checked.rest_takes(mark, LEAST_RUN_BITS) {
+            return Err(ReadError::OutOfRange.into());
+        }
+        let path: Option<Arc<str>> = path.map(Arc::from);
+        let is_new = is_empty(&slots.start);
+        path.iter().filter(|_| is_new).for_each(|path| outcome.name(path.clone()));
+        let list_index = contents.index_of(origin.class, list.handles, || column.direct_bits(list.handles));
+        let head_bits = list.head_bits as u32;
+        contents.open(Openings { slots, origin, path, list: list_index, head_bits });
         Ok(())
     }
 
