@@ -73,3 +73,18 @@ fn a_property_behind_the_first_16_kib_is_listed_too() {
         assert_eq!(pair.edit(|large| large.rows[row] = 1).handles(), &handles([row as u32 + 1]));
     }
 }
+
+#[test]
+fn what_is_out_of_scope_stays_as_it_was_beside_what_is_copied() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Plain {
+        first: u32,
+        second: u32,
+    }
+    let mut pair = Pair::<Plain>::new();
+    (pair.live.first, pair.live.second) = (1, 2);
+    assert_eq!(pair.compare_some(&handles([2])).handles(), &handles([2]));
+    assert_eq!((pair.shadow.first, pair.shadow.second), (0, 2));
+    assert_eq!(pair.compare().handles(), &handles([1]));
+}

@@ -88,18 +88,15 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
-        let mut candidates = std::mem::take(&mut scratch.candidates);
-        self.places.candidates(live, shadow, scope, &mut candidates);
+        let mut left = std::mem::take(&mut scratch.left);
+        self.places.compare(live, shadow, scope, &mut changes.handles, &mut left);
         scratch.comparisons = scratch.comparisons.saturating_add(1);
-        let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
-        comparison.level(
-            self.level(live),
-            &mut self.level_mut(shadow),
-            &candidates,
-            Some(self.places.by_command()),
-            changes,
-        );
-        scratch.candidates = candidates;
+        if !left.is_empty() {
+            let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
+            let by_command = Some(self.places.by_command());
+            comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
+        }
+        scratch.left = left;
     }
 
     /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are

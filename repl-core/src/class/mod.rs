@@ -33,7 +33,7 @@ use std::marker::PhantomData;
 pub struct Class<T> {
     program: Program,
     conditions: ConditionMasks,
-    places: Places,
+    places: Places<T>,
     /// The handles of arrays, of fast arrays and of maps, each with the changes that send a whole array, fast
     /// array or map.
     growing: [Growing; 3],
@@ -64,7 +64,7 @@ impl<T: Replicated> Class<T> {
         program.join_leaves();
         assert!(program.layout().describes::<T>(), "the program of another type");
         let conditions = ConditionMasks::new(&program, T::PLAN.overflows());
-        let places = Places::of::<T>(&program);
+        let places = Places::of(&program);
         let handles = || 1..=program.handles();
         let (arrays, items, entries): (HandleSet, HandleSet, HandleSet) = (
             handles().filter(|&handle| program.is_array(handle)).collect(),

@@ -24,8 +24,8 @@ pub(crate) struct Comparison<'a> {
 /// Memory that comparisons of objects reuse.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The handles of properties that may have changed.
-    pub(crate) candidates: HandleSet,
+    /// The handles of properties that are compared by their commands.
+    pub(crate) left: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
     /// The number of comparisons so far. The number of comparisons so far is the age of the changes that the

@@ -1,91 +1,93 @@
-//! Places: a map from each byte of an object to the property that the byte belongs to. A comparison uses this
-//! map to find the properties of the bytes that differ.
+//! Places: where the properties of an object are that a comparison finds by their bytes, and which of them it
+//! copies without a look at their commands.
 //!
-//! *Invariant:* a handle is either mapped, and then all bytes of its value are in a stretch of plain memory
-//! of the type's plan, or it is the handle of one of the plan's strings, or it is in `by_command`.
+//! *Invariant:* a handle is either that of a value in a block, or the handle of one of the plan's strings, or
+//! it is in `by_command`.
 
 use crate::ids::handles::HandleSet;
-use crate::object::scan::{differing_bytes, differing_strings};
-use crate::schema::plan::{Planned, Run};
+use crate::object::blocks::{Blocks, PlainValue};
+use crate::object::scan::copy_differing_strings;
+use crate::schema::codec::Codec;
+use crate::schema::plan::Planned;
 use crate::schema::program::{CommandKind, Program};
 
-/// The greatest number of bytes of an object that are mapped. Properties after the mapped bytes are compared
-/// by their commands in the program.
-const MAX_BYTES: usize = 16 << 10;
-
-/// The map from the bytes of an object of one type to the properties of the type.
+/// Where the properties of the type `T` are.
 #[derive(Debug)]
-pub(crate) struct Places {
-    /// One entry for each mapped byte of the object.
-    bytes: Box<[Place]>,
-    /// The handle of each string of the type's plan.
-    strings: Box<[u32]>,
+pub(crate) struct Places<T> {
+    blocks: Blocks<T>,
+    /// The strings of the type's plan.
+    strings: Box<[StringPlace]>,
     /// The properties that are compared by their commands in the program, because their bytes do not show
     /// whether they changed.
     by_command: HandleSet,
 }
 
-/// The property to which one byte of an object belongs.
+/// The property of a string.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    /// The handle of the property. The stored handle is zero if the byte belongs to no property.
-    handle: u16,
-    /// The number of bytes from this byte to the end of the value.
-    left: u16,
+struct StringPlace {
+    /// The handle of the property. It is zero if the string belongs to no property.
+    handle: u32,
+    /// The greatest number of bytes that are sent.
+    max_bytes: u32,
 }
 
-impl Places {
-    /// Returns the map from the bytes of `T` to its properties. `program` is the program of `T`.
-    pub(crate) fn of<T: Planned>(program: &Program) -> Self {
-        let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
+impl<T: Planned> Places<T> {
+    /// Returns the places of the properties of `T`. `program` is the program of `T`.
+    pub(crate) fn of(program: &Program) -> Self {
         let mut by_command = HandleSet::up_to(program.handles());
         let offsets = const { T::PLAN }.strings();
-        let mut strings = vec![0; offsets.len()];
+        let mut strings = vec![StringPlace::default(); offsets.len()];
+        let mut plain = Vec::new();
         for command in program.commands_of(program.own_table()) {
             let CommandKind::Leaf(leaf) = command.kind else { continue };
-            let (offset, len) = (command.offset as usize, leaf.bytes as usize);
-            if let Some(at) = offsets.iter().position(|&known| len == 0 && known == offset) {
-                strings[at] = command.handle;
-                by_command.remove(command.handle);
-                continue;
+            let (handle, offset, bytes) = (command.handle, command.offset as usize, leaf.bytes as usize);
+            match leaf.codec {
+                Codec::String { max_bytes, .. } => {
+                    if let Some(at) = offsets.iter().position(|&known| known == offset) {
+                        strings[at] = StringPlace { handle, max_bytes };
+                        by_command.remove(handle);
+                    }
+                }
+                codec => {
+                    let is_any_sent = !codec.must_be_tried();
+                    plain.push(PlainValue { handle, offset, bytes, is_any_sent });
+                }
             }
-            let Ok(handle) = u16::try_from(command.handle) else { continue };
-            let is_run = |run: &Run| run.offset <= offset && offset + len <= run.offset + run.len;
-            if len == 0 || !const { T::PLAN }.runs().iter().any(is_run) {
-                continue;
-            }
-            let Some(places) = bytes.get_mut(offset..offset + len) else { continue };
-            for (place, left) in places.iter_mut().zip((1..=len as u16).rev()) {
-                *place = Place { handle, left };
-            }
-            by_command.remove(command.handle);
         }
-        Self { bytes: bytes.into(), strings: strings.into(), by_command }
+        let (blocks, in_blocks) = Blocks::of(plain);
+        by_command.difference(&in_blocks);
+        Self { blocks, strings: strings.into(), by_command }
     }
 
-    /// Returns the properties that are candidates although their values may be the same.
+    /// Returns the properties that are compared by their commands.
     #[inline]
     pub(crate) fn by_command(&self) -> &HandleSet {
         &self.by_command
     }
 
-    /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, the
-    /// strings that differ, and all other handles in `scope`.
+    /// Compares the properties in `scope` of an object and its shadow. Adds to `copied` the properties that
+    /// differ and whose values were copied to the shadow. Stores in `left` the properties that must still be
+    /// compared by their commands.
     #[inline]
-    pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
-        into.clear();
-        into.union(&self.by_command);
-        differing_bytes(one, other, |offset| match self.bytes.get(offset) {
-            Some(place) if place.handle > 0 => {
-                into.insert(place.handle.into());
-                place.left.into()
+    pub(crate) fn compare(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        scope: &HandleSet,
+        copied: &mut HandleSet,
+        left: &mut HandleSet,
+    ) {
+        left.clone_from(&self.by_command);
+        self.blocks.compare(live, shadow, scope, copied, left);
+        copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
+            Some(&StringPlace { handle, max_bytes }) if handle > 0 => {
+                let is_copied = text.len() <= max_bytes as usize && scope.contains(handle);
+                let into = if is_copied { &mut *copied } else { &mut *left };
+                into.insert(handle);
+                is_copied
             }
-            _ => 1,
+            _ => false,
         });
-        differing_strings(one, other, |at| match self.strings.get(at) {
-            Some(&handle) if handle > 0 => into.insert(handle),
-            _ => {}
-        });
-        into.intersect(scope);
+        left.intersect(scope);
     }
 }

@@ -199,7 +199,7 @@ fn word_of(bytes: &[u8]) -> u64 {
 /// Returns a byte that has in its bit n the lowest bit of byte n of `flags`. All other bits of `flags` are
 /// zero.
 #[inline]
-const fn gather(flags: u64) -> u64 {
+pub(super) const fn gather(flags: u64) -> u64 {
     // The product has byte n of `flags` at bit 56 + n. No two bits meet, so nothing is carried.
     flags.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

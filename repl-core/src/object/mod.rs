@@ -4,6 +4,7 @@
 //! *Invariant:* a pointer is used only with the table of the type that it points to.
 
 pub(crate) mod arrays;
+pub(crate) mod blocks;
 pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod copy;

@@ -4,6 +4,7 @@
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
+use super::joined::gather;
 use super::preload::preload;
 use crate::schema::plan::{Planned, Run};
 
@@ -51,40 +52,6 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
         unsafe { difference.add(one, other, run.len) };
     }
     difference.is_none()
-}
-
-/// Calls `found` with the offset of each byte at which the plain memory of two objects differs. `found`
-/// returns how many bytes the comparison may skip from this offset on, which is at least one.
-#[inline]
-pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
-    let runs: &[Run] = const { T::PLAN.runs() };
-    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
-    for run in runs {
-        let mut at = 0;
-        while at < run.len {
-            let left = run.len - at;
-            // The last word of a long stretch of memory overlaps the word before it. Bytes in the overlap of
-            // two words are found twice, which does no harm.
-            let (start, bytes) = match left {
-                8.. => (at, 8),
-                _ if run.len >= 8 => (run.len - 8, 8),
-                4..8 => (at, 4),
-                _ => (at, 1),
-            };
-            let (one, other) = (one.wrapping_add(run.offset + start), other.wrapping_add(run.offset + start));
-            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
-            let ours = unsafe { load(one, bytes) };
-            // SAFETY: as for the previous `unsafe` block.
-            let theirs = unsafe { load(other, bytes) };
-            let mut difference = ours ^ theirs;
-            while difference != 0 {
-                let byte = difference.trailing_zeros() as usize / 8;
-                let end = byte + found(run.offset + start + byte);
-                difference = if end < 8 { difference >> (end * 8) << (end * 8) } else { 0 };
-            }
-            at = start + bytes;
-        }
-    }
 }
 
 /// All bits in which two stretches of memory differ, combined with OR.
@@ -145,7 +112,7 @@ impl Difference {
 /// # Safety
 /// The pointer points to `bytes` initialised bytes.
 #[inline]
-unsafe fn load(from: *const u8, bytes: usize) -> u64 {
+pub(super) unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     match bytes {
         // SAFETY: the caller guarantees the bytes; the same below.
         8 => unsafe { from.cast::<u64>().read_unaligned() }.to_le(),
@@ -156,9 +123,19 @@ unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     }
 }
 
+/// Returns a bit for each byte in which two words differ.
+#[inline]
+pub(super) const fn differing_bytes_of(one: u64, other: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let difference = one ^ other;
+    // The sum has the highest bit of each byte of which any lower bit is set.
+    let highest = (((difference & LOW) + LOW) | difference) & !LOW;
+    gather(highest >> 7)
+}
+
 /// Compares 16 bytes at a time with SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
-mod wide {
+pub(super) mod wide {
     use std::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
         _mm_xor_si128,
@@ -186,6 +163,22 @@ mod wide {
         unsafe { _mm_or_si128(sum, difference) }
     }
 
+    /// Returns a bit for each of 16 bytes that differs.
+    ///
+    /// # Safety
+    /// Both pointers point to 16 initialised bytes.
+    #[inline]
+    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+        // SAFETY: the caller guarantees this.
+        let one = unsafe { _mm_loadu_si128(one.cast()) };
+        // SAFETY: the caller guarantees this.
+        let other = unsafe { _mm_loadu_si128(other.cast()) };
+        // SAFETY: every x86-64 processor has SSE2.
+        let equal = unsafe { _mm_cmpeq_epi8(one, other) };
+        // SAFETY: as for the previous `unsafe` block.
+        u64::from(!unsafe { _mm_movemask_epi8(equal) } as u16)
+    }
+
     #[inline]
     pub(super) fn is_zero(sum: Wide) -> bool {
         // SAFETY: every x86-64 processor has SSE2.
@@ -197,7 +190,9 @@ mod wide {
 
 /// Compares 16 bytes at a time, as two words.
 #[cfg(not(target_arch = "x86_64"))]
-mod wide {
+pub(super) mod wide {
+    use super::{differing_bytes_of, load};
+
     pub(super) type Wide = [u64; 2];
 
     #[inline]
@@ -216,6 +211,21 @@ mod wide {
         [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
     }
 
+    /// Returns a bit for each of 16 bytes that differs.
+    ///
+    /// # Safety
+    /// Both pointers point to 16 initialised bytes.
+    #[inline]
+    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+        let word = |at: usize| {
+            // SAFETY: the caller guarantees 16 bytes, and `at` is 0 or 8.
+            let one = unsafe { load(one.wrapping_add(at), 8) };
+            // SAFETY: as for the previous `unsafe` block.
+            differing_bytes_of(one, unsafe { load(other.wrapping_add(at), 8) })
+        };
+        word(0) | word(8) << 8
+    }
+
     #[inline]
     pub(super) fn is_zero(sum: Wide) -> bool {
         sum == [0; 2]
@@ -225,35 +235,56 @@ mod wide {
 /// Prefetches the text of an object's strings, which will be compared soon.
 #[inline]
 pub(crate) fn preload_strings<T: Planned>(object: &T) {
-    let strings: &[usize] = const { T::PLAN.strings() };
-    let object = std::ptr::from_ref(object).cast::<u8>();
-    for &offset in strings {
-        // SAFETY: the plan of `T` states that a string is at this offset.
-        let string = unsafe { &*object.wrapping_add(offset).cast::<String>() };
-        string.as_bytes().first().into_iter().for_each(preload);
-    }
+    let text = |string: &String| string.as_bytes().first().into_iter().for_each(preload);
+    strings(object).for_each(text);
+}
+
+/// Returns the plan's strings.
+#[inline]
+fn strings<T: Planned>(object: &T) -> impl Iterator<Item = &String> {
+    let offsets: &[usize] = const { T::PLAN.strings() };
+    let first = std::ptr::from_ref(object).cast::<u8>();
+    // SAFETY: the plan of `T` states that a string is at this offset.
+    offsets.iter().map(move |&offset| unsafe { &*first.wrapping_add(offset).cast::<String>() })
 }
 
 #[inline]
 fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
-    let mut same = true;
-    differing_strings(one, other, |_| same = false);
-    same
+    strings(one).zip(strings(other)).all(|(one, other)| is_same(one, other))
 }
 
-/// Calls `found` with the index of each of the plan's strings in which two objects differ.
+/// Calls `found` with the index of each of the plan's strings in which two objects differ, and with the
+/// string of `from`. Copies this string to the other object if `found` returns true.
 #[inline]
-pub(crate) fn differing_strings<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize)) {
-    let strings: &[usize] = const { T::PLAN.strings() };
-    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
-    for (at, &offset) in strings.iter().enumerate() {
-        // SAFETY: the plan of `T` states that a string is at this offset.
-        let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
-        // SAFETY: as for the previous `unsafe` block.
-        let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
-        // The check for empty strings avoids a call of `memcmp`.
-        if ours.len() != theirs.len() || !(ours.is_empty() || ours == theirs) {
-            found(at);
+pub(crate) fn copy_differing_strings<T: Planned>(
+    from: &T,
+    to: &mut T,
+    mut found: impl FnMut(usize, &str) -> bool,
+) {
+    let offsets: &[usize] = const { T::PLAN.strings() };
+    let first = std::ptr::from_mut(to).cast::<u8>();
+    for ((at, &offset), ours) in offsets.iter().enumerate().zip(strings(from)) {
+        // SAFETY: the plan of `T` states that a string is at this offset, and its strings do not overlap.
+        let theirs = unsafe { &mut *first.wrapping_add(offset).cast::<String>() };
+        if !is_same(ours, theirs) && found(at, ours) {
+            copy_string(ours, theirs);
         }
     }
+}
+
+/// Makes `to` equal to `from`.
+#[inline]
+fn copy_string(from: &String, to: &mut String) {
+    // Making a new string takes a third of the time of making room in an empty one.
+    if to.capacity() == 0 {
+        *to = from.clone();
+    } else {
+        to.clone_from(from);
+    }
+}
+
+/// Returns whether two strings are equal. The check for empty strings avoids a call of `memcmp`.
+#[inline]
+fn is_same(one: &String, other: &String) -> bool {
+    one.len() == other.len() && (one.is_empty() || one == other)
 }

@@ -1,0 +1,262 @@
+//! Blocks of an object: up to 64 bytes of plain memory, with the properties to which the bytes belong. A
+//! comparison finds the properties that differ in a whole block at once, and copies the block.
+//!
+//! *Invariant:* a block begins where the value of a property begins, ends where such a value ends, and lies
+//! in one of the runs of its type's plan. So all of its bytes are initialised, and copying them copies
+//! values.
+#![expect(unsafe_code, reason = "compares and copies plain memory")]
+
+use std::marker::PhantomData;
+
+use super::scan::{differing_bytes_of, load, wide};
+use crate::ids::handles::HandleSet;
+use crate::schema::plan::{Planned, Run};
+
+/// The greatest number of bytes of a block, because each byte has a bit in a mask.
+const MAX_BYTES: usize = 64;
+/// The bytes of an object after this number are in no block, so that the table of their properties stays
+/// small.
+const MAX_OFFSET: usize = 16 << 10;
+
+/// The blocks of the type `T`.
+#[derive(Debug)]
+pub(crate) struct Blocks<T> {
+    blocks: Vec<Block>,
+    /// For each byte of an object, the handle of the property to which it belongs, if it is in a block.
+    handles: Vec<u16>,
+    objects: PhantomData<fn(&mut T)>,
+}
+
+/// A property whose value is plain memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainValue {
+    pub(crate) handle: u32,
+    /// The offset of the value from the start of the object, in bytes.
+    pub(crate) offset: usize,
+    pub(crate) bytes: usize,
+    /// Whether all values have wire forms, which differ if the values differ. So a value can be copied to a
+    /// shadow without a look at it.
+    pub(crate) is_any_sent: bool,
+}
+
+#[derive(Debug)]
+struct Block {
+    offset: usize,
+    bytes: usize,
+    /// A bit for each byte that belongs to a property.
+    owned: u64,
+    /// A bit for the last byte of each property.
+    last: u64,
+    handles: HandleSet,
+    /// Whether the values of the whole block can be copied to a shadow without a look at them.
+    is_copied: bool,
+}
+
+impl<T: Planned> Blocks<T> {
+    /// Divides the values into blocks. Returns the blocks and the handles of the values that are in them.
+    pub(crate) fn of(mut values: Vec<PlainValue>) -> (Self, HandleSet) {
+        values.sort_unstable_by_key(|value| value.offset);
+        let mut blocks = Self { blocks: Vec::new(), handles: Vec::new(), objects: PhantomData };
+        let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
+        for value in values {
+            let end = value.offset + value.bytes;
+            let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
+            let run = const { T::PLAN }.runs().iter().position(is_run);
+            let Ok(handle) = u16::try_from(value.handle) else { continue };
+            if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
+                continue;
+            }
+            let is_next = |block: &&mut Block| run == run_of_last && end <= block.offset + MAX_BYTES;
+            match blocks.blocks.last_mut().filter(is_next) {
+                Some(block) => block.add(value),
+                None => blocks.blocks.push(Block::of(value)),
+            }
+            blocks.handles.resize(end, 0);
+            blocks.handles[value.offset..].fill(handle);
+            run_of_last = run;
+            mapped.insert(value.handle);
+        }
+        for block in &mut blocks.blocks {
+            block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+        }
+        (blocks, mapped)
+    }
+
+    /// Compares the blocks of an object with those of its shadow. Adds the properties that differ to `copied`
+    /// and copies their values, if all values of the block can be copied and are in `scope`. Adds the other
+    /// properties that differ to `found`.
+    #[inline]
+    pub(crate) fn compare(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        scope: &HandleSet,
+        copied: &mut HandleSet,
+        found: &mut HandleSet,
+    ) {
+        let from = std::ptr::from_ref(live).cast::<u8>();
+        let to = std::ptr::from_mut(shadow).cast::<u8>();
+        for block in &self.blocks {
+            let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
+            // SAFETY: blocks are initialised bytes inside a `T`, which the references lend.
+            let bytes = unsafe { differing_bytes(from, to, block.bytes) } & block.owned;
+            if bytes == 0 {
+                continue;
+            }
+            let last = block.last_of_values(bytes);
+            let is_copied = block.is_copied && block.handles.is_subset(scope);
+            let into = if is_copied { &mut *copied } else { &mut *found };
+            if last == block.last {
+                into.union(&block.handles);
+            } else {
+                for at in bits(last) {
+                    into.insert(self.handles[block.offset + at as usize].into());
+                }
+            }
+            if is_copied {
+                // SAFETY: the blocks are values of the same properties in two objects, one of which is
+                // borrowed mutably.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, block.bytes) };
+            }
+        }
+    }
+}
+
+impl Block {
+    /// Returns the block that begins with this value.
+    fn of(value: PlainValue) -> Self {
+        let mut block = Self {
+            offset: value.offset,
+            bytes: 0,
+            owned: 0,
+            last: 0,
+            handles: HandleSet::new(),
+            is_copied: true,
+        };
+        block.add(value);
+        block
+    }
+
+    /// Adds a value that comes after the other values of the block.
+    fn add(&mut self, value: PlainValue) {
+        let at = value.offset - self.offset;
+        self.bytes = at + value.bytes;
+        self.owned |= u64::MAX >> (MAX_BYTES - value.bytes) << at;
+        self.last |= 1 << (self.bytes - 1);
+        self.handles.insert(value.handle);
+        self.is_copied &= value.is_any_sent;
+    }
+
+    /// Returns the bit of the last byte of each value of which any byte is in `bytes`.
+    #[inline]
+    fn last_of_values(&self, bytes: u64) -> u64 {
+        // The sum adds a one to each bit of a value but the last one. It carries into the last one if any of
+        // them is set.
+        ((bytes & !self.last).wrapping_add(!self.last) | bytes) & self.last
+    }
+}
+
+/// Returns the positions of the bits that are set, in ascending order.
+#[inline]
+fn bits(mask: u64) -> impl Iterator<Item = u32> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let at = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        Some(at)
+    })
+}
+
+/// Returns a bit for each byte that differs.
+///
+/// # Safety
+/// Both pointers point to `len` initialised bytes. `len` is 1 to 64.
+#[inline]
+unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
+    let width = match len {
+        0..4 => 1,
+        4..8 => 4,
+        8..16 => 8,
+        _ => 16,
+    };
+    let mut found = 0;
+    for at in (0..len).step_by(width) {
+        // The last word may overlap the word before it.
+        let at = at.min(len - width);
+        let (one, other) = (one.wrapping_add(at), other.wrapping_add(at));
+        let bytes = if width == 16 {
+            // SAFETY: `at + 16` is at most `len`.
+            unsafe { wide::differing_bytes(one, other) }
+        } else {
+            // SAFETY: `at + width` is at most `len`.
+            let ours = unsafe { load(one, width) };
+            // SAFETY: as for the previous `unsafe` block.
+            differing_bytes_of(ours, unsafe { load(other, width) })
+        };
+        found |= bytes << at;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a block with values of these lengths, each after a gap.
+    fn block_of(values: &[(usize, usize)]) -> Block {
+        let mut offset = 8;
+        let mut values = values.iter().zip(1..).map(|(&(gap, bytes), handle)| {
+            offset += gap + bytes;
+            PlainValue { handle, offset: offset - bytes, bytes, is_any_sent: true }
+        });
+        let mut block = Block::of(values.next().unwrap());
+        values.for_each(|value| block.add(value));
+        block
+    }
+
+    #[test]
+    fn a_value_differs_if_any_of_its_bytes_differs() {
+        let values = [(0, 4), (0, 1), (3, 8), (1, 2), (0, 1), (0, 16), (4, 12), (0, 8), (3, 1)];
+        let block = block_of(&values);
+        assert_eq!(block.bytes, 64);
+        let mut ranges = Vec::new();
+        let mut end = 0;
+        for (gap, bytes) in values {
+            end += gap + bytes;
+            ranges.push(end - bytes..end);
+        }
+        for one in 0..64 {
+            for other in 0..64 {
+                let bytes = (1 << one | 1 << other) & block.owned;
+                let differing =
+                    ranges.iter().filter(|range| (range.start..range.end).any(|at| bytes >> at & 1 == 1));
+                let expected = differing.fold(0, |mask, range| mask | 1 << (range.end - 1));
+                assert_eq!(block.last_of_values(bytes), expected, "bytes {one} and {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_byte_that_differs_is_found() {
+        let one: [u8; 64] = std::array::from_fn(|at| at as u8);
+        for len in 1..=64 {
+            for (first, second) in (0..len).flat_map(|first| (0..len).map(move |second| (first, second))) {
+                let mut other = one;
+                other[first] ^= 0x80;
+                other[second] ^= 0x01;
+                // SAFETY: both arrays have 64 bytes.
+                let found = unsafe { differing_bytes(one.as_ptr(), other.as_ptr(), len) };
+                assert_eq!(found, 1 << first | 1 << second, "{len} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn words_differ_in_the_same_bytes_as_their_vectors() {
+        for (one, other) in [(0, 0), (0, u64::MAX), (0x0100_ff00_0000_8001, 0), (0x80, 0x8000_0000_0000_0000)]
+        {
+            let bytes = (0..8).filter(|at| (one ^ other) >> (at * 8) & 0xff != 0);
+            assert_eq!(differing_bytes_of(one, other), bytes.fold(0, |mask, at| mask | 1 << at));
+        }
+    }
+}
