@@ -16,12 +16,15 @@ impl<T: Replicated> Class<T> {
     /// Returns whether objects of this class have arrays of variable length, collections or maps.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
-        self.growing.iter().any(|(handles, _)| !handles.is_empty())
+        self.has_arrays
     }
 
     /// Returns the total number of items and entries in the collections and maps among `handles`. Costs
     /// O(properties).
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
+        if !self.has_arrays {
+            return 0;
+        }
         let level = self.level(shadow);
         let items = |handle| match level.slot(handle) {
             Some(Slot::Items(items)) => items.collection.len(),
@@ -34,7 +37,7 @@ impl<T: Replicated> Class<T> {
 
     /// Adds the properties of `handles` to `changes`, with all their elements.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        changes.insert_whole(handles, &self.growing);
+        changes.insert_whole(handles, if self.has_arrays { &self.growing } else { &[] });
     }
 
     /// Drops changes that no longer apply, such as changes past the ends of the shadow's arrays (S72).

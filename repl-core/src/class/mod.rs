@@ -37,6 +37,8 @@ pub struct Class<T> {
     /// The handles of arrays, of fast arrays and of maps, each with the changes that send a whole array, fast
     /// array or map.
     growing: [Growing; 3],
+    /// Whether there are handles in [`growing`](Self::growing).
+    has_arrays: bool,
     /// Whether objects contain a fast array at any depth.
     holds_items: bool,
     lends_arrays: bool,
@@ -82,6 +84,7 @@ impl<T: Replicated> Class<T> {
         Self {
             conditions,
             places,
+            has_arrays: growing.iter().any(|(handles, _)| !handles.is_empty()),
             growing,
             holds_items,
             lends_arrays,

@@ -73,6 +73,16 @@ impl Changes {
         }
     }
 
+    /// Makes room for the changes of objects in slots below `end`: for those of all new objects, because most
+    /// of them have changed.
+    pub(crate) fn reserve(&mut self, end: usize) {
+        let newborn: u32 = self.newborn.masks().map(|(_, mask)| mask.count_ones()).sum();
+        self.items.reserve((self.len + newborn as usize).saturating_sub(self.items.len()));
+        if self.at.len() < end {
+            self.at.resize(end, 0);
+        }
+    }
+
     /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
     /// [`keep`](Self::keep) then adds the changelist to the changes of this tick.
     pub(crate) fn blank(&mut self, slot: u32) -> &mut Changelist {
@@ -91,9 +101,6 @@ impl Changes {
     }
 
     pub(crate) fn keep(&mut self, slot: u32) {
-        if self.at.len() <= slot as usize {
-            self.at.resize(slot as usize + 1, 0);
-        }
         self.at[slot as usize] = self.len as u32;
         self.slots.insert(slot);
         self.len += 1;

@@ -71,9 +71,14 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     }
 
     /// Adds an object to the column. The shadow of the object starts with the archetype's values (S29, S69).
-    /// The function `add` adds the object's row to the source. `insert` returns the number of the object's
-    /// row.
-    pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
+    /// The function `add` adds the object's row to the source. Returns the number of the object's row, and
+    /// what `add` returns.
+    pub(crate) fn insert<R>(
+        &mut self,
+        slot: u32,
+        archetype: u32,
+        add: impl FnOnce(&Shadows<T>, &mut S) -> R,
+    ) -> (u32, R) {
         let Self { shadows, source } = self;
         let class = &shadows.class;
         shadows.rows.push(match shadows.archetypes.get(archetype as usize) {
@@ -81,8 +86,7 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
             _ => T::initial(),
         });
         shadows.slots.push(slot);
-        add(source);
-        shadows.rows.len() as u32 - 1
+        (shadows.rows.len() as u32 - 1, add(shadows, source))
     }
 }
 

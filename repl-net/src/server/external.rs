@@ -137,8 +137,10 @@ impl<T: Replicated> External<'_, T> {
 
     #[track_caller]
     fn add(&mut self, archetype: ArchetypeId<T>, birth: Birth, live: &T) -> Result<ObjectRef<T>, SpawnError> {
-        let position = self.server.world.shadows::<T>().and_then(|shadows| shadows.position_of(live));
-        let reference = self.server.add(archetype, position, birth, HandedOver::push)?;
+        let reference = self.server.add(archetype, birth, |shadows, rows: &mut HandedOver| {
+            rows.push();
+            shadows.position_of(live)
+        })?;
         let must_renumber = self.server.world.hand_over(reference, live);
         debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)

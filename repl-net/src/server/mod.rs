@@ -68,6 +68,7 @@ use peer::preloaded_for_losses;
 use peers::Peers;
 use rows::OwnRows;
 use served::Served;
+use shadows::Shadows;
 use source::Source;
 use turns::Turns;
 use world::{World, WorldLimits};
@@ -293,19 +294,17 @@ impl Server {
         archetype: ArchetypeId<T>,
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
-        self.add(archetype, position, Birth::Plain, |rows: &mut OwnRows<T>| rows.0.push(object))
+        self.add(archetype, Birth::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
     }
 
     /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
-    /// object's row to the source of its class.
+    /// object's row to the source of its class, and returns its position if the class has an area.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
-        position: Option<Position>,
         birth: Birth,
-        add: impl FnOnce(&mut S),
+        add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
         assert!(
@@ -313,7 +312,7 @@ impl Server {
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
-        let reference = self.world.spawn(number, position, self.is_frozen(), add)?;
+        let reference = self.world.spawn(number, self.is_frozen(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
             let parent = match birth {
                 Birth::Plain => None,

@@ -268,6 +268,9 @@ impl Object {
     /// properties that have ever changed and that connections with the default view may see. `is_far` says
     /// whether these connections are far from the object.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> HandleSet {
+        if !conditions.is_conditional() {
+            return self.history.ever().clone();
+        }
         let flags = self.common_flags().with(ViewFlags::INITIAL).with_if(ViewFlags::FAR, is_far);
         let mut handles = self.mask(conditions, flags, None);
         handles.intersect(self.history.ever());

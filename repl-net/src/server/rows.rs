@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use repl_core::__private::preload;
 use repl_core::{Class, HandleSet, Refusal, Replicated};
 
+use super::cells::area::Position;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
@@ -31,6 +32,15 @@ impl<T> OwnColumn<T> {
 
     pub(crate) fn pairs_mut(&mut self) -> impl Iterator<Item = (&u32, &mut T)> {
         self.shadows.slots.iter().zip(&mut self.source.0)
+    }
+}
+
+impl<T: Replicated> OwnRows<T> {
+    /// Adds a live object, whose shadow has been added. Returns its position, if the class has an area.
+    pub(crate) fn push(&mut self, object: T, shadows: &Shadows<T>) -> Option<Position> {
+        let position = shadows.position_of(&object);
+        self.0.push(object);
+        position
     }
 }
 

@@ -140,7 +140,8 @@ impl Schedule {
     /// Sets the rate of an object to that of its class, unless the object has a rate of its own. Returns
     /// whether a change of the object waited. The caller must then mark the object as dirty.
     pub(crate) fn apply_class_rate(&mut self, slot: u32, class: u16) -> bool {
-        !self.own.contains(slot) && self.set_rate(slot, self.class_rate(class))
+        let are_unused = self.classes.is_empty() && self.rated.is_empty();
+        !are_unused && !self.own.contains(slot) && self.set_rate(slot, self.class_rate(class))
     }
 
     /// Gives an object a rate of its own, or that of its class. Returns whether a change of the object
@@ -151,11 +152,11 @@ impl Schedule {
     }
 
     fn set_rate(&mut self, slot: u32, rate: UpdateRate) -> bool {
-        let (interval, longest) = (nanos(rate.interval), nanos(rate.slowest));
-        let is_rated = interval > 0 || rate.is_adaptive();
+        let is_rated = !rate.interval.is_zero() || rate.is_adaptive();
         if !is_rated && !self.rated.contains(slot) {
             return false;
         }
+        let (interval, longest) = (nanos(rate.interval), nanos(rate.slowest));
         self.rated.set(slot, is_rated);
         if self.timings.len() <= slot as usize {
             self.timings.resize(slot as usize + 1, Timing::default());
@@ -182,6 +183,11 @@ impl Schedule {
     pub(crate) fn force(&mut self, slot: u32) {
         // The object may get a rate before the next tick.
         self.forced.insert(slot);
+    }
+
+    /// Makes the objects of `mask`, a bit mask over a word of 64 slots, due at the next tick.
+    pub(crate) fn force_mask(&mut self, word: usize, mask: u64) {
+        self.forced.insert_mask(word, mask);
     }
 
     /// Drops everything about an object that was removed.

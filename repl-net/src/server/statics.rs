@@ -77,9 +77,8 @@ impl Server {
         object: T,
     ) -> Result<ObjectRef<T>, StaticSpawnError> {
         let birth = self.static_birth(path)?;
-        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
         let archetype = ArchetypeId::default();
-        Ok(self.add(archetype, position, birth, |rows: &mut OwnRows<T>| rows.0.push(object))?)
+        Ok(self.add(archetype, birth, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))?)
     }
 
     /// Returns what makes a new object static, if it may have this path.

@@ -34,9 +34,8 @@ impl Server {
         object: T,
     ) -> Option<ObjectRef<T>> {
         let parent = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent))?;
-        let position = self.world.shadows::<T>().and_then(|shadows| shadows.position_of(&object));
         let (archetype, birth) = (ArchetypeId::default(), Birth::Subobject(parent));
-        match self.add(archetype, position, birth, |rows: &mut OwnRows<T>| rows.0.push(object)) {
+        match self.add(archetype, birth, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows)) {
             Ok(reference) => Some(reference),
             Err(error) => panic!("{error}"),
         }

@@ -61,7 +61,7 @@ pub(crate) struct World {
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) recast: SlotSet,
-    /// Objects that were spawned since the last tick.
+    /// Objects that were spawned since the last tick. The next tick compares them, whatever their rates say.
     newborn: SlotSet,
     /// Objects that were torn off since the last tick.
     pub(crate) tearing_off: Vec<u32>,
@@ -298,7 +298,9 @@ impl World {
 
     /// Returns whether an object may have changed since the last tick.
     pub(crate) fn is_dirty(&self, slot: u32) -> bool {
-        self.dirty.contains(slot) || self.polled[usize::from(self.objects[slot as usize].class)]
+        self.dirty.contains(slot)
+            || self.newborn.contains(slot)
+            || self.polled[usize::from(self.objects[slot as usize].class)]
     }
 
     /// Marks an object to be compared in the next tick, even if its update time has not come.
@@ -389,8 +391,8 @@ impl World {
         }
     }
 
-    /// Adds an object to the server, at its position if its class has an area. The argument `add` adds the
-    /// row of the object to the source of its class.
+    /// Adds an object to the server. The argument `add` adds the row of the object to the source of its
+    /// class, and returns its position if the class has an area.
     ///
     /// # Panics
     /// Panics in the same cases as [`register`](Self::register).
@@ -398,9 +400,8 @@ impl World {
     pub(crate) fn spawn<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: u32,
-        position: Option<Position>,
         frozen: bool,
-        add: impl FnOnce(&mut S),
+        add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let class = self.register::<T, S>(frozen);
         let max_objects = self.limits.max_objects;
@@ -418,8 +419,8 @@ impl World {
         };
         let column = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T, S>>();
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };
-        let row = column.insert(slot, archetype, add);
-        let remembers = self.columns[class as usize].conditions().is_conditional();
+        let (row, position) = column.insert(slot, archetype, add);
+        let remembers = column.conditions().is_conditional();
         let entry = &mut self.objects[slot as usize];
         (entry.class, entry.archetype, entry.row) = (class, archetype, row);
         if remembers {
@@ -427,7 +428,6 @@ impl World {
         }
         let guid = entry.guid(slot);
         self.schedule.apply_class_rate(slot, class);
-        self.force_update(slot);
         self.alive.insert(slot);
         self.newborn.insert(slot);
         self.cells.add(slot, class, position);
@@ -512,6 +512,11 @@ impl World {
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
+        for (word, mask) in self.newborn.masks() {
+            let mask = mask & self.alive.word(word);
+            self.dirty.insert_mask(word, mask);
+            self.schedule.force_mask(word, mask);
+        }
         std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
         for (class, polled) in self.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {
@@ -538,6 +543,7 @@ impl World {
         self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
         self.dirty.clear();
         self.most_queued = self.most_queued.max(queue.len());
+        self.changes.reserve(self.objects.len());
         let mut slots = &queue[..];
         while let Some(&first) = slots.first() {
             let class = self.objects[first as usize].class;

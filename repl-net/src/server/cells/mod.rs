@@ -251,12 +251,8 @@ impl Cells {
     /// Adds a new object. `position` is its position, if the class has an area.
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
-        if self.places.len() <= at {
-            self.places.resize(at + 1, Place::default());
-            self.homes.resize(at + 1, PackedHome::new(Home::Nobody));
-        }
-        self.places[at] = Place { class, ..Place::default() };
-        self.homes[at] = PackedHome::new(Home::Nobody);
+        set(&mut self.places, at, Place { class, ..Place::default() });
+        set(&mut self.homes, at, PackedHome::new(Home::Nobody));
         if let (Some(area), Some(position)) = (self.area(class), position) {
             self.positions.set(slot, area.cell_of(position));
             self.places[at].relevancy = Relevancy::Located;
@@ -595,6 +591,17 @@ impl Cells {
             }
             self.free_if_unused(number);
         }
+    }
+}
+
+/// Sets the element at an index, which may be one or more past the end. Nobody reads what is filled in.
+#[inline]
+fn set<T: Clone>(elements: &mut Vec<T>, at: usize, element: T) {
+    if let Some(known) = elements.get_mut(at) {
+        *known = element;
+    } else {
+        elements.resize(at, element.clone());
+        elements.push(element);
     }
 }
 
