@@ -66,7 +66,8 @@ impl JoinedLeaves<'_> {
     }
 
     /// Writes the values of all leaves.
-    #[inline]
+    // A call takes as long as writing a few leaves.
+    #[inline(always)]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         let (words, rest) = self.memory.as_chunks::<8>();
         let bits = (rest.len() as u32).saturating_mul(8);

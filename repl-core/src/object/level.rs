@@ -165,6 +165,18 @@ impl<'a> Level<'a> {
         None
     }
 
+    /// Writes the values of joined leaves with the handles from `first` on, up to the handle `end` or the
+    /// first property that is not joined. Returns the handle at which it stopped.
+    #[inline]
+    pub(crate) fn write_joined(&self, first: u32, end: u32, writer: &mut BitWriter) -> u32 {
+        let mut next = first;
+        while let Some(leaves) = self.joined(next, end - next) {
+            leaves.write(writer);
+            next += leaves.leaves();
+        }
+        next
+    }
+
     /// Returns all slots in the order of their handles.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let level = *self;

@@ -14,7 +14,7 @@ use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
-use crate::object::level::{Array, Elements, Level, Part, Slot};
+use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(
@@ -24,11 +24,13 @@ pub(crate) fn write_values(
 ) -> Result<(), WriteError> {
     for (first, count) in changes.handles.stretches() {
         let (mut next, end) = (first, first + count);
-        while let Some(part) = shadow.next_part(&mut next, end) {
-            match part {
-                Part::Joined(_, leaves) => leaves.write(writer),
-                Part::Slot(handle, slot) => write_slot(Some(slot), &changes.nested, handle, writer)?,
+        loop {
+            next = shadow.write_joined(next, end, writer);
+            if next == end {
+                break;
             }
+            write_slot(shadow.slot(next), &changes.nested, next, writer)?;
+            next += 1;
         }
     }
     Ok(())
@@ -168,23 +170,19 @@ fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(
 /// Writes all values of a level, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
     let (mut next, end) = (1, level.handles() + 1);
-    while let Some(part) = level.next_part(&mut next, end) {
-        let slot = match part {
-            Part::Joined(_, leaves) => {
-                leaves.write(writer);
-                continue;
-            }
-            Part::Slot(_, slot) => slot,
-        };
-        match slot {
-            Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
-            Slot::Array(array) => {
+    loop {
+        next = level.write_joined(next, end, writer);
+        match level.slot(next) {
+            None => break,
+            Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
+            Some(Slot::Array(array)) => {
                 count::write_count(array.len(), array.max_len(), writer)?;
                 write_new(array, 0, writer)?;
             }
-            Slot::Items(items) => items.write_all(writer, write_whole)?,
-            Slot::Entries(entries) => entries.write_all(writer, write_whole)?,
+            Some(Slot::Items(items)) => items.write_all(writer, write_whole)?,
+            Some(Slot::Entries(entries)) => entries.write_all(writer, write_whole)?,
         }
+        next += 1;
     }
     Ok(())
 }
