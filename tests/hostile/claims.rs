@@ -246,6 +246,36 @@ fn roles_that_no_server_sends_are_refused() {
 }
 
 #[test]
+fn a_run_opens_new_objects_beside_those_that_the_client_has() {
+    let mut client = client();
+    let known = client.objects::<Pebble>().map(|(pebble, _)| pebble).next().unwrap();
+    let packet = state(1, SESSION, |writer| {
+        segment(1, writer);
+        // The pebble that the client has is in slot 5.
+        writer.write_exp_golomb(4, 0);
+        origin(0, PEBBLE, 0, writer);
+        only(1, 1, true, writer);
+        run(3, writer);
+        (11..14).for_each(|weight| writer.write_bits(weight, 8));
+        end(writer);
+    });
+    client.receive(Duration::ZERO, &packet).unwrap();
+    assert_eq!(client[known].weight, 12);
+    let mut spawned = Vec::new();
+    while let Some(event) = client.poll_event() {
+        let ClientEvent::Spawned(object) = event else { panic!("{event:?}") };
+        spawned.push(object);
+    }
+    let weight_of = |object: &ObjectRef<()>| {
+        client
+            .objects::<Pebble>()
+            .find(|(pebble, _)| pebble.erase() == *object)
+            .map(|(_, pebble)| pebble.weight)
+    };
+    assert_eq!(spawned.iter().map(weight_of).collect::<Vec<_>>(), [Some(11), Some(13)]);
+}
+
+#[test]
 fn runs_of_openings_that_cost_nothing_are_refused() {
     // Many objects with less than one bit for each, few objects with fewer bits than they need, and slots
     // after the last slot.

@@ -14,7 +14,7 @@ use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
-use crate::schema::program::{Collected, Program};
+use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
 use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
@@ -96,15 +96,13 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Does the same as [`apply`](Self::apply) for an update of properties with
-    /// [direct bits](Self::direct_bits), whose bits are the next ones of `reader`. Costs less, because such
-    /// values refer to no objects and contain nothing else.
-    pub fn apply_direct(&self, object: &mut T, handles: &HandleSet, reader: &mut BitReader<'_>) {
-        let mut level = self.level_mut(object);
+    /// [direct bits](Self::direct_bits), which begins at bit `at` of `bits`. Costs less, because such values
+    /// refer to no objects and contain nothing else.
+    #[inline]
+    pub fn apply_direct(&self, object: &mut T, handles: &HandleSet, bits: BitSlice<'_>, at: usize) {
+        let (mut level, mut at) = (self.level_mut(object), at);
         for (first, count) in handles.stretches() {
-            let (direct, bits) = Program::direct(self.program.own_table(), first, count);
-            let taken = reader.take(bits as usize);
-            debug_assert!(direct == count && taken.is_ok(), "an update without direct bits");
-            level.read_direct(first, direct, taken.unwrap_or_default());
+            at = level.read_direct(first, count, bits, at);
         }
     }
 

@@ -164,22 +164,20 @@ impl JoinedLeavesMut<'_> {
 #[inline(always)]
 fn store(word: u64, to: &mut [u8]) {
     // Two stores that overlap take less time than one store for each byte.
-    let last = word >> (8_u32.saturating_mul((to.len() as u32).saturating_sub(4)) & 63);
+    let from = |width: usize| word.wrapping_shr((to.len().wrapping_sub(width) as u32).wrapping_mul(8));
+    let (last_four, last_two) = (from(4) as u32, from(2) as u16);
     if let Some(bytes) = to.first_chunk_mut::<4>() {
         *bytes = (word as u32).to_le_bytes();
         if let Some(bytes) = to.last_chunk_mut::<4>() {
-            *bytes = (last as u32).to_le_bytes();
+            *bytes = last_four.to_le_bytes();
         }
-        return;
-    }
-    let mut rest = word;
-    let (pairs, single) = to.as_chunks_mut::<2>();
-    for pair in pairs {
-        *pair = (rest as u16).to_le_bytes();
-        rest >>= 16;
-    }
-    for byte in single {
-        *byte = rest as u8;
+    } else if let Some(bytes) = to.first_chunk_mut::<2>() {
+        *bytes = (word as u16).to_le_bytes();
+        if let Some(bytes) = to.last_chunk_mut::<2>() {
+            *bytes = last_two.to_le_bytes();
+        }
+    } else if let Some(byte) = to.first_mut() {
+        *byte = word as u8;
     }
 }
 

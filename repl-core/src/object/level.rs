@@ -291,16 +291,18 @@ impl<'a> LevelMut<'a> {
         Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
     }
 
-    /// Reads the values of `count` direct properties from the handle `first` on. The values are `bits`.
+    /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at` of
+    /// `bits`. Returns the bit after them.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
-    pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>) {
-        let (mut entries, mut at) = (entries_from(self.table, first, count), 0);
+    pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>, at: usize) -> usize {
+        let (mut entries, mut at) = (entries_from(self.table, first, count), at);
         while let Some(mut leaves) = self.joined_of(entries) {
             at = leaves.read(bits, at);
             entries = entries.get(leaves.joined.leaves.into()..).unwrap_or_default();
         }
-        debug_assert_eq!((at, entries.len()), (bits.len(), 0), "the bits of direct properties");
+        debug_assert!(entries.is_empty() && at <= bits.len(), "a property that is not direct");
+        at
     }
 
     /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or

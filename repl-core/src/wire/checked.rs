@@ -136,10 +136,9 @@ impl Checked {
 
 /// Moves `reader` forward to `position`.
 fn move_to(position: usize, reader: &mut BitReader<'_>) {
-    let left = position.checked_sub(reader.position());
     // Validation has read these bits already, so `skip_bits` cannot fail.
-    let skipped = left.map(|left| reader.skip_bits(left));
-    debug_assert!(matches!(skipped, Some(Ok(()))), "an update that was not validated");
+    let skipped = reader.skip_bits(position.wrapping_sub(reader.position()));
+    debug_assert_eq!(skipped, Ok(()), "an update that was not validated");
 }
 
 impl CheckedUpdate<'_, '_> {

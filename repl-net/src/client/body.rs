@@ -1,8 +1,8 @@
 //! Reads the body of a packet. The body is a list of segments. Each entry of a segment is about one object,
 //! and is passed to a visitor.
 //!
-//! *Invariant:* a body is read twice, first by a visitor that validates it and then by a visitor that applies
-//! it. The validating and the applying visitor read the same entries in the same order.
+//! *Invariant:* reading a body changes no object. The visitor validates the entries and lists them, and they
+//! are applied from the list.
 
 use std::num::NonZeroU32;
 use std::ops::Range;

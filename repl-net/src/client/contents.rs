@@ -49,6 +49,25 @@ pub(crate) enum Entry {
     },
 }
 
+impl Entry {
+    /// Returns the slot of an update of direct properties, the list of the properties, and the position of
+    /// their values in the body.
+    #[inline]
+    pub(crate) fn as_direct(&self) -> Option<(u32, ListIndex, usize)> {
+        match *self {
+            Self::Update { slot, list, direct, .. } => Some((slot, list, direct?.get() as usize)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this entry and the next one are updates of the same direct properties.
+    #[inline]
+    pub(crate) fn is_like(&self, next: &Self) -> bool {
+        let list = |entry: &Self| entry.as_direct().map(|(_, list, _)| list);
+        list(self).is_some_and(|own| list(next) == Some(own))
+    }
+}
+
 /// A list of properties of a class.
 #[derive(Clone, Debug)]
 struct List {
@@ -160,6 +179,11 @@ impl Contents {
 
     pub(crate) fn list(&self, list: ListIndex) -> Option<&HandleSet> {
         self.lists.get(list.0 as usize).map(|list| &list.handles)
+    }
+
+    /// Returns the number of the class of a list of properties.
+    pub(crate) fn class_of(&self, list: ListIndex) -> Option<u16> {
+        self.lists.get(list.0 as usize).map(|list| list.class)
     }
 
     /// Returns the number of bits that the values of a list take, if all bits are valid values.

@@ -70,9 +70,15 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn direct_bits(&self, handles: &HandleSet) -> Option<usize>;
     /// Asks the processor to load the object in a row, which an update will change soon.
     fn preload(&self, row: u32);
-    /// Applies an update of properties with direct bits, which are the next bits of `reader`. Stores the same
-    /// old values as [`apply`](Self::apply).
-    fn apply_direct(&mut self, row: u32, handles: &HandleSet, reader: &mut BitReader<'_>);
+    /// Applies updates of the same properties, which have direct bits. `updates` returns for each update the
+    /// row of its object and the position of its values in `body`. Calls the callback before each update, and
+    /// stores the same old values as [`apply`](Self::apply).
+    fn apply_direct(
+        &mut self,
+        updates: &mut dyn Iterator<Item = (u32, usize)>,
+        handles: &HandleSet,
+        body: BitSlice<'_>,
+    );
     /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
     /// needs.
     fn apply(
@@ -336,18 +342,26 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn apply_direct(&mut self, row: u32, handles: &HandleSet, reader: &mut BitReader<'_>) {
-        let row = row as usize;
-        if !self.notifies.is_empty() {
-            self.remember(row, handles);
-        }
-        if !self.bases.is_empty()
-            && let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot))
-        {
-            self.class.apply_direct(base, handles, &mut reader.clone());
-        }
-        if let Some(live) = self.live.get_mut(row) {
-            self.class.apply_direct(live, handles, reader);
+    fn apply_direct(
+        &mut self,
+        updates: &mut dyn Iterator<Item = (u32, usize)>,
+        handles: &HandleSet,
+        body: BitSlice<'_>,
+    ) {
+        for (row, position) in updates {
+            self.call(row, Callback::PreNetReceive);
+            let row = row as usize;
+            if !self.notifies.is_empty() {
+                self.remember(row, handles);
+            }
+            if !self.bases.is_empty()
+                && let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot))
+            {
+                self.class.apply_direct(base, handles, body, position);
+            }
+            if let Some(live) = self.live.get_mut(row) {
+                self.class.apply_direct(live, handles, body, position);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use repl_core::{Checked, Epoch, Guid, ObjectRef, Objects, Replicated};
+use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, Replicated};
 
 use super::change_feed::ChangeFeed;
 use super::contents::Contents;
@@ -40,6 +40,15 @@ struct ChangedObject {
     slot: u32,
     is_new: bool,
     notified: Vec<ReceivedNotify>,
+}
+
+impl ChangedObject {
+    /// Returns the object in a slot and row of `column`, after the values of `handles` were applied to it.
+    fn of(column: &dyn Replica, (slot, row): (u32, u32), is_new: bool, handles: &HandleSet) -> Self {
+        let mut notified = Vec::new();
+        column.changed(row, handles, &mut notified);
+        Self { slot, is_new, notified }
+    }
 }
 
 /// All classes and objects of a client.

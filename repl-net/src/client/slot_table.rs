@@ -107,13 +107,13 @@ impl SlotTable {
         self.slot(slot).stamp > stamp.number().saturating_add(1)
     }
 
-    /// Records an update of the object in a slot, which wakes the object.
+    /// Records an update of the object in a slot, which wakes the object. Returns the row of the object.
     #[inline]
-    pub(super) fn update(&mut self, slot: u32, stamp: Sequence) {
-        if let Some(known) = self.slot_mut(slot) {
-            known.stamp = stamp.number().saturating_add(1);
-            known.proxy.is_asleep = false;
-        }
+    pub(super) fn update(&mut self, slot: u32, stamp: Sequence) -> Option<u32> {
+        let known = self.slot_mut(slot)?;
+        known.stamp = stamp.number().saturating_add(1);
+        known.proxy.is_asleep = false;
+        Some(known.row)
     }
 
     /// Records that objects were opened in empty slots, the first of them in the row `first`. The rows of the

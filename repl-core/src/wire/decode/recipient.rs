@@ -102,7 +102,8 @@ impl Target for Recipient<'_> {
 
     #[inline]
     fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>) {
-        self.live.read_direct(first, count, bits);
+        let end = self.live.read_direct(first, count, bits, 0);
+        debug_assert_eq!(end, bits.len(), "the bits of direct properties");
     }
 
     fn resize(&mut self, handle: u32, len: usize) -> usize {

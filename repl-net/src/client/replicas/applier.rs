@@ -8,7 +8,7 @@ use std::sync::Arc;
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
-use crate::client::contents::{Contents, Entry, LocalOrigin, Openings};
+use crate::client::contents::{Contents, Entry, ListIndex, LocalOrigin, Openings};
 use crate::client::events::ClientEvents;
 use crate::client::mentions::Mentions;
 use crate::client::replica::Callback;
@@ -27,16 +27,16 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl Applier<'_, '_> {
-    /// Applies an entry of `contents`. Entries are applied in the order in which they were validated.
-    pub(super) fn apply(&mut self, entry: Entry, contents: &Contents) {
-        match entry {
-            Entry::Update { slot, list, head_bits, direct } => {
+    /// Applies entries of `contents`: updates of the same direct properties, or one entry of any kind. Entries
+    /// are applied in the order in which they were validated.
+    pub(super) fn apply(&mut self, entries: &[Entry], contents: &Contents) {
+        let Some(&first) = entries.first() else { return };
+        match first {
+            Entry::Update { list, direct: Some(_), .. } => self.direct(entries, list, contents),
+            Entry::Update { slot, list, head_bits, direct: None } => {
                 let Some(handles) = contents.list(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
-                match direct {
-                    Some(position) => self.direct(slot, handles, position.get() as usize),
-                    None => self.values(slot..slot.saturating_add(1), false, handles, head_bits),
-                }
+                self.values(slot..slot.saturating_add(1), false, handles, head_bits);
             }
             Entry::Open(openings) => {
                 let Some(openings) = contents.openings(openings) else { return };
@@ -93,16 +93,24 @@ impl Applier<'_, '_> {
         self.events.push(event(object, path.clone()));
     }
 
-    /// Applies the values of properties with direct bits, which are at `position`.
-    fn direct(&mut self, slot: u32, handles: &HandleSet, position: usize) {
-        let Some((class, row)) = self.replicas.slots.class_and_row(slot) else { return };
-        let Some(column) = self.replicas.columns.get_mut(class as usize) else { return };
-        let ahead = position.saturating_sub(self.reader.position());
-        let skipped = self.reader.skip_bits(ahead);
-        debug_assert_eq!(skipped, Ok(()), "a body that was validated");
-        column.call(row, Callback::PreNetReceive);
-        column.apply_direct(row, handles, self.reader);
-        self.applied(slot, (class, row), false, handles);
+    /// Applies updates of the same direct properties.
+    fn direct(&mut self, entries: &[Entry], list: ListIndex, contents: &Contents) {
+        let (Some(handles), Some(class)) = (contents.list(list), contents.class_of(list)) else { return };
+        let Replicas { columns, slots, touched, feeds, .. } = &mut *self.replicas;
+        let Some(column) = columns.get_mut(class as usize) else { return };
+        let body = self.reader.slice(0..self.reader.position().saturating_add(self.reader.remaining()));
+        let updates = || entries.iter().filter_map(Entry::as_direct);
+        let rows = |(slot, _, position)| Some((slots.update(slot, self.stamp)?, position));
+        column.apply_direct(&mut updates().filter_map(rows), handles, body.unwrap_or_default());
+        if let Some(feed) = feeds.get_mut(&class) {
+            updates().for_each(|(slot, ..)| feed.note(slot, false, handles));
+        }
+        if column.is_watched() {
+            for (slot, ..) in updates() {
+                let Some((_, row)) = slots.class_and_row(slot) else { continue };
+                touched.push(ChangedObject::of(&**column, (slot, row), false, handles));
+            }
+        }
     }
 
     /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
@@ -127,25 +135,8 @@ impl Applier<'_, '_> {
                 feed.note(slot, is_new, handles);
             }
             if is_watched {
-                let mut notified = Vec::new();
-                column.changed(row, handles, &mut notified);
-                touched.push(ChangedObject { slot, is_new, notified });
+                touched.push(ChangedObject::of(&**column, (slot, row), is_new, handles));
             }
-        }
-    }
-
-    /// Records that values of an object were applied, for callbacks and for the user.
-    fn applied(&mut self, slot: u32, (class, row): (u16, u32), is_new: bool, handles: &HandleSet) {
-        let Replicas { columns, touched, feeds, .. } = &mut *self.replicas;
-        if let Some(feed) = feeds.get_mut(&class) {
-            feed.note(slot, is_new, handles);
-        }
-        if let Some(column) = columns.get(class as usize)
-            && column.is_watched()
-        {
-            let mut notified = Vec::new();
-            column.changed(row, handles, &mut notified);
-            touched.push(ChangedObject { slot, is_new, notified });
         }
     }
 
