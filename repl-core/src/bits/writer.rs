@@ -108,14 +108,18 @@ impl BitWriter {
     #[inline]
     pub(crate) fn write_words(&mut self, words: &[[u8; 8]]) {
         self.bytes.truncate(self.settled);
-        for word in words {
-            let word = u64::from_le_bytes(*word);
-            let full = self.pending | word << self.pending_bits;
-            self.bytes.extend_from_slice(&full.to_le_bytes());
-            // Shifts twice, because one shift by 64 would overflow when no bits were pending.
-            self.pending = word >> 1 >> (63 - self.pending_bits);
-        }
+        words.iter().for_each(|word| self.push_word(u64::from_le_bytes(*word)));
         self.settled = self.bytes.len();
+    }
+
+    /// Moves a full pending word to the bytes, and keeps the rest of `word` pending. Before a row of words the
+    /// caller removes the bytes that are not settled, and after it the caller settles all bytes.
+    #[inline]
+    fn push_word(&mut self, word: u64) {
+        let full = self.pending | word << self.pending_bits;
+        self.bytes.extend_from_slice(&full.to_le_bytes());
+        // Shifts twice, because one shift by 64 would overflow when no bits were pending.
+        self.pending = word >> 1 >> (63 - self.pending_bits);
     }
 
     /// Writes one bit.
@@ -170,10 +174,14 @@ impl BitWriter {
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
         }
-        while bits.len() - at >= 64 {
+        if bits.len() - at >= 64 {
             let (bytes, start) = bits.parts();
-            self.write_bits(load(bytes, start + at), 64);
-            at += 64;
+            self.bytes.truncate(self.settled);
+            while bits.len() - at >= 64 {
+                self.push_word(load(bytes, start + at));
+                at += 64;
+            }
+            self.settled = self.bytes.len();
         }
         if at < bits.len() {
             self.write_bits(bits.word(at), (bits.len() - at) as u32);

@@ -162,7 +162,7 @@ impl Client {
         };
         let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
         outbox.congestion = Some(Box::new(Congestion::new(config.mtu_bytes)));
-        outbox.packet_limit = Some(RateLimit::sending(PACKETS_PER_SECOND));
+        outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
         outbox
     }
 

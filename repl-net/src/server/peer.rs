@@ -19,6 +19,12 @@ pub(super) struct Peer {
 }
 
 impl Peer {
+    /// Preloads what a pass reads and writes, which is most of the peer. Does not follow pointers to the heap.
+    fn preload_pass(&self) {
+        preload_all(&self.handshake);
+        self.connection.preload_pass();
+    }
+
     /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no
     /// cache.
     #[inline]
@@ -51,7 +57,7 @@ pub(super) fn preloaded<'p, K>(
     let mut ahead: [Option<(K, &mut Peer)>; 3] = [None, None, None];
     let mut step = move || {
         let new = peers.next();
-        new.iter().filter(|_| is_wanted).for_each(|(_, peer)| preload_all(&**peer));
+        new.iter().filter(|_| is_wanted).for_each(|(_, peer)| peer.preload_pass());
         let [last, second, first] = &mut ahead;
         let next = std::mem::replace(first, std::mem::replace(second, std::mem::replace(last, new)));
         second

@@ -234,6 +234,7 @@ impl Server {
         let Some(peer) = self.connections.get_mut(id) else { return };
         peer.preload_packet();
         let Peer { handshake, connection, .. } = peer;
+        connection.outbox.preload_ack();
         let context = HandshakeContext { config: &self.config, classes: &self.classes };
         let newest = connection.newest_received();
         match handshake.receive(bytes, newest, now, context, &mut connection.outbox.queue) {
@@ -253,7 +254,7 @@ impl Server {
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(id) else { return };
         let Peer { handshake, connection, .. } = peer;
-        connection.outbox.preload_ack();
+        connection.outbox.in_flight.preload_oldest();
         match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}

@@ -76,7 +76,7 @@ enum Stage {
     /// server keeps only this handshake for the client, and sends it no state (R26).
     Welcomed,
     Connected,
-    Ended(DisconnectReason),
+    Ended(Box<DisconnectReason>),
 }
 
 /// The content of a client's hello, and the client's token.
@@ -118,7 +118,7 @@ pub(crate) struct ServerHandshake {
     /// When the last welcome was sent to the client.
     last_welcome: Duration,
     /// The current question about the client's classes, and its answer so far.
-    inquiry: Inquiry,
+    inquiry: Box<Inquiry>,
 }
 
 impl ServerHandshake {
@@ -138,7 +138,7 @@ impl ServerHandshake {
             login: Vec::new(),
             answer: Vec::new(),
             last_welcome: now,
-            inquiry: Inquiry::default(),
+            inquiry: Box::default(),
         }
     }
 
@@ -348,7 +348,7 @@ impl ServerHandshake {
                 self.displaced = self.client;
             }
             self.stage = Stage::Handshake;
-            self.inquiry = Inquiry::default();
+            *self.inquiry = Inquiry::default();
         }
         match &self.stage {
             Stage::Ended(reason) => {
@@ -460,7 +460,7 @@ impl ServerHandshake {
                 self.end(DisconnectReason::Layouts(mismatch), context.config, queue)
             }
             Finding::Ask(question) => {
-                self.inquiry = Inquiry::asking(question);
+                *self.inquiry = Inquiry::asking(question);
                 self.ask(queue);
                 HandshakeOutcome::Nothing
             }
@@ -555,7 +555,7 @@ impl ServerHandshake {
             return HandshakeOutcome::Nothing;
         }
         self.send_control(&Control::closing(&reason, config.mtu_bytes), queue);
-        self.stage = Stage::Ended(reason.clone());
+        self.stage = Stage::Ended(Box::new(reason.clone()));
         HandshakeOutcome::Ended(reason)
     }
 

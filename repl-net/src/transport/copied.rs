@@ -54,14 +54,26 @@ impl Copied {
         self.others.last().or(self.first.as_ref()).is_some_and(|last| Arc::ptr_eq(&last.table, table))
     }
 
-    /// Adds consecutive entries of a table, which have so many bits. `is_continued` says whether the last
-    /// entries are of the same table.
-    pub(crate) fn push(&mut self, table: &Arc<Table>, entries: Range<u32>, bits: usize, is_continued: bool) {
+    /// Adds entries of a table, which have so many bits: those of `whole`, each of which is consecutive
+    /// entries, and then those of `part`, which may be empty. `is_continued` says whether the last entries are
+    /// of the same table.
+    pub(crate) fn push(
+        &mut self,
+        table: &Arc<Table>,
+        whole: &[Range<u32>],
+        part: Range<u32>,
+        bits: usize,
+        is_continued: bool,
+    ) {
         let Self { first, others, runs } = self;
-        let (count, bits) = (entries.len() as u32, bits as u32);
-        match runs.last_mut() {
-            Some(last) if is_continued && last.end == entries.start => last.end = entries.end,
-            _ => runs.push(entries),
+        let before = runs.len();
+        runs.extend_from_slice(whole);
+        if !part.is_empty() {
+            runs.push(part);
+        }
+        let (bits, count) = (bits as u32, runs.iter().skip(before).map(|run| run.len() as u32).sum());
+        if is_continued {
+            join_at(runs, before);
         }
         let runs_end = runs.len() as u32;
         let is_empty = first.is_none();
@@ -104,5 +116,16 @@ impl Copied {
     /// Returns how many bytes of memory the lists take.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.others.capacity() * size_of::<Stretch>() + self.runs.capacity() * size_of::<Range<u32>>()
+    }
+}
+
+/// Joins the run at an index with the run before it, if its entries follow those of the run before.
+fn join_at(runs: &mut Vec<Range<u32>>, index: usize) {
+    let Some(before) = index.checked_sub(1) else { return };
+    if let Some([last, next]) = runs.get_mut(before..=index)
+        && last.end == next.start
+    {
+        last.end = next.end;
+        runs.remove(index);
     }
 }

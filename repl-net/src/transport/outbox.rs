@@ -5,6 +5,7 @@
 //! packets of a tick have the same stamp, which is the number of the first packet of the tick (R1). In names,
 //! a *pass* is everything that is sent to the peer in one tick.
 
+mod draft;
 mod limits;
 
 use std::collections::VecDeque;
@@ -19,7 +20,7 @@ use super::acks::{AckRange, Received};
 use super::byte_budget::ByteBudget;
 use super::congestion::Congestion;
 use super::in_flight::{Delivery, InFlight, Record, Sent};
-use super::message::{MESSAGE_HEAD_BITS, MessageWriter, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use super::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::parts::Cut;
 use super::rate_limit::RateLimit;
@@ -30,6 +31,7 @@ use super::sequence::Sequence;
 use super::slot_set::masks_between;
 use super::status::{ConnectionStatus, STATUS_BITS, StatusSource};
 use super::table::Table;
+pub(crate) use draft::Draft;
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
 /// kind, the number, the offset to the stamp, the floor, the status, the acks, and the end of the body.
@@ -57,10 +59,8 @@ pub(crate) struct Outbox {
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
-    writer: BitWriter,
-    segment: SegmentWriter,
-    /// The messages of the packet that is being filled.
-    messages: MessageWriter,
+    /// The packet that is being filled. In a box, because the connections of a server share one.
+    draft: Box<Draft>,
     /// The record of the packet that is being filled.
     record: Option<Box<Record>>,
     /// The complete packets with state, and the control packets between them.
@@ -71,8 +71,6 @@ pub(crate) struct Outbox {
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
     limits: Limits,
-    /// The received packets that each packet of this tick acks. Empty if no acks are due.
-    pub(crate) received: Received,
     /// Whether all acks that are due fitted into the packets of this tick.
     has_acked_all: bool,
     /// Decides which status of the server the packets contain. `status` is `None` on a client.
@@ -87,8 +85,8 @@ pub(crate) struct Outbox {
     /// Whether the limits have refused something.
     has_refused: bool,
     /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
-    /// which has no limit of this kind.
-    pub(crate) packet_limit: Option<RateLimit>,
+    /// which has no limit of this kind. In a box, because a server has many outboxes.
+    pub(crate) packet_limit: Option<Box<RateLimit>>,
     /// The number of entries about single objects that were written so far. It may wrap.
     entries: u32,
     /// Whether `packet_limit` allows no more packets now.
@@ -162,11 +160,11 @@ impl Outbox {
         self.next.minus(self.pass_packets)
     }
 
-    /// Exchanges the buffer in which packets are written with another one. A server has one buffer for all
-    /// its connections, which stays in the fastest cache.
-    pub(crate) fn swap_writer(&mut self, writer: &mut BitWriter) {
+    /// Exchanges the draft with another one. A server has one draft for all its connections, which stays in
+    /// the fastest cache.
+    pub(crate) fn swap_draft(&mut self, draft: &mut Box<Draft>) {
         debug_assert!(self.record.is_none(), "no packet is being filled");
-        std::mem::swap(&mut self.writer, writer);
+        std::mem::swap(&mut self.draft, draft);
     }
 
     /// Begins the packets of a tick. From now on, all packets have the stamp of this tick.
@@ -214,7 +212,7 @@ impl Outbox {
 
     /// Returns how many bits the packet that is being filled has.
     fn filling_bits(&self) -> usize {
-        self.record.as_ref().map_or(0, |_| self.writer.bit_len() + self.messages.bit_len())
+        self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
     }
 
     /// Returns a number that changes with each entry about a single object that is written.
@@ -225,11 +223,11 @@ impl Outbox {
     /// Begins a packet if none is being filled, and returns the record of the packet.
     fn open_packet(&mut self) -> &mut Record {
         if self.record.is_none() {
-            packet::begin(PacketKind::State, &mut self.writer);
+            packet::begin(PacketKind::State, &mut self.draft.writer);
             let is_urgent = self.status.as_ref().is_some_and(StatusSource::is_urgent);
             let has_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
             let header = self.header(self.stamp(), has_floor);
-            self.has_acked_all = header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
+            self.has_acked_all = header.write(&self.draft.received, MAX_ACK_BITS, &mut self.draft.writer);
         }
         let in_flight = &mut self.in_flight;
         self.record.get_or_insert_with(|| in_flight.blank())
@@ -273,63 +271,65 @@ impl Outbox {
     /// Sets the received packets that the packets of this tick ack. `None` if no acks are due.
     pub(crate) fn set_received(&mut self, received: Option<&Received>) {
         match received {
-            Some(received) => self.received.clone_from(received),
+            Some(received) => self.draft.received.clone_from(received),
             // In most ticks no acks are due, and the record is large.
-            None if self.received.newest().is_none() => {}
-            None => self.received = Received::default(),
+            None if self.draft.received.newest().is_none() => {}
+            None => self.draft.received = Received::default(),
         }
     }
 
     /// Appends a whole shared segment, for which the caller has [made room](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().contents.shared.push(Arc::clone(segment));
-        self.segment.end(&mut self.writer);
-        self.writer.append(segment.bits());
+        self.draft.end_segment();
+        self.draft.writer.append(segment.bits());
     }
 
     /// Copies entries of a table into the packet that is being filled or the next one: those of `runs`, each
-    /// of which is consecutive entries, from the first one on. Returns how many entries were copied, which is
-    /// zero only if there are none or the limits of the connection do not allow another packet.
-    pub(crate) fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> u32 {
-        let Some(first) = runs.first() else { return 0 };
+    /// of which is consecutive entries, from the first one on. Returns how many runs were copied as a whole,
+    /// and how many entries of the next one. Copies nothing only if there are no entries or the limits of the
+    /// connection do not allow another packet.
+    pub(crate) fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32) {
+        let Some(first) = runs.first() else { return (0, 0) };
         let first_bits = table.bits(first.start..first.start + 1).len();
         if !self.make_room(table.head().len() + first_bits, now) {
-            return 0;
+            return (0, 0);
         }
         let is_continued = self.is_copying(table);
         self.open_packet();
         if !is_continued {
-            self.segment.begin_table(table.head(), &mut self.writer);
+            self.draft.segment.begin_table(table.head(), &mut self.draft.writer);
         }
         let mut room = self.room().saturating_sub(SEGMENT_BITS);
         // The first entry of a packet may exceed the budget.
         let mut most = self.packet_room().saturating_sub(SEGMENT_BITS).min(first_bits);
-        let Self { record, writer, .. } = self;
-        let Some(record) = record else { return 0 };
-        let mut count = 0;
-        for run in runs {
-            let (mut bits, mut part) = (table.bits(run.clone()), run.clone());
-            if bits.len() > room {
-                part.end = part.start + table.fitting(run.clone(), room.max(most));
-                bits = table.bits(part.clone());
-            }
-            most = 0;
-            if !part.is_empty() {
-                writer.append(bits);
-                room = room.saturating_sub(bits.len());
-                record.contents.copied.push(table, part.clone(), bits.len(), is_continued || count > 0);
-                count += part.len() as u32;
-            }
-            if part.end < run.end {
+        let Self { record, draft, .. } = self;
+        let Some(record) = record else { return (0, 0) };
+        let before = draft.writer.bit_len();
+        let mut whole = 0;
+        for bits in runs.iter().map(|run| table.bits(run.clone())) {
+            if bits.len() > room.max(most) {
                 break;
             }
+            draft.writer.append(bits);
+            (room, most) = (room.saturating_sub(bits.len()), 0);
+            whole += 1;
         }
-        count
+        let (copied, rest) = runs.split_at(whole);
+        let fitting = |run: &Range<u32>| run.start..run.start + table.fitting(run.clone(), room.max(most));
+        let part = rest.first().map_or(0..0, fitting);
+        if whole == 0 && part.is_empty() {
+            return (0, 0);
+        }
+        draft.writer.append(table.bits(part.clone()));
+        let bits = draft.writer.bit_len() - before;
+        record.contents.copied.push(table, copied, part.clone(), bits, is_continued);
+        (whole, part.len() as u32)
     }
 
     /// Returns whether the last entries of the packet that is being filled were copied from this table.
     fn is_copying(&self, table: &Arc<Table>) -> bool {
-        self.segment.is_table()
+        self.draft.segment.is_table()
             && self.record.as_ref().is_some_and(|record| record.contents.copied.ends_with(table))
     }
 
@@ -366,10 +366,10 @@ impl Outbox {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
         self.entries = self.entries.wrapping_add(1);
-        if !self.segment.accepts(kind, slot) {
-            self.segment.begin(kind, gap_order, &mut self.writer);
+        if !self.draft.segment.accepts(kind, slot) {
+            self.draft.segment.begin(kind, gap_order, &mut self.draft.writer);
         }
-        write(&mut self.segment, &mut self.writer);
+        write(&mut self.draft.segment, &mut self.draft.writer);
     }
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
@@ -386,16 +386,16 @@ impl Outbox {
     ) -> Option<(Sequence, usize)> {
         let header_bits = match cut.parts() {
             1 => MESSAGE_HEAD_BITS,
-            _ if self.messages.continues(message) => NEXT_PART_BITS,
+            _ if self.draft.messages.continues(message) => NEXT_PART_BITS,
             _ => PART_HEAD_BITS,
         };
         if !self.make_room(header_bits.saturating_add(content.len()), now) {
             return None;
         }
         self.open_packet().contents.messages.push(message);
-        let before = self.messages.bit_len();
-        self.messages.write(message, channels, cut, content);
-        Some((self.next, self.messages.bit_len() - before))
+        let before = self.draft.messages.bit_len();
+        self.draft.messages.write(message, channels, cut, content);
+        Some((self.next, self.draft.messages.bit_len() - before))
     }
 
     /// Begins a run: the openings (first updates) of objects in consecutive slots from `first` on. Takes as
@@ -430,16 +430,16 @@ impl Outbox {
         };
         let count = sizes.take_while(fits).count() as u32;
         self.open_packet().contents.opened.extend(masks_between(first, first + count));
-        if !self.segment.accepts(SegmentKind::Open, first) {
-            self.segment.begin_openings(first, &mut self.writer);
+        if !self.draft.segment.accepts(SegmentKind::Open, first) {
+            self.draft.segment.begin_openings(first, &mut self.draft.writer);
         }
-        self.segment.run(first, count, run_header, &mut self.writer);
+        self.draft.segment.run(first, count, run_header, &mut self.draft.writer);
         Some(count)
     }
 
     /// Appends the encoded values of an object to the packet that is being filled.
     pub(crate) fn append(&mut self, values: BitSlice<'_>) {
-        self.writer.append(values);
+        self.draft.writer.append(values);
     }
 
     /// Records that a packet was acked. Returns `false` if the packet was already acked or declared lost.
@@ -503,20 +503,20 @@ impl Outbox {
     /// acks is a keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
-        packet::begin(PacketKind::State, &mut self.writer);
+        packet::begin(PacketKind::State, &mut self.draft.writer);
         let header = self.header(self.next, true);
-        header.write(received, self.max_bits() - FRAME_BITS, &mut self.writer);
+        header.write(received, self.max_bits() - FRAME_BITS, &mut self.draft.writer);
         let record = self.in_flight.blank();
         self.finish(record, now);
     }
 
     fn finish(&mut self, mut record: Box<Record>, now: Duration) {
-        self.segment.end(&mut self.writer);
-        self.writer.write_bits(0, 1);
-        self.messages.end_packet(&mut self.writer);
+        self.draft.end_segment();
+        self.draft.writer.write_bits(0, 1);
+        self.draft.messages.end_packet(&mut self.draft.writer);
         let mut bytes = self.queue.blank();
         let seed = self.seed.of(Salt::state(self.binding, self.next));
-        packet::seal_from(&mut self.writer, seed, &mut bytes);
+        packet::seal_from(&mut self.draft.writer, seed, &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {

@@ -202,10 +202,9 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries in some cells of a strip.
+    /// Adds to `pieces` the entries in some cells of a strip, which has these entries.
     #[inline]
-    fn add_pieces(&self, strip: u32, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
-        let Some(&entries) = self.strips.get(strip as usize) else { return };
+    fn add_pieces(&self, entries: StripEntries, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
         let (mut left, others) = (entries.cells & cells, entries.cells & !cells);
         while left != 0 {
             let lowest = left & left.wrapping_neg();
@@ -249,8 +248,9 @@ impl Tables {
                 while let Some(place) = doubtful.next_if(|place| place.strip() <= strip) {
                     certain &= if place.strip() == strip { !place.bit() } else { u64::MAX };
                 }
-                section.add_pieces(strip, certain, true, pieces);
-                section.add_pieces(strip, cells & !certain, false, pieces);
+                let Some(&entries) = section.strips.get(strip as usize) else { continue };
+                section.add_pieces(entries, certain, true, pieces);
+                section.add_pieces(entries, cells & !certain, false, pieces);
             }
         }
     }
@@ -469,7 +469,8 @@ mod tests {
             }
             for (strip, some, others) in spans {
                 let (cells, mut pieces) = (some | others, Vec::new());
-                section.add_pieces(strip, cells, true, &mut pieces);
+                let entries = section.strips.get(strip as usize).copied().unwrap_or_default();
+                section.add_pieces(entries, cells, true, &mut pieces);
                 let found: Vec<u32> = pieces.into_iter().flat_map(|piece| piece.entries).collect();
                 let is_wanted = |place: StripPlace| place.strip() == strip && cells & place.bit() != 0;
                 let expected = (0..).zip(&section.order).filter(|(_, at)| is_wanted(places[**at as usize]));

@@ -11,6 +11,7 @@ use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
+use crate::transport::outbox::Draft;
 use crate::transport::segment::PROXY_BITS;
 
 /// The greatest number of bits of an opening (the first update of an object) without its handles and values.
@@ -38,8 +39,8 @@ impl PassContext<'_> {
 /// Memory that all connections reuse in every tick.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
-    /// The packet that is being written.
-    pub(super) packet: BitWriter,
+    /// The packet that is being filled.
+    pub(super) draft: Box<Draft>,
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
     /// The objects that wait for a connection, by their ranks.

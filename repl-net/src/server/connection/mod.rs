@@ -138,6 +138,19 @@ impl Connection {
         self.objects.preload_sets();
     }
 
+    /// Preloads what every pass reads. Does not follow pointers to the heap.
+    pub(crate) fn preload_pass(&self) {
+        preload(&self.id);
+        preload(&self.backlog);
+        preload_all(&self.outbox);
+        preload_all(&self.link);
+        preload_all(&self.exchange);
+        preload(&self.blobs);
+        preload(&self.late);
+        preload(&self.ack_pace);
+        self.objects.preload_pass();
+    }
+
     /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
     /// objects are known.
     pub(crate) fn preload_lists(&self, reads_known: bool) {
@@ -488,7 +501,6 @@ impl Connection {
         }
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
         let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false).map_err(protocol)?;
-        self.outbox.in_flight.preload_oldest();
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.heard.insert(sequence);
         self.ack_pace.arrived(sequence);

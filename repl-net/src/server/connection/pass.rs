@@ -20,6 +20,7 @@ use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
+use crate::transport::acks::Received;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::path::{path_bits, write_path};
 use crate::transport::segment::{
@@ -43,7 +44,7 @@ impl Connection {
         if !self.is_live {
             return;
         }
-        self.outbox.swap_writer(&mut context.scratch.packet);
+        self.outbox.swap_draft(&mut context.scratch.draft);
         self.take_evicted(context);
         self.limit_memory();
         self.outbox.pace(context.now, self.link.timeouts);
@@ -84,11 +85,11 @@ impl Connection {
             || self.outbox.has_unsent_news()
             || owes_ack
         {
-            let received = self.outbox.received.clone();
+            let received = if owes_ack { self.heard.clone() } else { Received::default() };
             self.outbox.signal(&received, context.now);
             self.link.last_sent = context.now;
         }
-        self.outbox.swap_writer(&mut context.scratch.packet);
+        self.outbox.swap_draft(&mut context.scratch.draft);
     }
 
     /// Sends messages up to their share, then state, and then the other messages if there is room left.
@@ -308,8 +309,8 @@ impl Connection {
     ) {
         let mut left = runs;
         while !left.is_empty() {
-            let mut count = self.outbox.copy(table, left, now);
-            if count == 0 {
+            let (whole, part) = self.outbox.copy(table, left, now);
+            if (whole, part) == (0, 0) {
                 for (slot, change) in left.iter().flat_map(|run| table.entries(run.clone())) {
                     if is_late {
                         self.catch_up_due(slot, &change.list);
@@ -319,19 +320,18 @@ impl Connection {
                 }
                 return;
             }
-            while let [first, ..] = left
-                && count > 0
-            {
-                let copied = first.start..first.end.min(first.start + count);
-                count -= copied.len() as u32;
-                if table.has_new_elements() {
-                    self.note_new_elements(table, copied.clone(), world);
-                }
-                first.start = copied.end;
-                if first.start == first.end {
-                    left = &mut left[1..];
+            let (copied, rest) = left.split_at_mut(whole);
+            let part = rest.first_mut().map_or(0..0, |next| {
+                let start = next.start;
+                next.start += part;
+                start..next.start
+            });
+            if table.has_new_elements() {
+                for run in copied.iter().chain([&part]) {
+                    self.note_new_elements(table, run.clone(), world);
                 }
             }
+            left = rest;
         }
     }
 

@@ -12,23 +12,31 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
 
-/// The objects that existed when the client connected and that have not arrived yet.
+/// The objects that existed when the client connected and that have not arrived yet. `None` if all have
+/// arrived. In a box, because a connection needs it only for a short time.
+#[derive(Debug)]
+pub(super) struct Joining(Option<Box<Rest>>);
+
+/// What has not arrived yet.
 #[derive(Debug, Default)]
-pub(super) struct Joining {
+struct Rest {
     /// Objects of which the client still lacks some content. Only content counts that existed when the client
     /// connected.
     lacking: SparseSlots,
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Whether all objects from the time of joining have arrived.
-    is_over: bool,
 }
 
 impl Joining {
+    /// Returns that nothing has arrived yet.
+    pub(super) fn new() -> Self {
+        Self(Some(Box::default()))
+    }
+
     /// Adds the objects of `mask`, a bit mask over a word of 64 slots.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
-        self.lacking.insert_mask(word, mask);
+        self.0.iter_mut().for_each(|rest| rest.lacking.insert_mask(word, mask));
     }
 
     /// Returns whether all objects that existed when the client connected have arrived. The caller of
@@ -41,10 +49,8 @@ impl Joining {
         floor: Sequence,
         next: Sequence,
     ) -> bool {
-        let Self { lacking, all_sent, is_over } = self;
-        if *is_over {
-            return true;
-        }
+        let Some(rest) = &mut self.0 else { return true };
+        let Rest { lacking, all_sent } = &mut **rest;
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
             for slot in slots_of(word, mask & !pending.in_word(word)) {
@@ -55,9 +61,9 @@ impl Joining {
         }
         arrived.into_iter().for_each(|slot| lacking.remove(slot));
         if lacking.is_empty() {
-            *self = Self { is_over: true, ..Self::default() };
+            self.0 = None;
         }
-        self.is_over
+        self.0.is_none()
     }
 }
 

@@ -28,7 +28,7 @@ mod view;
 
 use std::time::Duration;
 
-use repl_core::__private::preload_all;
+use repl_core::__private::{preload, preload_all};
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 
 use joining::Joining;
@@ -104,7 +104,7 @@ impl ObjectStates {
             pending_spawns: PendingSpawns::default(),
             tracked: TrackedObjects::default(),
             with_new_elements: SparseSlots::default(),
-            joining: Joining::default(),
+            joining: Joining::new(),
             view: View::new(id, is_replay),
             sleep: None,
             known_paths: None,
@@ -119,6 +119,17 @@ impl ObjectStates {
     /// Preloads the sets that every tick reads, without their members.
     pub(super) fn preload_sets(&self) {
         preload_all(&self.out_of_step);
+    }
+
+    /// Preloads what every pass reads, without the members of sets.
+    pub(super) fn preload_pass(&self) {
+        let Self { known, out_of_step, strangers, to_send, with_new_elements, .. } = self;
+        [known, out_of_step, strangers, to_send, with_new_elements].into_iter().for_each(preload_all);
+        preload_all(&self.pending_spawns.waiting);
+        preload_all(&self.tracked);
+        preload(&self.joining);
+        preload(&self.view.sight);
+        preload(&self.last_blob);
     }
 
     /// Preloads the lists that every pass reads. The argument `reads_known` says whether the known objects are
