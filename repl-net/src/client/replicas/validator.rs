@@ -112,7 +112,6 @@ impl Validator<'_> {
         origin: &LocalOrigin,
         path: Option<&str>,
     ) -> Result<(), BodyError> {
-        self.check(slot)?;
         let Replicas { slots, paths, .. } = self.replicas;
         let guid = Guid::new(slot, origin.generation);
         let Some(known) = slots.epoch().from_wire(guid) else {
@@ -191,6 +190,10 @@ impl Visitor for Validator<'_> {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
+        // A packet that is older than what the slots contain may name paths that its objects no longer have.
+        for slot in head.slots.clone() {
+            self.check(slot)?;
+        }
         let class = self
             .replicas
             .classes
