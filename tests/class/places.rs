@@ -57,6 +57,39 @@ fn each_change_is_listed_under_its_own_handle() {
 }
 
 #[test]
+fn only_properties_in_scope_are_listed_and_copied() {
+    let edit = |mixed: &mut Mixed| {
+        *mixed = Mixed {
+            byte: 1,
+            long: 2,
+            signed: 3,
+            local: 0,
+            vector: [4.0, 5.0, 6.0],
+            flag: true,
+            wide: u128::MAX,
+            name: "seven".to_owned(),
+            letter: 'h',
+            list: vec![9],
+            pair: (10, 11),
+            digit: 5,
+            last: 13,
+        }
+    };
+    let mut rest = Pair::<Mixed>::new();
+    edit(&mut rest.live);
+    for handle in 1..=14 {
+        let mut one = Pair::<Mixed>::new();
+        edit(&mut one.live);
+        assert_eq!(one.compare_some(&handles([handle])).handles(), &handles([handle]));
+        // What is left differs from the shadow as before.
+        let others = handles((1..=14).filter(|other| *other != handle));
+        assert_eq!(one.compare().handles(), &others);
+        assert_eq!(rest.compare_some(&handles([handle])).handles(), &handles([handle]));
+    }
+    assert!(rest.compare().is_empty());
+}
+
+#[test]
 fn a_property_behind_the_first_16_kib_is_listed_too() {
     #[derive(Replicated)]
     #[replicated(all)]

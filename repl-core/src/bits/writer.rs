@@ -93,7 +93,9 @@ impl BitWriter {
 
     /// Moves the 64 bits of the full pending word to the bytes, and keeps the rest of `value` pending. `end`
     /// is the position at which `value` ends, counted in bits from the start of the pending word.
-    #[inline]
+    // Not inlined, so that `write_bits` is short enough to be inlined everywhere. Most values do not fill a
+    // word.
+    #[inline(never)]
     fn settle_word(&mut self, value: u64, end: u32) {
         self.bytes.truncate(self.settled);
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
@@ -146,10 +148,17 @@ impl BitWriter {
         if zeros + 1 + width <= 64 {
             self.write_bits((sum & mask(width)) << (zeros + 1) | 1 << zeros, zeros + 1 + width);
         } else {
-            self.write_bits(0, zeros);
-            self.write_flag(true);
-            self.write_bits(sum & mask(width), width);
+            self.write_long_exp_golomb(sum, width, zeros);
         }
+    }
+
+    /// Writes an Exp-Golomb code of more than 64 bits: `zeros` zeros, a one, and the `width` bits of `sum`
+    /// below its highest bit.
+    #[cold]
+    fn write_long_exp_golomb(&mut self, sum: u64, width: u32, zeros: u32) {
+        self.write_bits(0, zeros);
+        self.write_flag(true);
+        self.write_bits(sum & mask(width), width);
     }
 
     /// Writes a number below `bound` in ⌈log₂ `bound`⌉ bits.

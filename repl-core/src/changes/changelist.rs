@@ -110,7 +110,10 @@ impl Changelist {
     #[inline]
     pub fn clear(&mut self) {
         self.handles.clear();
-        self.nested.0.clear();
+        // Most changelists have no nested changes, and then no function is called to clear them.
+        if !self.nested.0.is_empty() {
+            self.nested.0.clear();
+        }
     }
 
     /// Returns the changed handles at the object's own level.

@@ -26,6 +26,13 @@ struct Growth {
 }
 
 impl<T: Replicated> Class<T> {
+    /// Returns whether an object of this class can become larger than `max_bits`, the greatest size of an
+    /// object. Costs O(1).
+    #[must_use]
+    pub fn may_exceed(&self, max_bits: u64) -> bool {
+        self.sizes().most_bits > max_bits
+    }
+
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
     /// returns them as refusals. So a comparison does not copy values that are too large to `shadow`, and
     /// values are sent only from the shadow. If only some of the properties that grow fit into the limit, the
@@ -40,7 +47,7 @@ impl<T: Replicated> Class<T> {
         shadow: &T,
         scope: &mut Cow<'_, HandleSet>,
     ) -> Vec<Refusal> {
-        if self.sizes().most_bits <= max_bits {
+        if !self.may_exceed(max_bits) {
             return Vec::new();
         }
         let (live, shadow) = (self.level(live), self.level(shadow));

@@ -185,7 +185,10 @@ impl HandleSet {
     #[inline]
     pub fn clear(&mut self) {
         self.first = 0;
-        self.rest.clear();
+        // Most sets consist of one word, and no function is called to clear such a set.
+        if !self.rest.is_empty() {
+            self.rest.clear();
+        }
     }
 
     /// Adds the members of `other`.

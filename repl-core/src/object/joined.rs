@@ -66,25 +66,31 @@ impl JoinedLeaves<'_> {
     }
 
     /// Writes the values of all leaves.
-    // A call takes as long as writing a few leaves.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
-        let (words, rest) = self.memory.as_chunks::<8>();
-        let bits = (rest.len() as u32).saturating_mul(8);
+        if self.memory.len() > 8 {
+            return self.write_words(writer);
+        }
+        let (word, bytes) = (word_of(self.memory), self.memory.len() as u32);
         match self.joined.form {
-            Form::Number if words.is_empty() => writer.write_bits(word_of(rest), bits),
-            Form::Number => {
-                writer.write_words(words);
-                writer.write_bits(word_of(rest), bits);
-            }
-            Form::Flags => {
-                words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
-                writer.write_bits(gather(word_of(rest)), rest.len() as u32);
-            }
-            Form::Signed => match words.first() {
-                Some(word) => writer.write_bits(u64::from_le_bytes(*word) ^ self.joined.flip(), 64),
-                None => writer.write_bits(word_of(rest) ^ self.joined.flip(), bits),
-            },
+            Form::Number => writer.write_bits(word, bytes.wrapping_mul(8)),
+            Form::Flags => writer.write_bits(gather(word), bytes),
+            Form::Signed => writer.write_bits(word ^ self.joined.flip(), bytes.wrapping_mul(8)),
+        }
+    }
+
+    /// Writes the values of leaves that take more than a word. None of them is signed.
+    // Not inlined, so that the code for one leaf stays short. Most changes are of one leaf.
+    #[inline(never)]
+    fn write_words(&self, writer: &mut BitWriter) {
+        let (words, rest) = self.memory.as_chunks::<8>();
+        let bytes = rest.len() as u32;
+        if self.joined.form == Form::Flags {
+            words.iter().for_each(|word| writer.write_bits(gather(u64::from_le_bytes(*word)), 8));
+            writer.write_bits(gather(word_of(rest)), bytes);
+        } else {
+            writer.write_words(words);
+            writer.write_bits(word_of(rest), bytes.wrapping_mul(8));
         }
     }
 }
@@ -181,7 +187,7 @@ fn store(word: u64, to: &mut [u8]) {
     }
 }
 
-/// Returns a word of up to 8 bytes, the first of which is the lowest.
+/// Returns a word of at most 8 bytes, the first of which is the lowest.
 // Two loads that overlap take less time than one load for each byte.
 #[inline]
 fn word_of(bytes: &[u8]) -> u64 {

@@ -116,6 +116,7 @@ impl ConditionMasks {
 
     /// Returns whether any property has a condition. If no property has a condition, all connections see the
     /// same properties.
+    #[inline]
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.conditional

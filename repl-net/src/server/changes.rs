@@ -19,6 +19,7 @@ pub(crate) struct Changes {
     /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
     /// `slots`.
     at: Vec<u32>,
+    /// The slots of the objects that changed, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
     pub(crate) recast: SlotSet,
@@ -85,6 +86,7 @@ impl Changes {
 
     /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
     /// [`keep`](Self::keep) then adds the changelist to the changes of this tick.
+    #[inline]
     pub(crate) fn blank(&mut self, slot: u32) -> &mut Changelist {
         if self.items.len() == self.len {
             self.items.push(Change { slot, list: Changelist::new() });
@@ -100,9 +102,17 @@ impl Changes {
         (&self.items[self.len].list, &mut self.evicted)
     }
 
-    pub(crate) fn keep(&mut self, slot: u32) {
-        self.at[slot as usize] = self.len as u32;
-        self.slots.insert(slot);
+    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick.
+    pub(crate) fn keep(&mut self) {
         self.len += 1;
+    }
+
+    /// Notes which slots have changes. The server calls `complete` when all objects are compared. There must
+    /// be [room](Self::reserve) for the slots.
+    pub(crate) fn complete(&mut self) {
+        for (change, at) in self.items.iter().take(self.len).zip(0..) {
+            self.at[change.slot as usize] = at;
+            self.slots.insert(change.slot);
+        }
     }
 }

@@ -11,9 +11,9 @@ use super::shadows::Shadows;
 use super::source::{Outcome, Source};
 use crate::transport::slot_set::SlotSet;
 
-/// The number of objects by which memory is prefetched ahead. A miss of all caches takes about as long as
-/// four comparisons.
-const PRELOAD_LEAD: usize = 4;
+/// The number of objects whose memory is prefetched together. A miss of all caches takes about as long as
+/// eight comparisons.
+const BLOCK: usize = 8;
 
 /// What the comparison of many objects of one class reads, and where it stores its results.
 pub(crate) struct Comparison<'a> {
@@ -31,6 +31,17 @@ pub(crate) struct Comparison<'a> {
     pub(crate) scratch: &'a mut Scratch,
 }
 
+/// What is known about all objects of a class before they are compared.
+#[derive(Clone, Copy)]
+struct Expected {
+    /// Whether some `push` properties mark themselves.
+    marks: bool,
+    /// Whether some objects are sent whole.
+    openings: bool,
+    /// Whether objects can become larger than clients can hold.
+    too_large: bool,
+}
+
 impl Comparison<'_> {
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
     /// `class`, which is the class of the shadows and of the source. Returns how many objects were compared.
@@ -41,45 +52,48 @@ impl Comparison<'_> {
         class: u16,
         slots: &[u32],
     ) -> usize {
+        let expected = Expected {
+            marks: shadows.class.conditions().has_marks_of_its_own(),
+            openings: !(self.opening.is_empty() && self.reopening.is_empty()),
+            too_large: shadows.class.may_exceed(self.max_bits),
+        };
         let mut refusals = Vec::new();
         for (at, &slot) in slots.iter().enumerate() {
-            self.preload(shadows, source, class, slots, at);
+            if at % BLOCK == 0 {
+                self.preload(shadows, source, class, &slots[at..]);
+            }
             if self.objects[slot as usize].class != class {
                 return at;
             }
-            self.object(shadows, source, slot, &mut refusals);
+            self.object(shadows, source, slot, expected, &mut refusals);
         }
         slots.len()
     }
 
-    /// Prefetches the memory for comparisons that come after index `at`. Prefetching has three steps, and
-    /// each step reads memory that the previous step has prefetched. If `slots` contains all objects of a
-    /// range, the processor prefetches the objects by itself.
-    #[inline]
+    /// Prefetches the memory for comparisons that come after the first block of `slots`. Prefetching has three
+    /// steps, and each step reads memory that the previous step has prefetched. If `slots` contains all
+    /// objects of a range, the processor prefetches the objects by itself.
     fn preload<T: Replicated, S: Source<T>>(
         &self,
         shadows: &Shadows<T>,
         source: &S,
         class: u16,
         slots: &[u32],
-        at: usize,
     ) {
-        if let Some(&slot) = slots.get(at + 3 * PRELOAD_LEAD) {
-            if slot - slots[at] == 3 * PRELOAD_LEAD as u32 {
-                return;
-            }
-            self.objects[slot as usize].preload();
-        }
-        let row_at = |at: usize| {
-            let object = &self.objects[*slots.get(at)? as usize];
-            (object.class == class).then_some(object.row as usize)
+        let objects = |block: usize| {
+            let slots = slots.iter().skip(block * BLOCK).take(BLOCK);
+            slots.map(|&slot| &self.objects[slot as usize])
         };
-        if let Some(row) = row_at(at + 2 * PRELOAD_LEAD) {
-            source.preload_row(shadows, row);
+        let rows = |block| {
+            let objects = objects(block).filter(|object| object.class == class);
+            objects.map(|object| object.row as usize)
+        };
+        if slots.get(3 * BLOCK).is_some_and(|slot| slot - slots[0] == 3 * BLOCK as u32) {
+            return;
         }
-        if let Some(row) = row_at(at + PRELOAD_LEAD) {
-            source.preload_values(shadows, row);
-        }
+        objects(3).for_each(Object::preload);
+        rows(2).for_each(|row| source.preload_row(shadows, row));
+        rows(1).for_each(|row| source.preload_values(shadows, row));
     }
 
     /// Compares one object. `refusals` is empty before and after.
@@ -89,6 +103,7 @@ impl Comparison<'_> {
         shadows: &mut Shadows<T>,
         source: &mut S,
         slot: u32,
+        expected: Expected,
         refusals: &mut Vec<Refusal>,
     ) {
         let object = &mut self.objects[slot as usize];
@@ -96,17 +111,20 @@ impl Comparison<'_> {
             return;
         }
         let row = object.row as usize;
-        if shadows.class.conditions().has_marks_of_its_own() {
+        let conditions = shadows.class.conditions();
+        if expected.marks {
             let touched = source.touched(shadows, row);
             if !touched.is_empty() {
-                object.mark(shadows.class.conditions(), &touched);
+                object.mark(conditions, &touched);
             }
         }
-        let opens = self.opening.contains(slot) || self.reopening.contains(slot);
-        let mut scope = object.scope(shadows.class.conditions(), opens);
-        let too_large = source.keep_within(shadows, self.max_bits, row, &mut scope);
+        let opens = expected.openings && (self.opening.contains(slot) || self.reopening.contains(slot));
+        let mut scope = object.scope(conditions, opens);
+        if expected.too_large {
+            let too_large = source.keep_within(shadows, self.max_bits, row, &mut scope);
+            object.find_too_large(too_large, refusals);
+        }
         object.unmark(&scope);
-        object.find_too_large(too_large, refusals);
         let changes = self.changes.blank(slot);
         let outcome = Outcome { changes, refusals, scratch: self.scratch };
         source.compare(&shadows.class, &mut shadows.rows[row], row, &scope, outcome);
@@ -124,6 +142,6 @@ impl Comparison<'_> {
         if let Some(moved) = &mut self.moved {
             moved.push((slot, object.row));
         }
-        self.changes.keep(slot);
+        self.changes.keep();
     }
 }

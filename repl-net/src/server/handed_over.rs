@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use repl_core::__private::preload;
+use repl_core::__private::{preload, preload_all};
 use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
 
 use super::column::TypedColumn;
@@ -119,7 +119,7 @@ impl<T: Replicated> Source<T> for HandedOver {
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         // The tick does not compare external objects, but it writes the values from their shadows, which are
         // prefetched here.
-        shadows.rows.iter().skip(row).take(2).for_each(preload);
+        preload_all(&shadows.rows[row]);
         preload(&self.0[row]);
     }
 

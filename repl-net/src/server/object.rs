@@ -99,6 +99,7 @@ impl Object {
     }
 
     /// Returns whether any connection has not sent all changelists in the history of this object.
+    #[inline]
     pub(crate) fn has_laggards(&self) -> bool {
         self.laggards.load(Ordering::Relaxed) > 0
     }
@@ -162,6 +163,7 @@ impl Object {
 
     /// Clears the marks of the properties that were compared. A marked property that was not compared,
     /// because it was switched off or too large, stays marked.
+    #[inline]
     pub(crate) fn unmark(&mut self, compared: &HandleSet) {
         if let Some(own) = &mut self.particulars {
             own.marked.difference(compared);

@@ -70,6 +70,9 @@ impl Openings {
     /// Drops the cached openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
+        if written.is_empty() {
+            return;
+        }
         // The set `written` is processed word by word, because it cannot be iterated while it shrinks.
         for (word, mask) in slots.masks() {
             let mask = mask & written.word(word);

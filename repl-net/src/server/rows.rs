@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use repl_core::__private::preload;
+use repl_core::__private::preload_all;
 use repl_core::{Class, HandleSet, Refusal, Replicated};
 
 use super::cells::area::Position;
@@ -67,9 +67,8 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        // The next row is prefetched, too, because the end of a row may share a cache line with it.
-        self.0.iter().skip(row).take(2).for_each(preload);
-        shadows.rows.iter().skip(row).take(2).for_each(preload);
+        preload_all(&self.0[row]);
+        preload_all(&shadows.rows[row]);
     }
 
     fn preload_values(&self, shadows: &Shadows<T>, row: usize) {

@@ -562,6 +562,7 @@ impl World {
         }
         queue.clear();
         self.queue = queue;
+        self.changes.complete();
         self.schedule.changed(&self.changes.slots);
         self.opening.clear();
         self.reopening.clear();
@@ -611,19 +612,29 @@ impl World {
         !self.changes.as_slice().is_empty() || self.later.due().any(|(_, due)| !due.is_empty())
     }
 
-    /// Returns the changes of an object that connections with the default view may receive. `is_far` says
-    /// whether these connections are far from the object.
+    /// Returns the changes of an object that connections with the default view may receive. `conditions` are
+    /// those of its class, and `is_far` says whether these connections are far from the object.
     #[inline]
-    pub(crate) fn shared_list<'c>(&self, change: &'c Change, is_far: bool) -> Cow<'c, Changelist> {
-        let object = &self.objects[change.slot as usize];
-        let conditions = self.column(object.class).conditions();
-        if !conditions.is_conditional() {
-            return Cow::Borrowed(&change.list);
+    pub(crate) fn shared_list<'c>(
+        &self,
+        change: &'c Change,
+        conditions: &ConditionMasks,
+        is_far: bool,
+    ) -> Cow<'c, Changelist> {
+        if conditions.is_conditional() {
+            Cow::Owned(self.masked_list(change, conditions, is_far))
+        } else {
+            Cow::Borrowed(&change.list)
         }
+    }
+
+    /// Does the same as [`shared_list`](Self::shared_list), for classes with conditions.
+    fn masked_list(&self, change: &Change, conditions: &ConditionMasks, is_far: bool) -> Changelist {
+        let object = &self.objects[change.slot as usize];
         let mut list = change.list.clone();
         let flags = object.common_flags().with_if(ViewFlags::FAR, is_far);
         list.retain(&object.mask(conditions, flags, None));
-        Cow::Owned(list)
+        list
     }
 
     /// Removes from the changelist `list` the changes of elements that no longer exist in the object in

@@ -223,6 +223,7 @@ impl PreviousLists {
         self.epoch = self.epoch.saturating_add(1);
     }
 
+    #[inline]
     pub(crate) fn of(&self, class: usize) -> Option<&HandleSet> {
         self.lists.get(class).filter(|(epoch, _)| *epoch == self.epoch).map(|(_, list)| list)
     }
@@ -284,6 +285,7 @@ impl SegmentWriter {
     }
 
     /// Begins an entry for the object in `slot`, by writing the gap before it.
+    #[inline]
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");
         if self.entries > 0 {
@@ -344,6 +346,7 @@ impl SegmentWriter {
 
     /// Writes which properties of an object follow with their values. This takes one bit if they are the same
     /// as for the previous object of the class.
+    #[inline]
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);
@@ -353,6 +356,7 @@ impl SegmentWriter {
 
     /// Writes whether the handles are equal to the handles of the previous object of the class in this
     /// segment. Writes nothing if the segment has no other object of the class.
+    #[inline]
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;

@@ -81,6 +81,13 @@ impl SlotSet {
         self.words.get(word).copied().unwrap_or(0)
     }
 
+    /// Returns the members in the words from the index `first` to before `end`, as far as the set has memory.
+    #[inline]
+    pub(crate) fn words_between(&self, first: usize, end: usize) -> &[u64] {
+        let words = self.words.get(first..).unwrap_or_default();
+        words.get(..end.saturating_sub(first)).unwrap_or(words)
+    }
+
     /// Returns whether the set has no members. Costs O(1).
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

@@ -137,11 +137,20 @@ impl SparseSlots {
         self.place(word).map_or(0, |place| self.words[place])
     }
 
-    /// Returns whether all members of `other` are members.
+    /// Returns whether all members of `other` are members. Costs O(blocks of `other`), as long as the words of
+    /// a block are stored from the first one on without gaps, and otherwise O(words of `other`).
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
         other.summaries().all(|(at, summary)| {
             let Ok(index) = self.find(at) else { return false };
             let block = &self.blocks[index];
+            let (first, end) = (summary.trailing_zeros() as usize, 64 - summary.leading_zeros() as usize);
+            if end <= block.stored.trailing_ones() as usize {
+                // The same words follow one another in both sets, so several are compared at once.
+                let ours = &self.words[block.first as usize..][first..end];
+                let theirs = other.words_between(at as usize * 64 + first, at as usize * 64 + end);
+                let lacking = theirs.iter().zip(ours).map(|(theirs, ours)| theirs & !ours);
+                return lacking.fold(0, |sum, word| sum | word) == 0;
+            }
             let is_here = |bit: u32| {
                 let word = other.word(at as usize * 64 + bit as usize);
                 word & !self.words[block.place(bit)] == 0

@@ -12,9 +12,11 @@ mod tables;
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use repl_core::{BitWriter, Changelist};
+use repl_core::{BitWriter, Changelist, ConditionMasks};
 
 use super::changes::Change;
+use super::column::Column;
+use super::object::Object;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
@@ -120,7 +122,9 @@ impl Broadcast {
     /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
-        let list = context.list(change);
+        let object = &context.world.objects[change.slot as usize];
+        let class = context.class(object.class);
+        let list = context.list(change, &class);
         if list.is_empty() {
             return;
         }
@@ -133,11 +137,12 @@ impl Broadcast {
             let mut segment = self.pool.blank(Segment::clear);
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let count = size.count().min(portions.len());
-            let bits = match self.encoder.write_one(empty, change.slot, &portions.part(count), context) {
-                Ok(()) => empty.bits().len(),
-                Err(Obstacle::Full { bits }) => bits,
-                Err(Obstacle::Refused) => break,
-            };
+            let bits =
+                match self.encoder.write_one(empty, change.slot, &class, &portions.part(count), context) {
+                    Ok(()) => empty.bits().len(),
+                    Err(Obstacle::Full { bits }) => bits,
+                    Err(Obstacle::Refused) => break,
+                };
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
                     portions.skip(count);
@@ -171,11 +176,34 @@ struct SegmentEncoder {
     bits: BitWriter,
 }
 
-impl Context<'_> {
-    /// Returns the changes of an object that connections with the default view may receive.
+/// A class whose objects are in a segment.
+struct SharedClass<'a> {
+    /// The number of the class on the server.
+    number: u16,
+    /// The number of the class on the wire.
+    wire: usize,
+    /// The number of handles of the class.
+    handles: u32,
+    column: &'a dyn Column,
+    conditions: &'a ConditionMasks,
+}
+
+impl<'a> Context<'a> {
+    fn class(&self, number: u16) -> SharedClass<'a> {
+        let column = self.world.column(number);
+        SharedClass {
+            number,
+            wire: self.classes.wire(number.into()) as usize,
+            handles: column.program().handles(),
+            column,
+            conditions: column.conditions(),
+        }
+    }
+
+    /// Returns the changes of an object of a class that connections with the default view may receive.
     #[inline]
-    fn list<'c>(&self, change: &'c Change) -> Cow<'c, Changelist> {
-        self.world.shared_list(change, false)
+    fn list<'c>(&self, change: &'c Change, class: &SharedClass<'_>) -> Cow<'c, Changelist> {
+        self.world.shared_list(change, class.conditions, false)
     }
 }
 
@@ -203,6 +231,7 @@ impl SegmentEncoder {
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
+        let mut class: Option<SharedClass<'_>> = None;
         for change in changes {
             let is_newborn = context.world.changes.newborn.contains(change.slot);
             if is_newborn || !context.world.cells.is_everyones(change.slot) {
@@ -220,12 +249,17 @@ impl SegmentEncoder {
                 break;
             }
             let before = self.bits.bit_len();
-            let list = context.list(change);
+            let object = &context.world.objects[change.slot as usize];
+            let class = match &mut class {
+                Some(class) if class.number == object.class => class,
+                known => known.insert(context.class(object.class)),
+            };
+            let list = context.list(change, class);
             if list.is_empty() {
                 done += 1;
                 continue;
             }
-            let Err(obstacle) = self.write(change.slot, &list, context, into) else {
+            let Err(obstacle) = self.write(change.slot, object, class, &list, context, into) else {
                 done += 1;
                 continue;
             };
@@ -248,34 +282,36 @@ impl SegmentEncoder {
         &mut self,
         into: &mut Segment,
         slot: u32,
+        class: &SharedClass<'_>,
         list: &Changelist,
         context: &Context<'_>,
     ) -> Result<(), Obstacle> {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        self.write(slot, list, context, into)?;
+        let object = &context.world.objects[slot as usize];
+        self.write(slot, object, class, list, context, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         Ok(())
     }
 
     /// Appends the changes of an object that are in the changelist `list`.
+    #[inline]
     fn write(
         &mut self,
         slot: u32,
+        object: &Object,
+        class: &SharedClass<'_>,
         list: &Changelist,
         context: &Context<'_>,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
         let Self { segment, bits } = self;
-        let object = &context.world.objects[slot as usize];
-        let column = context.world.column(object.class);
         segment.slot(slot, bits);
-        let class = context.classes.wire(object.class.into()) as usize;
-        segment.handles(class, column.program().handles(), list.handles(), bits);
+        segment.handles(class.wire, class.handles, list.handles(), bits);
         let start = bits.bit_len();
-        column.write_values(object.row, list, bits).map_err(|_| Obstacle::Refused)?;
+        class.column.write_values(object.row, list, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
         if end + SEGMENT_BITS > context.max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });

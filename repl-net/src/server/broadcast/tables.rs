@@ -1,8 +1,8 @@
 //! The tables of a tick: the changes of the objects that are in cells, in the order of the cells (R24).
 //!
 //! Each class has a table. If connections that are far from objects see fewer properties of the class, it has
-//! one for near and one for far connections. Cells that no connection has in sight are not encoded. Changes that far
-//! connections receive later are entries of their own, in the tick in which they are due.
+//! one for near and one for far connections. Cells that no connection has in sight are not encoded. Changes
+//! that far connections receive later are entries of their own, in the tick in which they are due.
 //!
 //! *Invariant:* the changes of the objects of one class for connections in one band are consecutive entries
 //! of one table, in the order of the places of their cells. So the changes in a row of cells are
@@ -358,9 +358,9 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<(u32, Distance)>,
     ) {
+        let Some(&Section { class, distance, .. }) = sections.first() else { return };
         let mut waiting = std::mem::take(&mut self.waiting);
-        let distance = sections.first().map_or(Distance::Any, |section| section.distance);
-        let is_far = distance == Distance::Far;
+        let (column, is_far) = (world.column(class), distance == Distance::Far);
         for section in &mut *sections {
             section.arrange();
             let changes = match section.period {
@@ -370,23 +370,18 @@ impl Tables {
             waiting.extend(section.order.iter().map(|&at| {
                 let change = &changes[at as usize];
                 let generation = world.objects[change.slot as usize].generation;
-                (
-                    change.slot,
-                    TableChange { generation, list: world.shared_list(change, is_far).into_owned() },
-                )
+                let list = world.shared_list(change, column.conditions(), is_far).into_owned();
+                (change.slot, TableChange { generation, list })
             }));
         }
         let common = majority(waiting.iter().map(|(_, change)| change.list.handles())).cloned();
         let mut table = self.pool.blank(Table::clear);
-        if let (Some(common), Some(first), Some(into)) = (common, sections.first(), Arc::get_mut(&mut table))
-        {
-            let class = first.class;
+        if let (Some(common), Some(into)) = (common, Arc::get_mut(&mut table)) {
             let head = TableHead {
                 class: classes.wire(class.into()),
                 slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
                 common,
             };
-            let column = world.column(class);
             self.writer.begin(head, classes.len(), column.program().handles(), into);
             let (number, mut changes) = (self.tables.len() as u32, waiting.drain(..));
             for section in &mut *sections {
