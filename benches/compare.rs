@@ -1,6 +1,9 @@
 //! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
 //! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
 //!
+//! In `dirty`, it is known which 100 objects may have changed. They are compared with a hand-written function
+//! that looks at each field, and both sides prefetch the objects.
+//!
 //! *Invariant:* each candidate finds as many differing objects as were changed.
 
 #[path = "support/player.rs"]
@@ -12,6 +15,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
+use repl::__private::preload_all;
 use repl::Replicated;
 use repl::tools::{Changelist, Class, Scratch};
 
@@ -21,6 +25,8 @@ use ratios::{Side, timed};
 const OBJECTS: usize = 10_000;
 /// The distance between two changed objects, if one in a hundred objects changes.
 const STRIDE: usize = 100;
+/// The number of objects by which memory is prefetched ahead.
+const PRELOAD_LEAD: usize = 8;
 
 /// An object of plain fields only.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
@@ -217,6 +223,86 @@ impl Bytes {
     }
 }
 
+/// Players of which other ones change in each tick, and it is known which.
+struct Dirty {
+    column: Column<Player>,
+    rows: Vec<usize>,
+    step: usize,
+}
+
+impl Dirty {
+    fn new() -> Self {
+        Self { column: Column::new(), rows: Vec::new(), step: 0 }
+    }
+
+    /// Changes one field of one player in each group of [`STRIDE`].
+    fn change(&mut self) {
+        self.step += 1;
+        let row = |group: usize| group * STRIDE + (group + self.step).wrapping_mul(0x9e37_79b1) % STRIDE;
+        self.rows.clear();
+        self.rows.extend((0..OBJECTS / STRIDE).map(row));
+        for &row in &self.rows {
+            self.column.live[row].set_health(self.step as u16);
+        }
+    }
+
+    /// Compares the players that changed, and updates their shadows. Returns how many differed.
+    fn settle(&mut self) -> usize {
+        self.change();
+        let mut refusals = Vec::new();
+        let Column { class, live, shadow, changes, scratch, .. } = &mut self.column;
+        let (scope, mut found) = (class.conditions().ordinary(), 0);
+        for (at, &row) in self.rows.iter().enumerate() {
+            preload_ahead(&self.rows, at, live, shadow);
+            changes.clear();
+            class.compare(&live[row], &mut shadow[row], scope, changes, &mut refusals, scratch);
+            found += usize::from(!black_box(&*changes).is_empty());
+        }
+        found
+    }
+
+    /// Does the same with a hand-written function.
+    fn settle_by_hand(&mut self) -> usize {
+        self.change();
+        let Column { live, shadow, .. } = &mut self.column;
+        let mut found = 0;
+        for (at, &row) in self.rows.iter().enumerate() {
+            preload_ahead(&self.rows, at, live, shadow);
+            found += usize::from(black_box(compare_by_hand(&live[row], &mut shadow[row])) != 0);
+        }
+        found
+    }
+}
+
+/// Prefetches the row that is compared some rows after the one at index `at`.
+#[inline]
+fn preload_ahead(rows: &[usize], at: usize, live: &[Player], shadow: &[Player]) {
+    if let Some(&row) = rows.get(at + PRELOAD_LEAD) {
+        preload_all(&live[row]);
+        preload_all(&shadow[row]);
+    }
+}
+
+/// Copies the fields that differ to the shadow. Returns a mask of them.
+#[inline]
+fn compare_by_hand(live: &Player, shadow: &mut Player) -> u32 {
+    let mut changed = 0;
+    macro_rules! compare {
+        ($($bit:literal $field:ident)*) => {
+            $(if live.$field != shadow.$field {
+                shadow.$field.clone_from(&live.$field);
+                changed |= 1 << $bit;
+            })*
+        };
+    }
+    compare!(
+        0 id 1 owner 2 target 3 yaw 4 position 5 velocity 6 health 7 max_health 8 ammo 9 armour 10 team 11 state
+        12 alive 13 crouching 14 sprinting 15 aiming 16 reloading 17 swimming 18 burning 19 invisible 20 score
+        21 name
+    );
+    changed
+}
+
 fn check<T: Subject>() {
     let mut column = Column::<T>::new();
     let mut bytes = Bytes::rows_of(T::VALUE_BYTES);
@@ -226,6 +312,35 @@ fn check<T: Subject>() {
     assert_eq!(column.scan(), OBJECTS / STRIDE, "each changed object is found");
     assert_eq!((column.settle(), bytes.settle()), (OBJECTS / STRIDE, OBJECTS / STRIDE));
     assert_eq!((column.scan(), bytes.same()), (0, true), "shadows are up to date");
+}
+
+fn check_dirty() {
+    let (mut one, mut other) = (Dirty::new(), Dirty::new());
+    for _ in 0..3 {
+        assert_eq!((one.settle(), other.settle_by_hand()), (OBJECTS / STRIDE, OBJECTS / STRIDE));
+        assert!(one.column.shadow == one.column.live && other.column.shadow == other.column.live);
+    }
+}
+
+fn bench_dirty(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("compare/dirty");
+    group.sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    group.throughput(Throughput::Elements((OBJECTS / STRIDE) as u64));
+    let (mut repl, mut hand) = (Dirty::new(), Dirty::new());
+    group.bench_function("repl", |bencher| bencher.iter(|| repl.settle()));
+    group.bench_function("hand", |bencher| bencher.iter(|| hand.settle_by_hand()));
+    group.finish();
+}
+
+fn print_dirty_ratio() {
+    let (mut repl, mut hand) = (Dirty::new(), Dirty::new());
+    ratios::report(
+        "dirty",
+        &mut [
+            Side::new("repl", None, &mut |count| timed(count, || repl.settle())),
+            Side::new("hand", None, &mut |count| timed(count, || hand.settle_by_hand())),
+        ],
+    );
 }
 
 fn bench<T: Subject>(criterion: &mut Criterion, name: &str) {
@@ -291,14 +406,17 @@ fn main() {
     check::<Plain>();
     check::<Mixed>();
     check::<Player>();
+    check_dirty();
     let mut criterion = Criterion::default().configure_from_args();
     bench::<Plain>(&mut criterion, "plain");
     bench::<Mixed>(&mut criterion, "with_unreplicated");
     bench::<Player>(&mut criterion, "with_string");
+    bench_dirty(&mut criterion);
     criterion.final_summary();
     if ratios::are_wanted() {
         print_ratios::<Plain>("plain");
         print_ratios::<Mixed>("with_unreplicated");
         print_ratios::<Player>("with_string");
+        print_dirty_ratio();
     }
 }
