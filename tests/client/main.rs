@@ -5,6 +5,7 @@ mod support;
 
 mod all_or_nothing;
 mod client_view;
+mod direct;
 mod local_changes;
 mod notifies;
 mod reference_keys;
