@@ -332,6 +332,22 @@ mod tests {
             set.clear();
             check(&set, &BTreeSet::new());
         }
+
+        #[test]
+        fn a_set_of_all_slots_but_one_lacks_only_this_one(
+            end in 1..20_000_u32,
+            absent in any::<u32>(),
+            others in prop::collection::vec(any::<u32>(), 0..50),
+        ) {
+            let absent = absent % end;
+            let (mut set, mut dense) = (SparseSlots::default(), SlotSet::default());
+            (0..end).filter(|slot| *slot != absent).for_each(|slot| set.insert(slot));
+            let others = others.iter().map(|slot| slot % end).filter(|slot| *slot != absent);
+            others.for_each(|slot| dense.insert(slot));
+            prop_assert!(set.contains_all(&dense));
+            dense.insert(absent);
+            prop_assert!(!set.contains_all(&dense));
+        }
     }
 
     #[test]
