@@ -60,8 +60,8 @@ impl<'a> BitSlice<'a> {
         (self.bytes, self.start)
     }
 
-    /// Returns the 64 bits from bit `at` of the slice on, with the bits that follow the slice in its bytes. Bits
-    /// past the end of the bytes are zero.
+    /// Returns the 64 bits from bit `at` of the slice on. If the slice ends before, the bits after it in its
+    /// bytes follow, and then zeros.
     #[inline]
     pub(crate) fn window(&self, at: usize) -> u64 {
         load(self.bytes, self.start.wrapping_add(at))

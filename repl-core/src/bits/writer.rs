@@ -114,8 +114,8 @@ impl BitWriter {
         self.settled = self.bytes.len();
     }
 
-    /// Moves a full pending word to the bytes, and keeps the rest of `word` pending. Before a row of words the
-    /// caller removes the bytes that are not settled, and after it the caller settles all bytes.
+    /// Appends a full word to the bytes, and keeps the rest of `word` pending. The caller first removes the
+    /// bytes that are not settled. After its last word, the caller settles all bytes.
     #[inline]
     fn push_word(&mut self, word: u64) {
         let full = self.pending | word << self.pending_bits;

@@ -1,5 +1,5 @@
-//! Places: where the properties of an object are that a comparison finds by their bytes, and which of them it
-//! copies without a look at their commands.
+//! Places: where in an object its properties are. A comparison finds most properties that differ by their
+//! bytes, and copies many of them without their commands.
 //!
 //! *Invariant:* a handle is either that of a value in a block, or the handle of one of the plan's strings, or
 //! it is in `by_command`.

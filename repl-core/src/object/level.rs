@@ -291,8 +291,8 @@ impl<'a> LevelMut<'a> {
         Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
     }
 
-    /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at` of
-    /// `bits`. Returns the bit after them.
+    /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at`
+    /// of `bits`. Returns the bit after them.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
     pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>, at: usize) -> usize {

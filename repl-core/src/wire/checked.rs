@@ -84,7 +84,8 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether each update that was stored since `mark`, except the first, takes at least `bits` bits.
+    /// Returns whether each update that was stored since `mark` takes at least `bits` bits. The first one may
+    /// take fewer.
     #[must_use]
     pub fn rest_takes(&self, mark: CheckedMark, bits: usize) -> bool {
         let rest = self.updates.iter().skip(mark.updates).skip(1);

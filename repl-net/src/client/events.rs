@@ -17,8 +17,7 @@ const LEAST: usize = 1_024;
 /// One entry of the queue: an event, or several events that follow one another.
 #[derive(Debug)]
 enum Queued {
-    /// Objects with the same generation were created in so many consecutive slots, of which this is the
-    /// first.
+    /// Objects with the same generation were created in consecutive slots: the first object, and how many.
     Spawned(Guid, u32),
     Event(ClientEvent),
 }

@@ -36,7 +36,7 @@ pub(crate) struct Comparison<'a> {
 struct Expected {
     /// Whether some `push` properties mark themselves.
     marks: bool,
-    /// Whether some objects are sent whole.
+    /// Whether some objects, of any class, are sent whole.
     openings: bool,
     /// Whether objects can become larger than clients can hold.
     too_large: bool,
@@ -70,9 +70,9 @@ impl Comparison<'_> {
         slots.len()
     }
 
-    /// Prefetches the memory for comparisons that come after the first block of `slots`. Prefetching has three
-    /// steps, and each step reads memory that the previous step has prefetched. If `slots` contains all
-    /// objects of a range, the processor prefetches the objects by itself.
+    /// Prefetches the memory for the comparisons after the first block of `slots`. Prefetching has three
+    /// steps. Each step reads memory that the previous step has prefetched. If `slots` contains all objects of
+    /// a range, the processor prefetches the objects by itself.
     fn preload<T: Replicated, S: Source<T>>(
         &self,
         shadows: &Shadows<T>,

@@ -19,7 +19,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Preloads what a pass reads and writes, which is most of the peer. Does not follow pointers to the heap.
+    /// Preloads what a pass reads and writes, but no memory behind pointers.
     fn preload_pass(&self) {
         preload_all(&self.handshake);
         self.connection.preload_pass();

@@ -54,9 +54,9 @@ impl Copied {
         self.others.last().or(self.first.as_ref()).is_some_and(|last| Arc::ptr_eq(&last.table, table))
     }
 
-    /// Adds entries of a table, which have so many bits: those of `whole`, each of which is consecutive
-    /// entries, and then those of `part`, which may be empty. `is_continued` says whether the last entries are
-    /// of the same table.
+    /// Adds entries of a table: first the runs of `whole`, then the run `part`, which may be empty. A run is
+    /// consecutive entries. All entries together have `bits` bits. `is_continued` says whether the last
+    /// entries are of the same table.
     pub(crate) fn push(
         &mut self,
         table: &Arc<Table>,

@@ -137,8 +137,8 @@ impl SparseSlots {
         self.place(word).map_or(0, |place| self.words[place])
     }
 
-    /// Returns whether all members of `other` are members. Costs O(blocks of `other`), as long as the words of
-    /// a block are stored from the first one on without gaps, and otherwise O(words of `other`).
+    /// Returns whether all members of `other` are members. Costs O(words of `other`), and only a few
+    /// instructions for each word if the words of a block are stored without gaps.
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
         other.summaries().all(|(at, summary)| {
             let Ok(index) = self.find(at) else { return false };

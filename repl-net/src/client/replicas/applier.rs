@@ -27,7 +27,7 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl Applier<'_, '_> {
-    /// Applies entries of `contents`: updates of the same direct properties, or one entry of any kind. Entries
+    /// Applies entries of `contents`: updates of the same direct properties, or one entry of any kind. They
     /// are applied in the order in which they were validated.
     pub(super) fn apply(&mut self, entries: &[Entry], contents: &Contents) {
         let Some(&first) = entries.first() else { return };

@@ -138,7 +138,7 @@ impl Connection {
         self.objects.preload_sets();
     }
 
-    /// Preloads what every pass reads. Does not follow pointers to the heap.
+    /// Preloads what every pass reads, but no memory behind pointers.
     pub(crate) fn preload_pass(&self) {
         preload(&self.id);
         preload(&self.backlog);
