@@ -7,6 +7,7 @@ use crate::changes::changelist::Changelist;
 use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
+use crate::object::blocks::Differences;
 use crate::object::collections::{Renumber, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
@@ -89,7 +90,8 @@ impl<T: Replicated> Class<T> {
         scratch: &mut Scratch,
     ) {
         let mut left = std::mem::take(&mut scratch.left);
-        self.places.compare(live, shadow, scope, &mut changes.handles, &mut left);
+        let mut differences = Differences { scope, copied: &mut changes.handles, left: &mut left };
+        self.places.compare(live, shadow, &mut differences);
         scratch.comparisons = scratch.comparisons.saturating_add(1);
         if !left.is_empty() {
             let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };

@@ -5,7 +5,7 @@
 //! it is in `by_command`.
 
 use crate::ids::handles::HandleSet;
-use crate::object::blocks::{Blocks, PlainValue};
+use crate::object::blocks::{Blocks, Differences, PlainValue};
 use crate::object::scan::copy_differing_strings;
 use crate::schema::codec::Codec;
 use crate::schema::plan::Planned;
@@ -65,29 +65,20 @@ impl<T: Planned> Places<T> {
         &self.by_command
     }
 
-    /// Compares the properties in `scope` of an object and its shadow. Adds to `copied` the properties that
-    /// differ and whose values were copied to the shadow. Stores in `left` the properties that must still be
-    /// compared by their commands.
+    /// Compares the properties in scope of an object and its shadow, as far as their bytes show whether they
+    /// differ. Adds to `differences` what differs, and what must still be compared by its commands.
     #[inline]
-    pub(crate) fn compare(
-        &self,
-        live: &T,
-        shadow: &mut T,
-        scope: &HandleSet,
-        copied: &mut HandleSet,
-        left: &mut HandleSet,
-    ) {
-        left.clone_from(&self.by_command);
-        self.blocks.compare(live, shadow, scope, copied, left);
+    pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
+        differences.left.clone_from(&self.by_command);
+        self.blocks.compare(live, shadow, differences);
         copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
             Some(&StringPlace { handle, max_bytes }) if handle > 0 => {
-                let is_copied = text.len() <= max_bytes as usize && scope.contains(handle);
-                let into = if is_copied { &mut *copied } else { &mut *left };
-                into.insert(handle);
+                let is_copied = text.len() <= max_bytes as usize && differences.scope.contains(handle);
+                differences.list(is_copied).insert(handle);
                 is_copied
             }
             _ => false,
         });
-        left.intersect(scope);
+        differences.left.intersect(differences.scope);
     }
 }

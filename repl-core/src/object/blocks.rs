@@ -39,6 +39,24 @@ pub(crate) struct PlainValue {
     pub(crate) is_any_sent: bool,
 }
 
+/// The properties that a comparison of bytes has found to differ.
+pub(crate) struct Differences<'a> {
+    /// The properties that are compared.
+    pub(crate) scope: &'a HandleSet,
+    /// Those whose values were copied to the shadow.
+    pub(crate) copied: &'a mut HandleSet,
+    /// Those that must still be compared by their commands.
+    pub(crate) left: &'a mut HandleSet,
+}
+
+impl Differences<'_> {
+    /// Returns the set of the properties whose values are copied, or of those whose values are not.
+    #[inline]
+    pub(crate) fn list(&mut self, is_copied: bool) -> &mut HandleSet {
+        if is_copied { self.copied } else { self.left }
+    }
+}
+
 #[derive(Debug)]
 struct Block {
     offset: usize,
@@ -82,18 +100,10 @@ impl<T: Planned> Blocks<T> {
         (blocks, mapped)
     }
 
-    /// Compares the blocks of an object with those of its shadow. Adds the properties that differ to `copied`
-    /// and copies their values, if all values of the block can be copied and are in `scope`. Adds the other
-    /// properties that differ to `found`.
+    /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
+    /// `differences`. Copies a block if all its values can be copied and are in scope.
     #[inline]
-    pub(crate) fn compare(
-        &self,
-        live: &T,
-        shadow: &mut T,
-        scope: &HandleSet,
-        copied: &mut HandleSet,
-        found: &mut HandleSet,
-    ) {
+    pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
         let from = std::ptr::from_ref(live).cast::<u8>();
         let to = std::ptr::from_mut(shadow).cast::<u8>();
         for block in &self.blocks {
@@ -104,8 +114,8 @@ impl<T: Planned> Blocks<T> {
                 continue;
             }
             let last = block.last_of_values(bytes);
-            let is_copied = block.is_copied && block.handles.is_subset(scope);
-            let into = if is_copied { &mut *copied } else { &mut *found };
+            let is_copied = block.is_copied && block.handles.is_subset(differences.scope);
+            let into = differences.list(is_copied);
             if last == block.last {
                 into.union(&block.handles);
             } else {

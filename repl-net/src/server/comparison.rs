@@ -70,9 +70,9 @@ impl Comparison<'_> {
         slots.len()
     }
 
-    /// Prefetches the memory for the comparisons after the first block of `slots`. Prefetching has three
-    /// steps. Each step reads memory that the previous step has prefetched. If `slots` contains all objects of
-    /// a range, the processor prefetches the objects by itself.
+    /// Prefetches the memory for the comparisons after the first block of `slots`, in three steps. Each step
+    /// reads memory that the previous step has prefetched. If `slots` contains all objects of a range, the
+    /// processor prefetches the objects by itself.
     fn preload<T: Replicated, S: Source<T>>(
         &self,
         shadows: &Shadows<T>,
