@@ -1,6 +1,7 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
 //! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from it.
+//! A client that measures what it receives shows the same values as one that does not.
 
 use std::time::Duration;
 
@@ -22,14 +23,11 @@ pub struct Guest {
     pub heard: Heard,
 }
 
-impl Default for Guest {
-    fn default() -> Self {
-        let config = ClientConfig {
-            max_objects: 64,
-            max_object_bytes: 8_192,
-            measure: true,
-            ..ClientConfig::default()
-        };
+impl Guest {
+    /// Returns a client that measures what it receives, or does not.
+    pub fn new(measure: bool) -> Self {
+        let config =
+            ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
         let mut client = Client::new(config, SESSION);
         register(&mut client);
         talk::register_on_client(&mut client);
@@ -106,15 +104,21 @@ impl Guest {
     }
 }
 
-/// Runs an input. Returns the client, the number of packets that it accepted, and the number of all packets.
+/// Runs an input on two clients, of which one measures what it receives and copies no values. Returns the
+/// other one, the number of packets that it accepted, and the number of all packets.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
-    let mut guest = Guest::default();
+    let (mut guest, mut measuring) = (Guest::new(false), Guest::new(true));
     guest.tick();
+    measuring.tick();
     let packets = split(data);
     let mut accepted = 0;
     for content in &packets {
-        accepted += usize::from(guest.hear(content));
+        let is_accepted = guest.hear(content);
+        assert_eq!(is_accepted, measuring.hear(content));
+        accepted += usize::from(is_accepted);
         guest.tick();
+        measuring.tick();
     }
+    assert_eq!(guest.shown(), measuring.shown());
     (guest, accepted, packets.len())
 }

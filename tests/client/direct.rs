@@ -30,13 +30,9 @@ fn register(client: &mut Client) {
 
 #[test]
 fn updates_of_other_properties_or_classes_are_not_applied_together() {
-    let mut room = Room::new(ServerConfig::default(), register);
-    let ids: Vec<_> =
-        (0..6).map(|_| (room.server.spawn(Tank::default()), room.server.spawn(Chest::default()))).collect();
-    let id = room.enter();
-    room.guests[0].client = Client::new(ClientConfig::default(), 1_000 + id.index() as u64);
-    register(&mut room.guests[0].client);
-    room.settle();
+    let (mut room, ids) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        [0; 6].map(|_| (server.spawn(Tank::default()), server.spawn(Chest::default())))
+    });
     for step in 1..60_u32 {
         for (&(tank, chest), at) in ids.iter().zip(0..) {
             // Neighbours change the same property in some steps, and others in the other steps.

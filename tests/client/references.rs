@@ -100,7 +100,7 @@ fn s116_a_reference_to_a_missing_object_reads_as_null() {
 
 #[test]
 fn s118_it_heals_by_itself_when_its_object_arrives() {
-    let (mut room, one, other) = two_units();
+    let (mut room, one, other) = Room::measuring(two_units);
     room.server[one].target = other;
     room.server[one].friends = vec![one, other];
     room.server[one].order = Order { about: other, urgency: 3 };
@@ -184,7 +184,7 @@ fn s119_an_element_that_came_back_with_another_value_keeps_it() {
 
 #[test]
 fn s120_it_unmaps_when_its_object_leaves_sight_and_heals_without_a_resend() {
-    let (mut room, one, other) = two_units();
+    let (mut room, one, other) = Room::measuring(two_units);
     show(&mut room, other, true);
     room.server[one].target = other;
     room.server[one].friends = vec![other, one];

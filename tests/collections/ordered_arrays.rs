@@ -49,7 +49,7 @@ fn cost(room: &mut Room, scroll: ObjectRef<Scroll>, change: impl FnOnce(&mut Ord
 
 #[test]
 fn r13_an_insertion_among_many_is_a_few_bytes() {
-    let (mut room, scroll) = room_with(0..10_000);
+    let (mut room, scroll) = Room::measuring(|| room_with(0..10_000));
     // The value takes 8 bytes.
     let bits = cost(&mut room, scroll, |lines| {
         lines.insert(5_000, 77);
@@ -65,7 +65,7 @@ fn r13_an_insertion_among_many_is_a_few_bytes() {
 
 #[test]
 fn s145_a_move_sends_labels_and_no_values() {
-    let (mut room, scroll) = room_with(0..1_000);
+    let (mut room, scroll) = Room::measuring(|| room_with(0..1_000));
     for (from, to) in [(0, 999), (999, 0), (500, 20)] {
         let bits = cost(&mut room, scroll, |lines| lines.move_item(from, to));
         assert!(bits < 64, "{bits} bits to move {from} to {to}");
@@ -113,7 +113,7 @@ fn s145_a_client_is_notified_once_of_each_move_from_and_to_any_place() {
 
 #[test]
 fn r13_room_is_made_for_a_few_labels_at_a_time() {
-    let (mut room, scroll) = room_with(0..2_000);
+    let (mut room, scroll) = Room::measuring(|| room_with(0..2_000));
     // All insertions are after one item, and before the item inserted last. These insertions need more new
     // labels than any others.
     for round in 0..40 {

@@ -204,7 +204,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
 
 #[test]
 fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
-    let (mut room, meter) = room(1);
+    let (mut room, meter) = Room::measuring(|| room(1));
     let is_compared = compared(|| {
         room.server.mark_dirty(meter, of("pushed"));
         assert_eq!(size(&room.tick_one()), 0);
@@ -254,7 +254,7 @@ fn s126_an_opening_that_was_sent_again_asks_for_no_later_comparison() {
 
 #[test]
 fn s127_no_kind_of_push_property_is_compared_unasked() {
-    let (mut room, meter) = room(1);
+    let (mut room, meter) = Room::measuring(|| room(1));
     let target = room.server.spawn(Meter::default());
     room.settle();
     room.server[meter].target = target;
@@ -295,7 +295,7 @@ fn s128_a_new_owner_gets_what_the_role_shows_him_without_a_mark() {
 
 #[test]
 fn s130_an_object_is_skipped_until_something_asks_for_it() {
-    let (mut room, meter) = room(2);
+    let (mut room, meter) = Room::measuring(|| room(2));
     assert_skipped(&mut room, "all is acknowledged");
 
     room.enter();
@@ -391,7 +391,7 @@ fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
 
 #[test]
 fn s133_each_connection_tracks_changes_separately() {
-    let (mut room, meter) = room(3);
+    let (mut room, meter) = Room::measuring(|| room(3));
     let other = room.server.spawn(Meter::default());
     room.settle();
     // Each client has a view of its own, so nothing is shared.

@@ -306,7 +306,7 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
 
 #[test]
 fn r03_the_removal_of_an_item_that_waits_tells_nothing_and_takes_no_other() {
-    let (mut room, rack) = rack_room();
+    let (mut room, rack) = Room::measuring(rack_room);
     let before = stacks(&room, 0, rack);
     let live = &mut room.server[rack];
     live.stacks.extend([stack("bad", 10), stack("worse", 11)]);

@@ -137,8 +137,10 @@ fn a_packet_that_comes_late_is_not_lost_and_one_that_comes_again_is_only_counted
 
 #[test]
 fn a_client_counts_the_bits_of_each_property_and_of_slots_and_handles() {
-    let (mut room, [one, other]) = Room::furnished(ServerConfig::default(), lamps, 1, |server| {
-        [3, 0].map(|colour| server.spawn(Lamp { colour, is_on: false }))
+    let (mut room, [one, other]) = Room::measuring(|| {
+        Room::furnished(ServerConfig::default(), lamps, 1, |server| {
+            [3, 0].map(|colour| server.spawn(Lamp { colour, is_on: false }))
+        })
     });
     let property = |path: &str, updates, bits| PropertyTraffic { path: path.to_owned(), updates, bits };
     let traffic = |room: &Room| {
@@ -176,10 +178,12 @@ fn a_client_counts_the_bits_of_each_property_and_of_slots_and_handles() {
 #[test]
 fn the_head_of_a_run_of_openings_counts_once() {
     let head_bits = |lamps_in_run: u64| {
-        let (room, ()) = Room::furnished(ServerConfig::default(), lamps, 1, |server| {
-            for _ in 0..lamps_in_run {
-                server.spawn(Lamp { colour: 3, is_on: false });
-            }
+        let (room, ()) = Room::measuring(|| {
+            Room::furnished(ServerConfig::default(), lamps, 1, |server| {
+                for _ in 0..lamps_in_run {
+                    server.spawn(Lamp { colour: 3, is_on: false });
+                }
+            })
         });
         assert_eq!(room.received::<Lamp>(0, "colour"), (lamps_in_run, lamps_in_run * 16));
         room.client().traffic()[0].head_bits

@@ -48,7 +48,7 @@ fn update(name: &str, inputs: &[(String, Vec<u8>)]) {
 
 /// Runs a session. Returns the packets of the server and the packets of the client.
 fn session(mtu_bytes: usize, ticks: usize) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let (mut host, mut guest) = (Host::new(mtu_bytes), Guest::default());
+    let (mut host, mut guest) = (Host::new(mtu_bytes), Guest::new(false));
     let (mut of_server, mut of_client) = (Vec::new(), Vec::new());
     for tick in 0..ticks {
         let mut said = guest.tick();

@@ -12,6 +12,7 @@ mod claims;
 mod costs;
 mod forge;
 mod fragments;
+mod grammar;
 mod hello;
 mod items;
 mod messages;

@@ -14,10 +14,16 @@ use super::{Actor, Bag, Mood, PATH, Pebble, register};
 /// The session of every recorded client.
 pub(crate) const SESSION: u64 = 1_000;
 
-/// Returns a client that has received these packets.
+/// Returns a client that has received these packets, and does not measure what it receives.
 pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
+    client_of(false, packets)
+}
+
+/// Returns a client that has received these packets. A client that measures what it receives copies no
+/// values.
+pub(crate) fn client_of(measure: bool, packets: &[Vec<u8>]) -> Client {
     let config =
-        ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure: true, ..ClientConfig::default() };
+        ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
     let mut client = Client::new(config, SESSION);
     register(&mut client);
     client.tick(Duration::ZERO);

@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use repl::ReceiveError;
+use repl::prelude::*;
 
 use super::allocator::measure;
 use super::forge::{Numbers, reseal, seal, state};
-use super::recording::{SESSION, client_after, record};
+use super::recording::{SESSION, client_after, client_of, record};
 use super::support::Packets;
 use super::{Shown, budget, shown, worth};
 
@@ -19,14 +20,24 @@ fn recordings() -> Vec<Packets> {
     (0..30).map(|seed| record(seed, 8)).collect()
 }
 
-/// Passes `packet` to a client that has received the packets `before`. Returns whether the packet was
-/// accepted.
+/// Passes `packet` to clients that have received the packets `before`: one that measures what it receives,
+/// and one that does not. Returns whether the packet was accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
-    let mut client = client_after(before);
+    let [outcome, measured] = [false, true].map(|measure| {
+        let mut client = client_of(measure, before);
+        let result = try_packet(&mut client, expected, packet);
+        (result, shown(&client))
+    });
+    assert_eq!(outcome, measured, "{packet:?}");
+    outcome.0.is_ok()
+}
+
+/// Passes `packet` to a client that shows what is `expected`.
+fn try_packet(client: &mut Client, expected: &Shown, packet: &[u8]) -> Result<(), ReceiveError> {
     let (result, most) = measure(|| client.receive(Duration::ZERO, packet));
     match &result {
         Ok(()) => {
-            let allowed = budget(packet.len()) + worth(&client);
+            let allowed = budget(packet.len()) + worth(client);
             assert!(
                 most <= allowed,
                 "{most} bytes for a packet of {}, allowed {allowed}: {packet:?}",
@@ -35,14 +46,14 @@ fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
         }
         Err(error) => {
             assert!(most <= budget(packet.len()), "{most} bytes for {error} of {}: {packet:?}", packet.len());
-            assert_eq!(shown(&client), *expected, "{error} changed something: {packet:?}");
+            assert_eq!(shown(client), *expected, "{error} changed something: {packet:?}");
             assert!(matches!(error, ReceiveError::Damaged) || !client.is_connected());
         }
     }
     client.tick(Duration::from_millis(16));
     while client.poll_transmit().is_some() {}
     while client.poll_event().is_some() {}
-    result.is_ok()
+    result
 }
 
 /// Tries each packet of each recording in the forms that `forms` makes of it. Returns how many forms were

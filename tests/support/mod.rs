@@ -3,6 +3,7 @@
 //! *Invariant:* nothing happens by itself. Time passes only in [`Room::step`] and [`Room::wait`].
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -23,6 +24,11 @@ pub(crate) struct Guest {
     pub(crate) id: ConnectionId,
 }
 
+thread_local! {
+    /// Whether the clients of new rooms measure what they receive.
+    static MEASURING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A server, its clients and their clock.
 pub(crate) struct Room {
     pub(crate) server: Server,
@@ -30,6 +36,8 @@ pub(crate) struct Room {
     pub(crate) now: Duration,
     /// Registers the classes at each client that enters.
     register: fn(&mut Client),
+    /// Whether the clients that enter measure what they receive.
+    measures: bool,
 }
 
 impl Room {
@@ -38,7 +46,18 @@ impl Room {
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
         // The room sets no limits. A test sets the limits that it needs.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
-        Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
+        let measures = MEASURING.get();
+        Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register, measures }
+    }
+
+    /// Returns what `make` makes: a room whose clients measure what they receive, as
+    /// [`received`](Self::received) requires. The clients of other rooms do not measure, because a client
+    /// that measures applies each update by itself, and copies no values.
+    pub(crate) fn measuring<T>(make: impl FnOnce() -> T) -> T {
+        MEASURING.set(true);
+        let made = make();
+        MEASURING.set(false);
+        made
     }
 
     /// Returns the property and the error of each refused value, and drops the other events of the server.
@@ -51,21 +70,20 @@ impl Room {
             .collect()
     }
 
-    /// Adds a client that counts the bits that it receives, and that is not connected yet. Returns the id of
-    /// its connection.
+    /// Adds a client that is not connected yet. Returns the id of its connection.
     pub(crate) fn enter(&mut self) -> ConnectionId {
         let id = self.server.connect(self.now);
         self.admit(id)
     }
 
-    /// Returns a client that records a replay, counts the bits that it receives, and is not connected yet.
+    /// Adds a client that records a replay, and that is not connected yet. Returns the id of its connection.
     pub(crate) fn enter_replay(&mut self) -> ConnectionId {
         let id = self.server.connect_replay(self.now);
         self.admit(id)
     }
 
     fn admit(&mut self, id: ConnectionId) -> ConnectionId {
-        let config = ClientConfig { measure: true, ..ClientConfig::default() };
+        let config = ClientConfig { measure: self.measures, ..ClientConfig::default() };
         let mut client = Client::new(config, 1_000 + id.index() as u64);
         (self.register)(&mut client);
         self.guests.push(Guest { client, id });
@@ -192,7 +210,11 @@ impl Room {
     }
 
     /// Returns how often a guest has received a property of a class, and in how many bits.
+    ///
+    /// # Panics
+    /// Panics if the room was not made by [`measuring`](Self::measuring).
     pub(crate) fn received<T: Replicated>(&self, guest: usize, path: &str) -> (u64, u64) {
+        assert!(self.measures, "the clients of this room do not measure");
         let classes = self.guests[guest].client.traffic();
         let class = classes.iter().find(|class| class.class == T::LAYOUT.name()).expect("the class is known");
         let property = class.properties.iter().find(|property| property.path == path);

@@ -260,7 +260,8 @@ fn s187_an_adaptive_object_is_sent_less_often_after_silence_and_in_each_interval
 
 #[test]
 fn s186_rates_of_objects_outside_the_server_hold_their_differences() {
-    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Creature>());
+    let mut room =
+        Room::measuring(|| Room::new(ServerConfig::default(), |client| _ = client.register::<Creature>()));
     room.server.register_external::<Creature>();
     room.server.set_update_rate::<Creature>(UpdateRate::every(RATE));
     let mut creature = Creature::default();

@@ -56,7 +56,7 @@ fn s149_items_come_change_and_go_by_id() {
 
 #[test]
 fn w04_one_change_among_a_thousand_takes_six_bytes() {
-    let (mut room, bag) = room_with(0..1_000);
+    let (mut room, bag) = Room::measuring(|| room_with(0..1_000));
     assert_same(&room, bag);
     let before = room.received::<Bag>(0, "numbers").1;
     room.server[bag].numbers[777] = 60_000;

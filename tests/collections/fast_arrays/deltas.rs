@@ -65,7 +65,7 @@ fn told_kinds() -> [Vec<u32>; 3] {
 
 #[test]
 fn s144_an_item_added_beside_a_change_is_reported_immediately_and_once() {
-    let (mut room, bag) = room_with(0..10);
+    let (mut room, bag) = Room::measuring(|| room_with(0..10));
     let packets = sent(&mut room, bag, |items| {
         items[3].kind = 30;
         items.push(Item { name: "new ".repeat(50), ..item(40) });
@@ -88,14 +88,14 @@ fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
     let removals: [(&[usize], u64); 5] =
         [(&[4], 13), (&[4, 5], 19), (&[4, 5, 6], 21), (&[9, 39, 89], 33), (&[], 0)];
     for (at, bits) in removals {
-        let (mut room, bag) = room_with(0..100);
+        let (mut room, bag) = Room::measuring(|| room_with(0..100));
         let found = cost(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(found, bits, "removal of {at:?}");
     }
     // On a steady link, the whole packet has 68 bits without the removals. One removal takes 13 bits, two
     // removals take 19 bits.
     for at in [&[4][..], &[4, 5]] {
-        let (mut room, bag) = room_with(0..100);
+        let (mut room, bag) = Room::measuring(|| room_with(0..100));
         make_steady(&mut room, bag);
         let packets = sent(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(packets.iter().map(Vec::len).collect::<Vec<_>>(), [11], "removal of {at:?}");
@@ -111,7 +111,8 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
         ("as another array", true, |items| *items = (5..10).map(wide).collect()),
     ];
     for (how, is_there, begin) in begins {
-        let (mut room, bag) = room_of(if is_there { (0..5).map(wide).collect() } else { FastArray::new() });
+        let (mut room, bag) =
+            Room::measuring(|| room_of(if is_there { (0..5).map(wide).collect() } else { FastArray::new() }));
         cost(&mut room, bag, begin);
         let whole = room.received::<Bag>(0, "items").1;
         assert!(whole > 5 * NAME_BITS, "{how}: {whole} bits");
@@ -132,7 +133,7 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
 #[test]
 fn s161_changes_in_lost_ticks_are_merged_by_property() {
     for lost in [1, 3, 70, 130] {
-        let (mut room, bag) = room_of((0..5).map(wide).collect());
+        let (mut room, bag) = Room::measuring(|| room_of((0..5).map(wide).collect()));
         calls();
         sent(&mut room, bag, |items| items[2].kind = 77);
         for at in 1..lost {
@@ -154,7 +155,7 @@ fn s161_changes_in_lost_ticks_are_merged_by_property() {
 
 #[test]
 fn s161_changes_of_removed_elements_are_not_sent() {
-    let (mut room, bag) = room_of((0..5).map(wide).collect());
+    let (mut room, bag) = Room::measuring(|| room_of((0..5).map(wide).collect()));
     sent(&mut room, bag, |items| items[2].marks.fill(9));
     let bits = cost(&mut room, bag, |items| items[2].marks.truncate(3));
     assert!(bits <= DELTA_BITS + 3 * 8, "{bits} bits for three elements that are left of 300");
@@ -165,7 +166,7 @@ fn s161_changes_of_removed_elements_are_not_sent() {
 
 #[test]
 fn s168_data_in_flight_is_in_the_base_of_the_next_delta() {
-    let (mut room, bag) = room_with(0..10);
+    let (mut room, bag) = Room::measuring(|| room_with(0..10));
     // Nothing is acked until the end.
     let under_way = [
         sent(&mut room, bag, |items| items[1] = Item { name: "one ".repeat(100), ..item(1) }),
@@ -182,7 +183,7 @@ fn s168_data_in_flight_is_in_the_base_of_the_next_delta() {
 
 #[test]
 fn s169_acked_changes_are_not_sent_again_if_an_earlier_packet_is_lost() {
-    let (mut room, bag) = room_with(0..10);
+    let (mut room, bag) = Room::measuring(|| room_with(0..10));
     let long = |word: &str| word.repeat(100);
     let name_bits = 2 * 8 * long("lost ").len() as u64;
     let lost = sent(&mut room, bag, |items| _ = items.push(Item { name: long("lost "), ..item(10) }));

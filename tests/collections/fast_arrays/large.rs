@@ -131,7 +131,7 @@ fn r06_an_update_larger_than_the_window_continues_as_acks_arrive() {
 
 #[test]
 fn s152_the_removal_of_all_takes_a_few_bits() {
-    let (mut room, grid) = room(ServerConfig::default(), 20_000);
+    let (mut room, grid) = Room::measuring(|| room(ServerConfig::default(), 20_000));
     room.enter();
     room.settle();
     let before = room.received::<Grid>(0, "cells").1;
@@ -167,7 +167,7 @@ fn w08_four_thousand_removals_in_a_tick_are_all_sent() {
 
 #[test]
 fn r12_a_client_far_behind_receives_the_existing_ids_instead_of_all_removals() {
-    let (mut room, grid) = room(ServerConfig::default(), 6_000);
+    let (mut room, grid) = Room::measuring(|| room(ServerConfig::default(), 6_000));
     room.enter();
     room.enter();
     room.settle();

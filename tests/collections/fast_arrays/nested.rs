@@ -41,8 +41,10 @@ impl ItemCallbacks for Gem {}
 /// Makes a change that arrives twice, because the ack of the first packet is lost. Returns how often the
 /// stack's callback ran.
 fn calls_after(change: fn(&mut Stack)) -> u32 {
-    let mut room = Room::new(ServerConfig::default(), |client| {
-        client.register::<Bag>();
+    let mut room = Room::measuring(|| {
+        Room::new(ServerConfig::default(), |client| {
+            client.register::<Bag>();
+        })
     });
     let stack = Stack { numbers: [1, 2].into(), gems: [Gem::default()].into(), ..Stack::default() };
     let bag = room.server.spawn(Bag { stacks: [stack].into() });

@@ -104,9 +104,11 @@ fn s146_the_archetypes_items_are_the_first_base() {
     fn archetype() -> Bag {
         Bag { items: [item(1), item(2)].into(), ..Bag::default() }
     }
-    let mut room = Room::new(ServerConfig::default(), |client| {
-        client.register::<Bag>();
-        client.register_archetype(archetype);
+    let mut room = Room::measuring(|| {
+        Room::new(ServerConfig::default(), |client| {
+            client.register::<Bag>();
+            client.register_archetype(archetype);
+        })
     });
     let kind = room.server.register_archetype(archetype);
     room.enter();
@@ -210,7 +212,7 @@ fn s153_predicted_items_are_in_no_recording() {
 
 #[test]
 fn s157_w04_only_changes_are_sent_wherever_the_array_is() {
-    let (mut room, bag) = room_with([]);
+    let (mut room, bag) = Room::measuring(|| room_with([]));
     let many = || (0..500).collect::<FastArray<u16>>();
     let sockets: FastArray<Socket> = (0..200).map(|gem| Socket { gem, tags: [gem, 1, 2].into() }).collect();
     let server = &mut room.server[bag];
@@ -239,7 +241,7 @@ fn s157_w04_only_changes_are_sent_wherever_the_array_is() {
 
 #[test]
 fn s162_only_the_changed_properties_of_an_item_are_sent() {
-    let (mut room, bag) = room_with(0..100);
+    let (mut room, bag) = Room::measuring(|| room_with(0..100));
     room.server[bag].items[50].name = "long ".repeat(100);
     room.settle();
     let before = room.received::<Bag>(0, "items").1;
@@ -298,7 +300,7 @@ fn s165_w02_bytes_are_the_same_shared_or_not() {
 
 #[test]
 fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
-    let (mut room, bag) = room_with(0..100);
+    let (mut room, bag) = Room::measuring(|| room_with(0..100));
     let mut sizes = Vec::new();
     for at in [10, 40, 70] {
         room.server[bag].items[at].name = format!("{at}").repeat(100);
@@ -320,7 +322,7 @@ fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
 #[test]
 fn r11_w09_no_number_of_losses_costs_more_than_one_resend_of_what_changed() {
     for burst in [31, 33, 63, 65, 300] {
-        let (mut room, bag) = room_with(0..1_000);
+        let (mut room, bag) = Room::measuring(|| room_with(0..1_000));
         for tick in 0..burst {
             // One item changes in every tick. Another item changes only one time.
             room.server[bag].items[5].kind = tick;

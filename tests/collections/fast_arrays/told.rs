@@ -376,7 +376,7 @@ fn s137_the_sockets_of_a_replaced_item_are_new() {
 
 #[test]
 fn s137_a_steady_array_takes_no_more_bytes_after_it_was_replaced() {
-    let (mut room, bag) = room_with([10, 11]);
+    let (mut room, bag) = Room::measuring(|| room_with([10, 11]));
     let write = |room: &mut Room, name: &str| {
         make_steady(room, bag);
         let told = room.received::<Bag>(0, "items").1;

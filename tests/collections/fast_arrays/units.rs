@@ -131,7 +131,7 @@ fn effort(room: &mut Room, library: ObjectRef<Library>, change: impl FnOnce(&mut
 fn s156_an_item_that_writes_itself_goes_whole_or_not_at_all() {
     assert_eq!(<Scroll as FastArrayItem>::LAYOUT.counts().handles, 1);
     assert_eq!(<Tablet as FastArrayItem>::LAYOUT.counts().handles, 2);
-    let (mut room, library) = library(10, 1);
+    let (mut room, library) = Room::measuring(|| library(10, 1));
     type Change = (&'static str, &'static str, fn(&mut Library), bool);
     let changes: [Change; 5] = [
         ("a part of the item's only value", "scrolls", |library| library.scrolls[4].0.seal = 77, true),

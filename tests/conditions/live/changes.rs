@@ -57,7 +57,7 @@ fn s43_who_is_open_already_gets_nothing_of_initial_only() {
 
 #[test]
 fn s39_a_condition_does_not_decide_what_is_compared() {
-    let (mut room, object) = room(2);
+    let (mut room, object) = Room::measuring(|| room(2));
     room.server[object].owner_only = 3;
     room.settle();
     // The value changes and changes back while no client may see it. So the new owner lacks nothing.
@@ -98,7 +98,7 @@ fn s44_an_object_with_a_new_owner_and_new_values_is_once_in_a_packet() {
 
 #[test]
 fn s42_a_new_owner_gets_the_current_value_once() {
-    let (mut room, object) = room(2);
+    let (mut room, object) = Room::measuring(|| room(2));
     for value in 1..=5 {
         room.server[object].owner_only = value;
         room.step();
@@ -205,8 +205,9 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
         client.register::<Every>();
     };
     let config = ServerConfig { max_packets_in_flight: 4, ..ServerConfig::default() };
-    let (mut room, objects) =
-        Room::furnished(config, register, 2, |server| [0; 3].map(|_| server.spawn(Every::default())));
+    let (mut room, objects) = Room::measuring(|| {
+        Room::furnished(config, register, 2, |server| [0; 3].map(|_| server.spawn(Every::default())))
+    });
     // One client sees the objects in the default view, the other in a view of its own.
     let second = room.guests[1].id;
     for object in objects {
@@ -268,7 +269,7 @@ fn s45_custom_switched_off_is_not_compared_and_a_difference_goes_to_all_when_on_
 
 #[test]
 fn s45_custom_can_be_switched_for_one_connection() {
-    let (mut room, object) = room(2);
+    let (mut room, object) = Room::measuring(|| room(2));
     let (custom, first) = (property::<Every>("custom"), room.guests[0].id);
     room.server.set_custom_active_for(first, object, custom, false);
     room.server[object].custom = 4;

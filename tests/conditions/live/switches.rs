@@ -79,7 +79,8 @@ fn settle_without(room: &mut Room, secret: &str) {
 #[test]
 fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
     for share in [true, false] {
-        let (mut room, agent) = room_with(ServerConfig { share, ..ServerConfig::default() }, 1);
+        let (mut room, agent) =
+            Room::measuring(|| room_with(ServerConfig { share, ..ServerConfig::default() }, 1));
         room.server[agent].plan = SECRET.into();
         room.settle();
         // This client joins while the switch is on. The server keeps the encoded opening for the next client.
@@ -117,7 +118,7 @@ fn r16_values_switched_off_before_the_tick_are_not_sent() {
 
 #[test]
 fn r16_lost_values_are_not_sent_again_while_off() {
-    let (mut room, agent) = room(2);
+    let (mut room, agent) = Room::measuring(|| room(2));
     room.server[agent].plan = SECRET.into();
     let packets = room.tick();
     assert!(holds(&packets[0], SECRET) && holds(&packets[1], SECRET));
@@ -244,7 +245,7 @@ fn r15_fragments_under_way_are_given_up_when_their_property_is_switched_off() {
 
 #[test]
 fn s45_when_switched_on_again_each_client_gets_missing_values_once() {
-    let (mut room, agent) = room(3);
+    let (mut room, agent) = Room::measuring(|| room(3));
     room.server[agent].plan = "first".into();
     room.settle();
     room.server[agent].plan = "second".into();
@@ -322,7 +323,7 @@ fn properties_that_start_off_reach_no_client_until_they_are_switched_on_for_it()
 
 #[test]
 fn properties_that_start_off_can_be_switched_on_before_the_hello() {
-    let (mut room, agent) = room(1);
+    let (mut room, agent) = Room::measuring(|| room(1));
     room.server[agent].talk = RUMOUR.into();
     let second = room.enter();
     room.server.set_custom_active_for(second, agent, talk(), true);

@@ -245,8 +245,7 @@ fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
     let mut room = Room::new(config, things);
     let one = room.server.spawn(thing(0));
     let id = room.server.connect(room.now);
-    let mut client =
-        Client::new(ClientConfig { first_sequence: 65_500, measure: true, ..ClientConfig::default() }, 5);
+    let mut client = Client::new(ClientConfig { first_sequence: 65_500, ..ClientConfig::default() }, 5);
     things(&mut client);
     room.guests.push(Guest { client, id });
     for value in 1..=300 {
@@ -280,7 +279,7 @@ fn r07_a_tick_of_hundreds_of_packets_is_acked_by_one() {
 
 #[test]
 fn r07_a_duplicate_is_not_applied_but_acked_again() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].a = 1;
     let packets = room.tick_one();
     room.deliver(0, &packets);

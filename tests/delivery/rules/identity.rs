@@ -67,7 +67,7 @@ fn r17_a_slot_is_used_again_when_every_connection_has_acked_its_close() {
 
 #[test]
 fn r17_what_an_object_lost_is_not_sent_of_the_next_one_in_its_slot() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].name = "lost".into();
     assert_eq!(room.tick_one().len(), 1);
     room.server.despawn(one);

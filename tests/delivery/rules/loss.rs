@@ -24,7 +24,7 @@ fn r02_an_opening_is_sent_whole_until_one_is_acked() {
 
 #[test]
 fn r02_a_large_opening_is_sent_once_and_then_held_until_acked() {
-    let (mut room, _) = one_thing();
+    let (mut room, _) = Room::measuring(one_thing);
     let born = room.server.spawn(Thing { name: "x".repeat(600), ..Thing::default() });
     let opening = room.tick_one();
     room.server[born].b = 2;
@@ -37,7 +37,7 @@ fn r02_a_large_opening_is_sent_once_and_then_held_until_acked() {
 
 #[test]
 fn r02_a_new_array_tail_goes_again_with_each_change_of_its_array_until_acked() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].list = vec![1];
     room.settle();
     room.server[one].list.push(2);
@@ -145,7 +145,7 @@ fn s68_an_open_compares_push_properties_that_nobody_marked() {
 
 #[test]
 fn r04_a_resend_carries_only_what_was_lost_and_not_sent_since() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].a = 1;
     room.server[one].b = 1;
     room.tick_one();
@@ -183,7 +183,7 @@ fn r04_earlier_packets_are_not_subtracted_from_lost_changes() {
 
 #[test]
 fn r04_lost_elements_of_an_array_are_set_off_against_later_ones() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].list = vec![0; 100];
     room.settle();
     let (_, before) = room.received::<Thing>(0, "list");
@@ -219,7 +219,7 @@ fn r04_a_late_ack_of_a_packet_held_for_lost_changes_nothing() {
 
 #[test]
 fn r05_a_repeated_update_changes_nothing() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].list = vec![1, 2, 3];
     room.server[one].maybe = Some(1);
     let first = room.tick_one();
@@ -259,7 +259,7 @@ fn overflow(ticks: u32) -> (Room, ObjectRef<Thing>) {
 #[test]
 fn r10_lists_dropped_from_a_full_history_are_kept_for_each_connection_behind() {
     for ticks in [63, 64, 65, 66, 130, 500] {
-        let (mut room, one) = overflow(ticks);
+        let (mut room, one) = Room::measuring(|| overflow(ticks));
         room.settle();
         assert_eq!(copy(&room, one), room.server[one], "after {ticks} lists");
         assert_eq!(room.updates::<Thing>(0, "a"), 1, "merged, not replayed");
@@ -276,7 +276,7 @@ fn s66_no_change_is_forgotten_when_the_ring_overflows() {
 
 #[test]
 fn s69_values_equal_to_the_archetype_are_never_sent() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     assert_eq!(room.updates::<Thing>(0, "a") + room.updates::<Thing>(0, "name"), 0);
     room.server[one].a = 5;
     room.settle();
@@ -296,8 +296,10 @@ fn s69_values_equal_to_the_archetype_are_never_sent() {
 #[test]
 fn s69_an_object_from_an_archetype_is_compared_with_that() {
     let make = || Thing { a: 100, name: "prefab".into(), ..Thing::default() };
-    let mut room = Room::new(ServerConfig::default(), |client| {
-        client.register_archetype(|| Thing { a: 100, name: "prefab".into(), ..Thing::default() });
+    let mut room = Room::measuring(|| {
+        Room::new(ServerConfig::default(), |client| {
+            client.register_archetype(|| Thing { a: 100, name: "prefab".into(), ..Thing::default() });
+        })
     });
     let archetype = room.server.register_archetype(make);
     let one = room.server.spawn_from(archetype, Thing { b: 3, ..make() });
@@ -309,7 +311,7 @@ fn s69_an_object_from_an_archetype_is_compared_with_that() {
 
 #[test]
 fn s75_a_new_connection_starts_from_everything_ever_changed() {
-    let (mut room, one, other) = two_things();
+    let (mut room, one, other) = Room::measuring(two_things);
     for value in 1..=100 {
         room.server[one].a = value;
         room.server[one].list.push(value as u16);
@@ -349,7 +351,7 @@ fn s78_an_ack_releases_every_record_up_to_it() {
 
 #[test]
 fn s79_a_resend_reads_the_values_of_that_moment() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].name = "stale".into();
     room.server[one].a = 1;
     room.tick_one();
@@ -378,7 +380,7 @@ fn s80_after_a_loss_new_values_stand_beside_old_ones_until_the_resend() {
 #[test]
 fn s81_a_burst_of_any_length_costs_one_resend_of_what_changed() {
     for burst in [31, 32, 33, 63, 64, 65, 256, 1_000] {
-        let (mut room, one, other) = two_things();
+        let (mut room, one, other) = Room::measuring(two_things);
         for value in 1..=burst {
             room.server[one].a = value;
             room.now -= TICK - Duration::from_micros(50);
@@ -394,8 +396,9 @@ fn s81_a_burst_of_any_length_costs_one_resend_of_what_changed() {
 
 #[test]
 fn s77_each_loss_is_repaired_for_the_connection_that_had_it() {
-    let (mut room, one) =
-        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    let (mut room, one) = Room::measuring(|| {
+        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)))
+    });
     room.server[one].a = 1;
     let packets = room.tick();
     room.deliver(0, &packets[0]);
@@ -424,7 +427,7 @@ fn s82_acks_may_come_in_any_order() {
 
 #[test]
 fn s84_a_lost_opening_is_repaired_once() {
-    let (mut room, _) = one_thing();
+    let (mut room, _) = Room::measuring(one_thing);
     let born = room.server.spawn(Thing { a: 1, name: "Ada".into(), ..Thing::default() });
     room.tick_one();
     room.settle();

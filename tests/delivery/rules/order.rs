@@ -9,7 +9,7 @@ use crate::support::Room;
 
 #[test]
 fn r01_a_stale_packet_is_neither_applied_nor_acked() {
-    let (mut room, one) = one_thing();
+    let (mut room, one) = Room::measuring(one_thing);
     room.server[one].a = 1;
     let late = room.tick_one();
     room.server[one].a = 2;
@@ -39,7 +39,7 @@ fn r01_a_late_packet_about_other_objects_is_applied_and_acked() {
 
 #[test]
 fn r01_one_stale_object_makes_the_whole_packet_stale() {
-    let (mut room, one, other) = two_things();
+    let (mut room, one, other) = Room::measuring(two_things);
     room.server[one].a = 1;
     room.server[other].a = 1;
     let late = room.tick_one();

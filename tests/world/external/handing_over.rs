@@ -82,7 +82,7 @@ fn an_object_is_sent_as_it_was_when_it_was_spawned_or_last_handed_over() {
 
 #[test]
 fn of_an_object_that_is_handed_over_twice_in_a_tick_the_last_values_arrive() {
-    let (mut room, probe, mut live) = room(1);
+    let (mut room, probe, mut live) = Room::measuring(|| room(1));
     for (depth, orders) in [(7, 1), (8, 2), (9, 3)] {
         (live.depth, live.orders) = (depth, orders);
         room.server.external().compare(probe, &live).expect("it exists");
@@ -214,7 +214,7 @@ fn references_go_both_ways_between_objects_outside_and_inside_the_server() {
 
 #[test]
 fn s69_only_differences_from_the_archetype_are_sent() {
-    let (mut room, ..) = room(1);
+    let (mut room, ..) = Room::measuring(|| room(1));
     // The first archetype after the default one.
     let archetype = {
         let mut other = Server::new(ServerConfig::default());
@@ -233,7 +233,7 @@ fn s69_only_differences_from_the_archetype_are_sent() {
 
 #[test]
 fn an_object_that_did_not_change_costs_nothing_when_it_is_handed_over() {
-    let (mut room, probe, live) = room(1);
+    let (mut room, probe, live) = Room::measuring(|| room(1));
     let before = room.updates::<Probe>(0, "depth");
     for _ in 0..60 {
         room.server.external().compare(probe, &live).expect("it exists");
@@ -247,7 +247,7 @@ fn an_object_that_did_not_change_costs_nothing_when_it_is_handed_over() {
 
 #[test]
 fn s137_an_array_that_is_assigned_over_another_has_new_items_once() {
-    let (mut room, ..) = room(1);
+    let (mut room, ..) = Room::measuring(|| room(1));
     let mut live = Bag { items: [1, 2, 3].into_iter().collect(), ..Bag::default() };
     let bag = room.server.external().spawn(&live);
     room.settle();

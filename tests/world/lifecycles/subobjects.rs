@@ -189,7 +189,7 @@ fn s202_no_byte_of_a_subobject_goes_to_who_is_not_in_its_audience() {
 fn s133_each_connection_gets_what_changed_in_subobjects_alone() {
     // The first connection has everything, the second has lost a change of the subobject only, the third has
     // just joined.
-    let (mut room, tank, [turret, other]) = tank(2);
+    let (mut room, tank, [turret, other]) = Room::measuring(|| tank(2));
     room.server[turret].health = 50;
     let packets = room.tick();
     room.deliver(0, &packets[0]);

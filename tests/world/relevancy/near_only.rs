@@ -81,7 +81,7 @@ fn far_clients_receive_near_only_properties_neither_in_openings_nor_in_changes()
 
 #[test]
 fn who_comes_near_receives_what_it_lacks_and_who_goes_away_receives_nothing() {
-    let mut room = town(area(), 1);
+    let mut room = Room::measuring(|| town(area(), 1));
     look_from(&mut room, 0, 0.0);
     let tower = room.server.spawn(tower(80.0));
     room.settle();
