@@ -191,3 +191,26 @@ fn the_head_of_a_run_of_openings_counts_once() {
     // Only the number of objects takes a few bits more.
     assert!((head_bits(1)..head_bits(1) + 16).contains(&head_bits(100)));
 }
+
+#[test]
+fn an_update_of_the_same_properties_as_an_opening_before_it_is_counted() {
+    let (mut room, one) = Room::measuring(|| {
+        Room::furnished(ServerConfig::default(), lamps, 1, |server| {
+            server.spawn(Lamp { colour: 3, is_on: false })
+        })
+    });
+    room.server[one].colour = 4;
+    room.tick();
+    // The change that was lost comes after an opening in the same packet.
+    let (id, mut opened) = (room.guests[0].id, 1);
+    while room.server.stats(id).is_some_and(|stats| stats.packets_lost == 0) {
+        room.server.spawn(Lamp { colour: 7, is_on: false });
+        opened += 1;
+        let packets = room.tick_one();
+        assert_eq!(packets.len(), 1);
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    assert_eq!(room.client()[one].colour, 4);
+    assert_eq!(room.received::<Lamp>(0, "colour"), (opened + 1, (opened + 1) * 16));
+}

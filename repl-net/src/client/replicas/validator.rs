@@ -170,11 +170,11 @@ impl Visitor for Validator<'_> {
             self.replicas.columns.get(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
         let Self { references, checked, contents, .. } = self;
         column.preload(row);
-        let measures = self.replicas.traffic.is_some();
-        let direct_bits = || if measures { None } else { column.direct_bits(list.handles) };
-        let index = contents.index_of(class, list.handles, direct_bits);
+        let index = contents.index_of(class, list.handles, || column.direct_bits(list.handles));
         let position = reader.position();
-        if contents.direct_bits(index).is_some_and(|bits| reader.skip_bits(bits).is_ok()) {
+        // A client that measures what it receives counts each property by itself.
+        let direct_bits = if self.replicas.traffic.is_some() { None } else { contents.direct_bits(index) };
+        if direct_bits.is_some_and(|bits| reader.skip_bits(bits).is_ok()) {
             contents.update(slot, index, list.head_bits, Some(position));
             return Ok(());
         }
