@@ -132,3 +132,26 @@ fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
         assert!(bytes <= budget(len), "{bytes} bytes for a packet of {len}");
     }
 }
+
+#[test]
+fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_neighbour_changes() {
+    let register = |client: &mut Client| {
+        client.register::<Wall>();
+    };
+    let (mut room, walls) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (0..400).map(|_| server.spawn(Wall::default())).collect::<Vec<_>>()
+    });
+    for round in [true, false, true] {
+        for (at, &wall) in walls.iter().enumerate() {
+            room.server[wall].bricks[4_095 - at % 2] = round;
+        }
+        let packets = room.tick_one();
+        let [packet] = &packets[..] else { panic!("{} packets", packets.len()) };
+        let client = &mut room.guests[0].client;
+        let (result, bytes) = measure(|| client.receive(Duration::ZERO, packet));
+        result.unwrap();
+        assert!(client.objects::<Wall>().all(|(_, wall)| wall.bricks.contains(&true) == round));
+        assert!(bytes <= 400 * 64 + budget(packet.len()), "{bytes} bytes for a packet of {}", packet.len());
+        room.settle();
+    }
+}

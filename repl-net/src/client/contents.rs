@@ -4,11 +4,13 @@
 //! *Invariant:* the contents hold exactly the entries that were validated, in their order. Each entry takes
 //! some bits of the packet, so the length of a packet limits the memory of its contents.
 
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::HandleSet;
+use repl_core::wire::{read_handles, write_handles};
+use repl_core::{BitSlice, BitWriter, HandleSet};
 
 use crate::session::events::CloseReason;
 use crate::transport::role::Proxy;
@@ -21,6 +23,10 @@ pub(crate) struct Contents {
     openings: Vec<Openings>,
     /// The lists of properties of the entries. Consecutive entries with the same list share it.
     lists: Vec<List>,
+    /// The handles of the last list.
+    last: HandleSet,
+    /// The handles of the lists of classes with many handles, as bits.
+    long_lists: BitWriter,
     /// The paths of static objects that the server has closed.
     paths: Vec<String>,
     /// The number of entries up to the end of each body: the packet's own body, and then the bodies in blobs.
@@ -73,10 +79,23 @@ impl Entry {
 struct List {
     /// The number of the class on this client.
     class: u16,
-    handles: HandleSet,
+    handles: ListHandles,
     /// The number of bits that the values take, if all bits are valid values of these properties.
     direct_bits: Option<usize>,
 }
+
+/// The handles of a list of properties.
+#[derive(Clone, Debug)]
+enum ListHandles {
+    /// A set of handles of a class with up to [`FEW_HANDLES`], which allocates nothing.
+    Few(HandleSet),
+    /// The position of the handles in `long_lists`, and the number of handles of the class. A set of handles
+    /// takes a bit for each handle of the class, and so much more memory than a short list in the packet.
+    Many { position: u32, count: u32 },
+}
+
+/// Sets of up to this many handles allocate nothing.
+const FEW_HANDLES: u32 = 64;
 
 /// The index of a list of properties in the [`Contents`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,23 +145,40 @@ impl Contents {
         self.entries.clear();
         self.openings.clear();
         self.lists.clear();
+        self.long_lists.clear();
         self.paths.clear();
         self.bodies.clear();
     }
 
     /// Returns the index of a list of properties of a class, which is added unless it equals the last one.
-    /// `direct_bits` returns the number of bits that the values take, if all bits are valid values.
+    /// `describe` returns the number of handles of the class, and the number of bits that the values take, if
+    /// all bits are valid values.
     #[inline]
     pub(crate) fn index_of(
         &mut self,
         class: u16,
         handles: &HandleSet,
-        direct_bits: impl FnOnce() -> Option<usize>,
+        describe: impl FnOnce() -> (u32, Option<usize>),
     ) -> ListIndex {
-        if !self.lists.last().is_some_and(|last| last.class == class && last.handles == *handles) {
-            self.lists.push(List { class, handles: handles.clone(), direct_bits: direct_bits() });
+        if !self.lists.last().is_some_and(|last| last.class == class && self.last == *handles) {
+            let (count, direct_bits) = describe();
+            self.last.clone_from(handles);
+            let handles =
+                if count > FEW_HANDLES { self.write(count) } else { ListHandles::Few(handles.clone()) };
+            self.lists.push(List { class, handles, direct_bits });
         }
         ListIndex((self.lists.len() as u32).saturating_sub(1))
+    }
+
+    /// Writes the handles of the last list, which belong to a class with `count` handles.
+    fn write(&mut self, count: u32) -> ListHandles {
+        let position = self.long_lists.bit_len() as u32;
+        let is_all = self.last.len() == count;
+        self.long_lists.write_flag(is_all);
+        if !is_all {
+            write_handles(&self.last, count, true, &mut self.long_lists);
+        }
+        ListHandles::Many { position, count }
     }
 
     #[inline]
@@ -167,6 +203,7 @@ impl Contents {
 
     /// Ends a body, after its last entry was added.
     pub(crate) fn end_body(&mut self) {
+        self.long_lists.finish();
         self.bodies.push(self.entries.len());
     }
 
@@ -177,8 +214,21 @@ impl Contents {
         self.entries.get(start..end_of(number)).unwrap_or_default()
     }
 
-    pub(crate) fn list(&self, list: ListIndex) -> Option<&HandleSet> {
-        self.lists.get(list.0 as usize).map(|list| &list.handles)
+    /// Returns the handles of a list of properties. Call [`end_body`](Self::end_body) before.
+    #[inline]
+    pub(crate) fn list(&self, list: ListIndex) -> Option<Cow<'_, HandleSet>> {
+        match &self.lists.get(list.0 as usize)?.handles {
+            ListHandles::Few(handles) => Some(Cow::Borrowed(handles)),
+            ListHandles::Many { position, count } => self.read(*position as usize, *count).map(Cow::Owned),
+        }
+    }
+
+    fn read(&self, position: usize, count: u32) -> Option<HandleSet> {
+        let bytes = self.long_lists.finished();
+        let rest = bytes.len().saturating_mul(8).checked_sub(position)?;
+        let mut reader = BitSlice::new(bytes, position, rest)?.reader();
+        let is_all = reader.read_flag().ok()?;
+        if is_all { Some(HandleSet::up_to(count)) } else { read_handles(count, true, &mut reader).ok() }
     }
 
     /// Returns the number of the class of a list of properties.
@@ -227,7 +277,7 @@ mod tests {
     #[test]
     fn truncated_contents_are_those_at_the_mark() {
         let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(1), || Some(1));
+        let list = contents.index_of(0, &HandleSet::up_to(1), || (1, Some(1)));
         contents.update(3, list, 8, Some(20));
         contents.end_body();
         let mark = contents.mark();
@@ -239,5 +289,47 @@ mod tests {
         let [Entry::Close { slot: 5, path: Some(path), .. }] = *contents.body(1) else { panic!("a closing") };
         assert_eq!(contents.path(path), Some("a"));
         assert!(contents.body(2).is_empty());
+    }
+
+    #[test]
+    fn lists_of_classes_with_few_or_many_handles_are_returned_as_they_were_added() {
+        let mut contents = Contents::default();
+        let set = |handles: &[u32]| {
+            let mut set = HandleSet::new();
+            handles.iter().for_each(|&handle| set.insert(handle));
+            set
+        };
+        let lists = [
+            (64, set(&[1, 64])),
+            (65, set(&[1, 64])),
+            (65, set(&[65])),
+            (4_096, HandleSet::new()),
+            (4_096, HandleSet::up_to(4_096)),
+            (4_096, set(&[1, 77, 4_095])),
+            (4_096, HandleSet::up_to(4_095)),
+        ];
+        for _ in 0..2 {
+            let added: Vec<_> = (0..)
+                .zip(&lists)
+                .map(|(class, (count, handles))| contents.index_of(class, handles, || (*count, None)))
+                .collect();
+            contents.end_body();
+            for (index, (_, handles)) in added.iter().zip(&lists) {
+                assert_eq!(contents.list(*index).as_deref(), Some(handles));
+            }
+            contents.clear();
+        }
+    }
+
+    #[test]
+    fn equal_lists_of_the_same_class_in_a_row_are_one() {
+        let mut contents = Contents::default();
+        for count in [1, 100] {
+            let one = contents.index_of(0, &HandleSet::up_to(1), || (count, Some(1)));
+            assert_eq!(contents.index_of(0, &HandleSet::up_to(1), || (count, None)), one);
+            assert_ne!(contents.index_of(1, &HandleSet::up_to(1), || (count, None)), one);
+            let again = contents.index_of(0, &HandleSet::up_to(1), || (count, Some(1)));
+            assert_ne!(contents.index_of(0, &HandleSet::new(), || (count, None)), again);
+        }
     }
 }

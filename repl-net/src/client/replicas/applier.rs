@@ -36,12 +36,12 @@ impl Applier<'_, '_> {
             Entry::Update { slot, list, head_bits, direct: None } => {
                 let Some(handles) = contents.list(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
-                self.values(slot..slot.saturating_add(1), false, handles, head_bits);
+                self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
             }
             Entry::Open(openings) => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.list(openings.list) else { return };
-                self.open(openings, handles);
+                self.open(openings, &handles);
             }
             Entry::Close { slot, reason, path } => {
                 self.close(slot, reason, path.and_then(|path| contents.path(path)));
@@ -101,14 +101,14 @@ impl Applier<'_, '_> {
         let body = self.reader.slice(0..self.reader.position().saturating_add(self.reader.remaining()));
         let updates = || entries.iter().filter_map(Entry::as_direct);
         let rows = |(slot, _, position)| Some((slots.update(slot, self.stamp)?, position));
-        column.apply_direct(&mut updates().filter_map(rows), handles, body.unwrap_or_default());
+        column.apply_direct(&mut updates().filter_map(rows), &handles, body.unwrap_or_default());
         if let Some(feed) = feeds.get_mut(&class) {
-            updates().for_each(|(slot, ..)| feed.note(slot, false, handles));
+            updates().for_each(|(slot, ..)| feed.note(slot, false, &handles));
         }
         if column.is_watched() {
             for (slot, ..) in updates() {
                 let Some((_, row)) = slots.class_and_row(slot) else { continue };
-                touched.push(ChangedObject::of(&**column, (slot, row), false, handles));
+                touched.push(ChangedObject::of(&**column, (slot, row), false, &handles));
             }
         }
     }

@@ -170,7 +170,8 @@ impl Visitor for Validator<'_> {
             self.replicas.columns.get(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
         let Self { references, checked, contents, .. } = self;
         column.preload(row);
-        let index = contents.index_of(class, list.handles, || column.direct_bits(list.handles));
+        let describe = || (column.program().handles(), column.direct_bits(list.handles));
+        let index = contents.index_of(class, list.handles, describe);
         let position = reader.position();
         // A client that measures what it receives counts each property by itself.
         let direct_bits = if self.replicas.traffic.is_some() { None } else { contents.direct_bits(index) };
@@ -236,7 +237,8 @@ impl Visitor for Validator<'_> {
         let path: Option<Arc<str>> = path.map(Arc::from);
         let is_new = is_empty(&slots.start);
         path.iter().filter(|_| is_new).for_each(|path| outcome.name(path.clone()));
-        let list_index = contents.index_of(origin.class, list.handles, || column.direct_bits(list.handles));
+        let describe = || (column.program().handles(), column.direct_bits(list.handles));
+        let list_index = contents.index_of(origin.class, list.handles, describe);
         let head_bits = list.head_bits as u32;
         contents.open(Openings { slots, origin, path, list: list_index, head_bits });
         Ok(())
