@@ -243,6 +243,21 @@ fn r14_values_without_a_form_are_refused_and_sent_once_they_have_one() {
     assert_eq!(pair.replica.scores, pair.live.scores);
 }
 
+#[test]
+fn r14_a_new_value_without_a_form_is_refused_once_however_often_it_was_written_to() {
+    let mut pair = Pair::<Recorded>::new();
+    pair.update(|board| _ = board.scores.insert("a".to_owned(), score(1)));
+    pair.update(|board| {
+        board.scores.insert("b".to_owned(), score(200));
+        board.scores.get_mut("a").unwrap().kills = 2;
+        board.scores.get_mut("b").unwrap().names.push("Bo".to_owned());
+    });
+    assert_eq!(pair.refusals.len(), 1, "{:?}", pair.refusals);
+    assert_eq!((pair.replica.scores.len(), &pair.replica.scores["a"]), (1, &score(2)));
+    pair.update(|board| board.scores.get_mut("b").unwrap().kills = 3);
+    assert_eq!(pair.replica.scores, pair.live.scores);
+}
+
 /// A value that counts its callbacks.
 #[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
 #[replicated(callbacks)]

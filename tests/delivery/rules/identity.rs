@@ -262,6 +262,44 @@ fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
 }
 
 #[test]
+fn r18_a_late_ack_does_not_count_for_an_opening_after_the_server_has_freed_memory() {
+    // Every 256 ticks, the server frees what it no longer needs.
+    let step_until = |room: &mut Room, tick: u64| {
+        while room.server.ticks() % 256 != tick {
+            room.step();
+        }
+    };
+    let (mut room, other) = one_thing();
+    step_until(&mut room, 100);
+    let (id, one) = (room.guests[0].id, room.server.spawn(thing(1)));
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    let late_ack = room.replies(0);
+    // The opening counts as lost, as in the test above.
+    for b in 1..=80 {
+        room.server[other].b = b;
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    room.settle();
+    room.server.set_visible(id, one, false);
+    room.settle();
+    assert!(!room.client().contains(one));
+    step_until(&mut room, 255);
+    room.server[other].b = 0;
+    room.tick();
+    assert!(room.in_flight(0) > 0, "the server has freed memory while a packet was in flight");
+    room.server.set_visible(id, one, true);
+    assert_eq!(room.tick_one().len(), 1, "the present opening, which is lost");
+    room.hear(0, &late_ack);
+    room.server[one].a = 9;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    room.settle();
+    assert_eq!(copy(&room, one).a, 9);
+}
+
+#[test]
 fn r18_an_object_hidden_before_the_hello_does_not_hide_the_next_object_in_its_slot() {
     let mut room = Room::new(ServerConfig::default(), things);
     let old = room.server.spawn(thing(0));
