@@ -9,8 +9,12 @@ use std::time::Duration;
 use repl::prelude::*;
 
 use super::allocator::{held, measure, measure_given};
-use super::budget;
+use super::claims::{PEBBLE, only, origin, run};
+use super::forge::{end, segment, state};
+use super::hello::welcome;
+use super::recording::SESSION;
 use super::support::Room;
+use super::{Pebble, budget, register};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]
@@ -153,5 +157,57 @@ fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_
         assert!(client.objects::<Wall>().all(|(_, wall)| wall.bricks.contains(&true) == round));
         assert!(bytes <= 400 * 64 + budget(packet.len()), "{bytes} bytes for a packet of {}", packet.len());
         room.settle();
+    }
+}
+
+/// The number of objects in one packet of the next test.
+const REOPENED: u64 = 1_100;
+
+/// Returns a packet that opens pebbles, or opens them again: in one run with their values, or each in a run of
+/// its own without values, which repeats everything or nothing of the last one.
+fn openings(sequence: u16, first: u64, is_run: bool, is_alike: bool) -> Vec<u8> {
+    state(sequence, SESSION, |writer| {
+        segment(1, writer);
+        writer.write_exp_golomb(first, 0);
+        origin(0, PEBBLE, 0, writer);
+        if is_run {
+            only(1, 1, true, writer);
+            run(REOPENED, writer);
+            (0..REOPENED).for_each(|_| writer.write_bits(7, 8));
+            return end(writer);
+        }
+        // A list without properties, and a run of one object.
+        writer.write_bits(0b01, 2);
+        run(1, writer);
+        for _ in 1..REOPENED {
+            writer.write_flag(true);
+            writer.write_exp_golomb(0, 0);
+            writer.write_flag(is_alike);
+            if !is_alike {
+                origin(0, PEBBLE, 0, writer);
+                // The list is not the last one, and has no properties.
+                writer.write_bits(0b0100, 3);
+            }
+            run(1, writer);
+        }
+        end(writer);
+    })
+}
+
+#[test]
+fn objects_that_open_again_one_by_one_take_no_more_memory_than_other_entries() {
+    for is_alike in [true, false] {
+        let config = ClientConfig { max_objects: 4_096, mtu_bytes: 4_096, ..ClientConfig::default() };
+        let mut client = Client::new(config, SESSION);
+        register(&mut client);
+        client.tick(Duration::ZERO);
+        client.receive(Duration::ZERO, &welcome(10_000, 0)).unwrap();
+        client.receive(Duration::ZERO, &openings(0, 0, true, true)).unwrap();
+        assert_eq!(client.objects::<Pebble>().count() as u64, REOPENED);
+        let packet = openings(1, 0, false, is_alike);
+        let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
+        result.unwrap();
+        let allowed = 64 * REOPENED as usize + budget(packet.len());
+        assert!(most <= allowed, "{most} bytes for a packet of {}, allowed {allowed}", packet.len());
     }
 }

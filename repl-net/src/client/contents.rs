@@ -46,7 +46,13 @@ pub(crate) enum Entry {
         direct: Option<NonZeroU32>,
     },
     /// Objects in consecutive slots are opened.
-    Open(OpeningsIndex),
+    Open {
+        first: u32,
+        objects: u32,
+        openings: OpeningsIndex,
+        /// The number of bits before the values of the first object.
+        head_bits: u32,
+    },
     Close {
         slot: u32,
         reason: CloseReason,
@@ -109,16 +115,13 @@ pub(crate) struct OpeningsIndex(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathIndex(u32);
 
-/// Openings of objects in consecutive slots that differ only in their values.
+/// What openings of objects that differ only in their slots and values have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Openings {
-    pub(crate) slots: Range<u32>,
     pub(crate) origin: LocalOrigin,
     /// The path of the object if it is static. Such an object is alone.
     pub(crate) path: Option<Arc<str>>,
     pub(crate) list: ListIndex,
-    /// The number of bits before the values of the first object.
-    pub(crate) head_bits: u32,
 }
 
 /// Everything that an opening contains except its slot, its name and its values, as the client stores it.
@@ -188,9 +191,18 @@ impl Contents {
         self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, direct });
     }
 
-    pub(crate) fn open(&mut self, openings: Openings) {
-        self.entries.push(Entry::Open(OpeningsIndex(self.openings.len() as u32)));
-        self.openings.push(openings);
+    /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
+    /// share it.
+    pub(crate) fn open(&mut self, slots: Range<u32>, head_bits: usize, openings: Openings) {
+        if self.openings.last() != Some(&openings) {
+            self.openings.push(openings);
+        }
+        self.entries.push(Entry::Open {
+            first: slots.start,
+            objects: slots.len() as u32,
+            openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
+            head_bits: head_bits as u32,
+        });
     }
 
     pub(crate) fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
@@ -268,10 +280,10 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn openings(slots: Range<u32>, list: ListIndex) -> Openings {
+    fn openings(archetype: u32, list: ListIndex) -> Openings {
         let generation = NonZeroU32::MIN;
-        let origin = LocalOrigin { generation, class: 0, archetype: 0, proxy: Proxy::default() };
-        Openings { slots, origin, path: None, list, head_bits: 9 }
+        let origin = LocalOrigin { generation, class: 0, archetype, proxy: Proxy::default() };
+        Openings { origin, path: None, list }
     }
 
     #[test]
@@ -281,7 +293,7 @@ mod tests {
         contents.update(3, list, 8, Some(20));
         contents.end_body();
         let mark = contents.mark();
-        contents.open(openings(4..7, list));
+        contents.open(4..7, 9, openings(0, list));
         contents.truncate(mark);
         contents.close(5, CloseReason::Relevancy, Some("a"));
         contents.end_body();
@@ -319,6 +331,24 @@ mod tests {
             }
             contents.clear();
         }
+    }
+
+    #[test]
+    fn openings_in_a_row_share_what_they_have_in_common() {
+        let mut contents = Contents::default();
+        let list = contents.index_of(0, &HandleSet::up_to(1), || (1, Some(1)));
+        for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
+            contents.open(first..first + 2, 5, openings(archetype, list));
+        }
+        contents.end_body();
+        let known = contents.body(0).iter().map(|entry| match *entry {
+            Entry::Open { first, objects: 2, openings, head_bits: 5 } => {
+                (first, contents.openings(openings).map(|openings| openings.origin.archetype))
+            }
+            _ => panic!("{entry:?}"),
+        });
+        assert_eq!(known.collect::<Vec<_>>(), [(1, Some(0)), (4, Some(0)), (7, Some(1)), (9, Some(0))]);
+        assert_eq!(contents.openings.len(), 3);
     }
 
     #[test]

@@ -38,10 +38,10 @@ impl Applier<'_, '_> {
                 self.replicas.slots.update(slot, self.stamp);
                 self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
             }
-            Entry::Open(openings) => {
+            Entry::Open { first, objects, openings, head_bits } => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.list(openings.list) else { return };
-                self.open(openings, &handles);
+                self.open(first..first.saturating_add(objects), openings, &handles, head_bits);
             }
             Entry::Close { slot, reason, path } => {
                 self.close(slot, reason, path.and_then(|path| contents.path(path)));
@@ -50,9 +50,9 @@ impl Applier<'_, '_> {
     }
 
     /// Opens the objects of a run: creates those that the client does not have, and sets the values of all.
-    fn open(&mut self, openings: &Openings, handles: &HandleSet) {
-        let Openings { slots, origin, path, .. } = openings;
-        let (mut slot, mut head_bits) = (slots.start, openings.head_bits);
+    fn open(&mut self, slots: Range<u32>, openings: &Openings, handles: &HandleSet, head_bits: u32) {
+        let Openings { origin, path, .. } = openings;
+        let (mut slot, mut head_bits) = (slots.start, head_bits);
         while slot < slots.end {
             let table = &mut self.replicas.slots;
             let new = (slot..slots.end).take_while(|slot| table.generation(*slot).is_none()).count() as u32;

@@ -239,8 +239,7 @@ impl Visitor for Validator<'_> {
         path.iter().filter(|_| is_new).for_each(|path| outcome.name(path.clone()));
         let describe = || (column.program().handles(), column.direct_bits(list.handles));
         let list_index = contents.index_of(origin.class, list.handles, describe);
-        let head_bits = list.head_bits as u32;
-        contents.open(Openings { slots, origin, path, list: list_index, head_bits });
+        contents.open(slots, list.head_bits, Openings { origin, path, list: list_index });
         Ok(())
     }
 
