@@ -35,6 +35,8 @@ pub(crate) struct Dormancies {
     initial: SlotSet,
     /// Objects of `initial` that were not compared since they were put there.
     unarmed: SlotSet,
+    /// Objects that may sleep, and that [have changes](Self::find_changed) in this tick.
+    changed: SlotSet,
 }
 
 impl Dormancies {
@@ -82,6 +84,22 @@ impl Dormancies {
     /// Returns whether any object may sleep.
     pub(crate) fn is_used(&self) -> bool {
         !self.all.is_empty() || !self.partial.is_empty()
+    }
+
+    /// Finds the objects that may sleep and are in one of the given sets of objects, which have changes to
+    /// send in this tick or later. In most ticks there is none.
+    pub(crate) fn find_changed<'a>(&mut self, changes: impl Iterator<Item = &'a SlotSet>) {
+        let Self { all, partial, changed, .. } = self;
+        changed.clear();
+        for slots in changes {
+            let sleepers = slots.masks_in(all).chain(slots.masks_in(partial));
+            sleepers.for_each(|(word, mask)| changed.insert_mask(word, mask));
+        }
+    }
+
+    /// Returns the objects that [`find_changed`](Self::find_changed) has found in this tick.
+    pub(crate) fn changed(&self) -> &SlotSet {
+        &self.changed
     }
 
     /// Returns the objects of `dirty`, which are about to be compared, that no client has received. They

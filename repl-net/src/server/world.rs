@@ -582,12 +582,10 @@ impl World {
     /// Records the positions of the objects that changed, and of new objects: they may have moved since they
     /// were spawned, and yet be where their archetype is, so that the comparison found no change.
     fn locate_changed(&mut self) {
-        for (word, mask) in self.changes.newborn.masks() {
-            for slot in slots_of(word, mask) {
-                let object = &self.objects[slot as usize];
-                if object.alive && self.cells.has_area(object.class) {
-                    self.changed_rows[usize::from(object.class)].push((slot, object.row));
-                }
+        for slot in self.changes.newborn.iter() {
+            let object = &self.objects[slot as usize];
+            if object.alive && self.cells.has_area(object.class) {
+                self.changed_rows[usize::from(object.class)].push((slot, object.row));
             }
         }
         for (class, changed) in self.changed_rows.iter_mut().enumerate() {
@@ -600,11 +598,13 @@ impl World {
         }
     }
 
-    /// Stores the changes of this tick that far connections receive later, and finds those that are due.
+    /// Stores the changes of this tick that far connections receive later. Finds those that are due, and which
+    /// objects with changes may sleep.
     pub(crate) fn find_due(&mut self) {
         let mut later = std::mem::take(&mut self.later);
         later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| self.prune(slot, list));
         self.later = later;
+        self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
     }
 
     /// Returns whether any connection may have changes to send in this tick.

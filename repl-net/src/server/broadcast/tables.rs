@@ -92,6 +92,9 @@ struct Section {
     strips: Vec<StripEntries>,
     /// The strips with entries.
     touched: Vec<u32>,
+    /// The areas of these strips, in ascending order. Objects of a class without an area can be in the cells of
+    /// others, to which they are attached.
+    areas: Vec<Option<u16>>,
     /// For each cell with entries, in the order of the places, the first entry of the cell. After them, the
     /// end of the last cell's entries.
     starts: Vec<u32>,
@@ -157,6 +160,7 @@ impl Section {
         for strip in self.touched.drain(..) {
             self.strips[strip as usize] = StripEntries::default();
         }
+        self.areas.clear();
         self.starts.clear();
         self.changes.clear();
         self.order.clear();
@@ -176,10 +180,16 @@ impl Section {
         self.changes.push(Placed { place, change });
     }
 
-    /// Puts the changes into the order of the places of their cells. Costs O(changes + strips log strips).
-    fn arrange(&mut self) {
-        let Self { strips, touched, changes, order, ends, .. } = self;
+    /// Puts the changes into the order of the places of their cells. `area_of` returns the area of a strip.
+    /// Costs O(changes + strips log strips).
+    fn arrange(&mut self, area_of: impl Fn(u32) -> Option<u16>) {
+        let Self { strips, touched, areas, changes, order, ends, .. } = self;
         touched.sort_unstable();
+        for area in touched.iter().map(|&strip| area_of(strip)) {
+            if let Err(at) = areas.binary_search(&area) {
+                areas.insert(at, area);
+            }
+        }
         let mut cells = 0;
         for strip in touched {
             let entries = &mut strips[*strip as usize];
@@ -199,6 +209,30 @@ impl Section {
             let next = &mut ends[cell_of(placed)];
             order[*next as usize] = placed.change;
             *next += 1;
+        }
+    }
+
+    /// Adds to `pieces` the entries in the cells of `spans`, which are in ascending order of the strips, as far
+    /// as the entries are for connections in the bands of the spans.
+    fn add_spans(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
+        let mut doubtful = doubtful;
+        for span in spans.iter().filter(|span| self.is_for(span.band)) {
+            let Some(&entries) = self.strips.get(span.strip as usize) else { continue };
+            if entries.cells & span.cells == 0 {
+                continue;
+            }
+            let mut certain = if self.period > 1 { 0 } else { span.near };
+            while let [place, rest @ ..] = doubtful
+                && place.strip() < span.strip
+            {
+                doubtful = rest;
+            }
+            // The places stay in the list, because a strip can have a span for each of several bands.
+            for place in doubtful.iter().take_while(|place| place.strip() == span.strip) {
+                certain &= !place.bit();
+            }
+            self.add_pieces(entries, certain, true, pieces);
+            self.add_pieces(entries, span.cells & !certain, false, pieces);
         }
     }
 
@@ -236,21 +270,15 @@ impl Tables {
     }
 
     /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
-    /// connection's period, in ascending order of the tables. The places in `doubtful` are of cells with
-    /// objects that may be out of step, in ascending order. Pieces that follow each other in a table are
-    /// joined, if they are of the same kind. Costs O(sections × spans).
+    /// connection's period, in ascending order of the tables. The spans are in ascending order of the areas,
+    /// and then of the strips. The places in `doubtful` are of cells with objects that may be out of step, in
+    /// ascending order. Pieces that follow each other in a table are joined, if they are of the same kind.
+    /// Costs O(sections × spans in the areas with entries of the section).
     pub(crate) fn pieces(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
         pieces.clear();
         for section in &self.sections[..self.used] {
-            let mut doubtful = doubtful.iter().peekable();
-            for &Span { strip, near, cells, .. } in spans.iter().filter(|span| section.is_for(span.band)) {
-                let mut certain = if section.period > 1 { 0 } else { near };
-                while let Some(place) = doubtful.next_if(|place| place.strip() <= strip) {
-                    certain &= if place.strip() == strip { !place.bit() } else { u64::MAX };
-                }
-                let Some(&entries) = section.strips.get(strip as usize) else { continue };
-                section.add_pieces(entries, certain, true, pieces);
-                section.add_pieces(entries, cells & !certain, false, pieces);
+            for &area in &section.areas {
+                section.add_spans(spans_of(area, spans), doubtful, pieces);
             }
         }
     }
@@ -362,7 +390,7 @@ impl Tables {
         let mut waiting = std::mem::take(&mut self.waiting);
         let (column, is_far) = (world.column(class), distance == Distance::Far);
         for section in &mut *sections {
-            section.arrange();
+            section.arrange(|strip| world.cells.area_of(strip));
             let changes = match section.period {
                 1 => world.changes.as_slice(),
                 period => world.later.due_for(period),
@@ -424,6 +452,13 @@ impl Tables {
     }
 }
 
+/// Returns the spans in the area of a class, or those of groups.
+fn spans_of(area: Option<u16>, spans: &[Span]) -> &[Span] {
+    let start = spans.partition_point(|span| span.area < area);
+    let count = spans[start..].partition_point(|span| span.area == area);
+    &spans[start..start + count]
+}
+
 /// Returns the set that more than half of the sets are equal to. If there is no such set, returns one of
 /// them (Boyer and Moore 1981).
 fn majority<'a>(sets: impl Iterator<Item = &'a HandleSet>) -> Option<&'a HandleSet> {
@@ -444,33 +479,80 @@ mod tests {
 
     use super::*;
 
+    fn area_of(strip: u32) -> Option<u16> {
+        (strip % 3).checked_sub(1).map(|class| class as u16)
+    }
+
+    /// Returns a section with changes of objects at these places, as if they were encoded.
+    fn section(table: u32, changes: &[(u32, u32)]) -> Section {
+        let mut section = Section { table, period: 1, ..Section::default() };
+        for _ in 0..2 {
+            section.clear();
+            for (at, &(strip, cell)) in (0..).zip(changes) {
+                section.add(StripPlace::new(strip, cell), at);
+            }
+            section.arrange(area_of);
+            section.starts.push(0);
+            section.starts.extend(&section.ends);
+        }
+        section
+    }
+
+    /// Spans of several strips, with the cells in the nearest band and those in the far one.
+    fn spans() -> impl Strategy<Value = Vec<Span>> {
+        let words = (any::<u64>(), any::<u64>(), any::<u64>());
+        prop::collection::btree_map(0..9_u32, words, 0..9).prop_map(|strips| {
+            let mut spans: Vec<Span> = Vec::new();
+            for (strip, (cells, is_far, near)) in strips {
+                for (is_far, cells) in [(false, cells & !is_far), (true, cells & is_far)] {
+                    let band = Band { period: 1, is_far };
+                    spans.push(Span { area: area_of(strip), strip, band, cells, near: cells & near });
+                }
+            }
+            spans.sort_by_key(|span| (span.area, span.strip, span.band));
+            spans
+        })
+    }
+
     proptest! {
         #[test]
-        fn the_pieces_of_a_span_are_the_changes_in_its_cells(
+        fn changes_are_in_the_order_of_their_places(
             changes in prop::collection::vec((0..4_u32, 0..64_u32), 1..100),
-            spans in prop::collection::vec((0..5_u32, any::<u64>(), any::<u64>()), 1..6),
         ) {
-            let places: Vec<_> = changes.iter().map(|&(strip, cell)| StripPlace::new(strip, cell)).collect();
-            let mut section = Section::default();
-            for _ in 0..2 {
-                section.clear();
-                (0..).zip(&places).for_each(|(at, &place)| section.add(place, at));
-                section.arrange();
-                let mut sorted: Vec<u32> = (0..places.len() as u32).collect();
-                sorted.sort_by_key(|&at| places[at as usize]);
-                prop_assert_eq!(&section.order, &sorted);
-                section.starts.push(0);
-                section.starts.extend(&section.ends);
+            let mut sorted: Vec<u32> = (0..changes.len() as u32).collect();
+            sorted.sort_by_key(|&at| changes[at as usize]);
+            prop_assert_eq!(section(0, &changes).order, sorted);
+        }
+
+        #[test]
+        fn r24_pieces_are_the_changes_in_the_cells_in_sight_and_certain_if_near_and_not_doubtful(
+            changes in prop::collection::vec(prop::collection::vec((0..9_u32, 0..64_u32), 0..99), 1..4),
+            spans in spans(),
+            doubtful in prop::collection::btree_set((0..9_u32, 0..64_u32), 0..40),
+        ) {
+            let doubtful = doubtful.into_iter().map(|(strip, cell)| StripPlace::new(strip, cell));
+            let (doubtful, mut expected): (Vec<StripPlace>, _) = (doubtful.collect(), Vec::new());
+            let sections = (0..).zip(&changes).map(|(class, changes)| section(class, changes));
+            let sections: Vec<Section> = sections.collect();
+            for section in &sections {
+                for (entry, &change) in (0..).zip(&section.order) {
+                    let place = section.changes[change as usize].place;
+                    let is_in = |span: &&Span| span.strip == place.strip() && span.cells & place.bit() != 0;
+                    expected.extend(spans.iter().find(is_in).map(|span| {
+                        let is_certain = span.near & place.bit() != 0 && !doubtful.contains(&place);
+                        (section.table, entry, is_certain)
+                    }));
+                }
             }
-            for (strip, some, others) in spans {
-                let (cells, mut pieces) = (some | others, Vec::new());
-                let entries = section.strips.get(strip as usize).copied().unwrap_or_default();
-                section.add_pieces(entries, cells, true, &mut pieces);
-                let found: Vec<u32> = pieces.into_iter().flat_map(|piece| piece.entries).collect();
-                let is_wanted = |place: StripPlace| place.strip() == strip && cells & place.bit() != 0;
-                let expected = (0..).zip(&section.order).filter(|(_, at)| is_wanted(places[**at as usize]));
-                prop_assert_eq!(found, expected.map(|(entry, _)| entry).collect::<Vec<u32>>());
-            }
+            let (used, mut pieces) = (sections.len(), Vec::new());
+            Tables { sections, used, ..Tables::default() }.pieces(&spans, &doubtful, &mut pieces);
+            prop_assert!(pieces.is_sorted_by_key(|piece| piece.table));
+            let found = pieces.into_iter().flat_map(|Piece { table, is_certain, entries, .. }| {
+                entries.map(move |entry| (table, entry, is_certain))
+            });
+            let mut found: Vec<_> = found.collect();
+            found.sort_unstable();
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -358,6 +358,11 @@ impl Cells {
         }
     }
 
+    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    pub(crate) fn area_of(&self, strip: u32) -> Option<u16> {
+        self.strips.area_of(strip)
+    }
+
     /// Returns the objects in a cell.
     pub(crate) fn members(&self, cell: u32) -> &[u32] {
         &self.cells[cell as usize].members
@@ -539,7 +544,7 @@ impl Cells {
             let cell = Cell {
                 key,
                 rank,
-                place: self.strips.add(rank),
+                place: self.strips.add(rank, key.area()),
                 members: Vec::new(),
                 viewers: Vec::new(),
                 bands: Vec::new(),

@@ -23,6 +23,14 @@ pub(crate) enum CellKey {
 pub(crate) type Rank = u128;
 
 impl CellKey {
+    /// Returns the class whose area has the cell, or `None` if it is the cell of a group.
+    pub(super) const fn area(self) -> Option<u16> {
+        match self {
+            Self::Group(_) => None,
+            Self::At(class, _) => Some(class),
+        }
+    }
+
     /// Returns the rank of the cell. `is_flat` says whether the area of the cell is flat.
     pub(super) fn rank(self, is_flat: bool) -> Rank {
         match self {

@@ -16,14 +16,16 @@ pub(crate) struct Sight {
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
     cells: Vec<Seen>,
-    /// Those of the cells that are open, in the order of the numbers of their strips. They are read in each
-    /// tick.
+    /// Those of the cells that are open, in the order of their areas, and then of the numbers of their
+    /// strips. They are read in each tick.
     spans: Vec<Span>,
 }
 
 /// Cells of one strip in sight, which are in the same band for the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
+    /// The class whose area has the cells, or `None` for cells of groups.
+    pub(crate) area: Option<u16>,
     pub(crate) strip: u32,
     pub(crate) band: Band,
     /// A bit for each cell whose objects the client may have.
@@ -52,7 +54,10 @@ impl Seen {
         let mut last = spans.iter_mut().rev().take_while(|span| span.strip == place.strip());
         match last.find(|span| span.band == band) {
             Some(span) => (span.cells, span.near) = (span.cells | place.bit(), span.near | near),
-            None => spans.push(Span { strip: place.strip(), band, cells: place.bit(), near }),
+            None => {
+                let (area, strip) = (self.key.area(), place.strip());
+                spans.push(Span { area, strip, band, cells: place.bit(), near });
+            }
         }
     }
 }
@@ -114,7 +119,7 @@ impl Sight {
     }
 
     /// Returns those cells whose objects the client may have, as words about their strips, in ascending order
-    /// of the strips.
+    /// of the areas, and then of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -192,7 +197,7 @@ impl Sight {
         for seen in seen.iter().filter(|seen| seen.is_open) {
             seen.add_to(spans, cells);
         }
-        spans.sort_unstable_by_key(|span| (span.strip, span.band));
+        spans.sort_unstable_by_key(|span| (span.area, span.strip, span.band));
     }
 
     /// Removes the connection from the viewers of all cells, because the connection has ended.

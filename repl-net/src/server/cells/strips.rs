@@ -37,22 +37,32 @@ pub(super) struct Strips {
     numbers: HashMap<Rank, u32, RankHashing>,
     /// For each strip, which of its cells exist.
     cells: Vec<u64>,
+    /// For each strip, the class whose area has the cells, or `None` if they are cells of groups.
+    areas: Vec<Option<u16>>,
     free: Vec<u32>,
 }
 
 impl Strips {
-    /// Adds the cell with a rank. Returns its place.
-    pub(super) fn add(&mut self, rank: Rank) -> StripPlace {
-        let Self { numbers, cells, free } = self;
+    /// Adds the cell with a rank in the area of a class, or of a group. Returns its place.
+    pub(super) fn add(&mut self, rank: Rank, area: Option<u16>) -> StripPlace {
+        let Self { numbers, cells, areas, free } = self;
         let number = *numbers.entry(rank / 64).or_insert_with(|| {
-            free.pop().unwrap_or_else(|| {
+            let number = free.pop().unwrap_or_else(|| {
                 cells.push(0);
+                areas.push(None);
                 cells.len() as u32 - 1
-            })
+            });
+            areas[number as usize] = area;
+            number
         });
         let place = StripPlace(number * 64 + (rank % 64) as u32);
         cells[number as usize] |= place.bit();
         place
+    }
+
+    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
+        self.areas[strip as usize]
     }
 
     /// Removes the cell with a rank at a place.
@@ -74,15 +84,16 @@ mod tests {
     fn cells_with_consecutive_ranks_share_a_strip_and_empty_strips_are_used_again() {
         let mut strips = Strips::default();
         let start = 1 << 127;
-        let places: Vec<StripPlace> = (start..start + 65).map(|rank| strips.add(rank)).collect();
+        let places: Vec<StripPlace> = (start..start + 65).map(|rank| strips.add(rank, Some(1))).collect();
         assert!(places[..64].iter().all(|place| place.strip() == places[0].strip()));
         assert_eq!(places[..64].iter().fold(0, |word, place| word | place.bit()), u64::MAX);
         assert_ne!(places[64].strip(), places[0].strip());
         strips.remove(start + 64, places[64]);
-        assert_eq!(strips.add(7 << 64).strip(), places[64].strip());
+        assert_eq!(strips.add(7 << 64, Some(2)).strip(), places[64].strip());
+        assert_eq!([places[0], places[64]].map(|place| strips.area_of(place.strip())), [Some(1), Some(2)]);
         for (rank, &place) in (start..).zip(&places[1..64]) {
             strips.remove(rank + 1, place);
         }
-        assert_eq!(strips.add(start + 9).strip(), places[0].strip(), "one cell is left");
+        assert_eq!(strips.add(start + 9, Some(1)).strip(), places[0].strip(), "one cell is left");
     }
 }

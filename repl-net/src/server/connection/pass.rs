@@ -51,7 +51,7 @@ impl Connection {
         self.begin_outbox_pass(context);
         let owes_ack = self.ack_pace.is_due();
         self.outbox.set_received(owes_ack.then_some(&self.heard));
-        self.rouse_changed(context.world);
+        self.objects.rouse_changed(&context.world.dormancies);
         if self.is_paused() {
             self.postpone_all(context);
         } else {

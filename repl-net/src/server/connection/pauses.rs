@@ -46,7 +46,7 @@ impl Connection {
             return;
         }
         self.take_evicted(context);
-        self.rouse_changed(context.world);
+        self.objects.rouse_changed(&context.world.dormancies);
         self.postpone_all(context);
     }
 

@@ -37,17 +37,6 @@ impl Connection {
         }
     }
 
-    /// Wakes the objects that changed in this tick, and those with changes that far connections receive now or
-    /// later.
-    pub(super) fn rouse_changed(&mut self, world: &World) {
-        if world.dormancies.is_used() {
-            self.objects.rouse_changed(&world.changes.slots, &world.dormancies);
-            for slots in world.later.slots() {
-                self.objects.rouse_changed(slots, &world.dormancies);
-            }
-        }
-    }
-
     /// Tells the client which objects sleep from now on.
     pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
         let floor = self.outbox.in_flight.floor();

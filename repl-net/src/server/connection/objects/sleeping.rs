@@ -6,7 +6,6 @@ use super::ObjectStates;
 use super::tracked::{Phase, ProxyState, Tracked};
 use crate::server::dormancy::Dormancies;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::SlotSet;
 use crate::transport::sparse_slots::SparseSlots;
 
 impl ObjectStates {
@@ -52,10 +51,13 @@ impl ObjectStates {
         self.sleep.get_or_insert_default().stir(slot as usize / 64, 1 << (slot % 64));
     }
 
-    /// Wakes those objects of `changed` that may sleep.
-    pub(crate) fn rouse_changed(&mut self, changed: &SlotSet, dormancies: &Dormancies) {
+    /// Wakes the objects that may sleep and have changes in this tick. Costs O(1) if there is none.
+    pub(crate) fn rouse_changed(&mut self, dormancies: &Dormancies) {
+        if dormancies.changed().is_empty() {
+            return;
+        }
         let sleep = self.sleep.get_or_insert_default();
-        for (word, mask) in self.known.masks_in(changed) {
+        for (word, mask) in self.known.masks_in(dormancies.changed()) {
             sleep.stir(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
         }
     }
