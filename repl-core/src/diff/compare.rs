@@ -176,13 +176,13 @@ impl Comparison<'_> {
                 return Outcome::Refused(error);
             }
         } else if live.must_be_tried() {
-            self.scratch.live.clear();
-            if let Err(error) = live.write(&mut self.scratch.live) {
-                return Outcome::Refused(error);
-            }
-            if live.is_lossy() && self.scratch.same_as_shadow(old.as_leaf()) {
-                old.copy(live);
-                return Outcome::Same;
+            match self.scratch.has_same_form(live, old.as_leaf()) {
+                Ok(false) => {}
+                Ok(true) => {
+                    old.copy(live);
+                    return Outcome::Same;
+                }
+                Err(error) => return Outcome::Refused(error),
             }
         }
         old.copy(live);
@@ -404,9 +404,23 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Returns whether `shadow` has the same bits as the live value that was just written.
-    fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
+    /// Returns whether a live value that differs from `shadow` in memory has the same wire form.
+    ///
+    /// # Errors
+    /// Returns an error if the live value has no wire form.
+    #[inline]
+    fn has_same_form(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<bool, WriteError> {
+        match live.number()? {
+            Some(number) => Ok(live.is_lossy() && shadow.number() == Ok(Some(number))),
+            None => self.writes_same_bits(live, shadow),
+        }
+    }
+
+    /// Does the same as [`has_same_form`](Self::has_same_form), for values whose wire form is no number.
+    fn writes_same_bits(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<bool, WriteError> {
+        self.live.clear();
+        live.write(&mut self.live)?;
         self.shadow.clear();
-        shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow
+        Ok(live.is_lossy() && shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow)
     }
 }

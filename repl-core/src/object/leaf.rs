@@ -127,11 +127,11 @@ pub(super) unsafe fn write_value(
     match codec {
         // SAFETY: `value` has the type that the codec states; the same in each arm below.
         Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
-        // SAFETY: as for the previous `unsafe` block.
-        Codec::Int(int) => {
+        Codec::Int(_) | Codec::QuantizedF32(_) | Codec::QuantizedF64(_) => {
             // SAFETY: as for the previous `unsafe` block.
-            let value = unsafe { load_int(int.repr, value) };
-            writer.write_bits(encode_int(int, value)?, int.bits.into());
+            if let Some((number, bits)) = unsafe { number(codec, value) }? {
+                writer.write_bits(number, bits);
+            }
         }
         Codec::Wide => {
             // SAFETY: as for the previous `unsafe` block.
@@ -141,16 +141,6 @@ pub(super) unsafe fn write_value(
         Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
         // SAFETY: as for the previous `unsafe` block.
         Codec::F64 => writer.write_bits(unsafe { value.cast::<u64>().read() }, 64),
-        Codec::QuantizedF32(quantizer) => {
-            // SAFETY: as for the previous `unsafe` block.
-            let float = unsafe { value.cast::<f32>().read() };
-            writer.write_bits(quantizer.encode(float.into())?, quantizer.bits());
-        }
-        Codec::QuantizedF64(quantizer) => {
-            // SAFETY: as for the previous `unsafe` block.
-            let float = unsafe { value.cast::<f64>().read() };
-            writer.write_bits(quantizer.encode(float)?, quantizer.bits());
-        }
         Codec::SmallestThree { bits } => {
             // SAFETY: as for the previous `unsafe` block.
             let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
@@ -183,6 +173,33 @@ pub(super) unsafe fn write_value(
         }
     }
     Ok(())
+}
+
+/// Returns the wire form of an integer or a quantised float as a number, and how many bits the number takes.
+/// Returns `None` for values of other codecs.
+///
+/// # Safety
+/// `value` points to an aligned value of the type that `codec` is for.
+#[inline]
+pub(super) unsafe fn number(codec: &Codec, value: *const u8) -> Result<Option<(u64, u32)>, WriteError> {
+    match codec {
+        Codec::Int(int) => {
+            // SAFETY: `value` has the type that the codec states; the same in each arm below.
+            let value = unsafe { load_int(int.repr, value) };
+            Ok(Some((encode_int(int, value)?, int.bits.into())))
+        }
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: as for the previous `unsafe` block.
+            let float = unsafe { value.cast::<f32>().read() };
+            Ok(Some((quantizer.encode(float.into())?, quantizer.bits())))
+        }
+        Codec::QuantizedF64(quantizer) => {
+            // SAFETY: as for the previous `unsafe` block.
+            let float = unsafe { value.cast::<f64>().read() };
+            Ok(Some((quantizer.encode(float)?, quantizer.bits())))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Writes a value whose wire form equals its form in memory.

@@ -461,6 +461,17 @@ impl Leaf<'_> {
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
+    /// Returns the wire form of an integer or a quantised float as a number. Returns `None` for other leaves.
+    ///
+    /// # Errors
+    /// Returns an error if the value has no wire form.
+    #[inline]
+    pub(crate) fn number(&self) -> Result<Option<u64>, WriteError> {
+        // SAFETY: the pointer points to a value of the command's type.
+        let number = unsafe { leaf::number(&self.command.codec, self.value) }?;
+        Ok(number.map(|(number, _)| number))
+    }
+
     /// Returns the number of bits that every value of this leaf takes. Returns `None` if this number depends
     /// on the value.
     pub(crate) fn width_bits(&self) -> Option<u32> {
