@@ -23,6 +23,8 @@ pub struct ConditionMasks {
     starts_off: HandleSet,
     active: Vec<HandleSet>,
     parents: Vec<Parent>,
+    /// The property of each handle, the first of which is the handle 1.
+    properties: Vec<PropertyIndex>,
     conditional: bool,
     depends_on_distance: bool,
 }
@@ -47,6 +49,10 @@ impl ConditionMasks {
             starts_off: select(&|parent| parent.starts_off),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
             depends_on_distance: parents.iter().any(|parent| parent.condition.depends_on_distance()),
+            properties: parents
+                .iter()
+                .flat_map(|parent| (parent.handles.0..parent.handles.1).map(|_| parent.property))
+                .collect(),
             ordinary,
             active,
             parents,
@@ -154,10 +160,10 @@ impl ConditionMasks {
     }
 
     /// Returns the property to which a handle belongs.
+    #[inline]
     #[must_use]
     pub fn property_of(&self, handle: u32) -> Option<PropertyIndex> {
-        let at = self.parents.partition_point(|parent| parent.handles.1 <= handle);
-        self.parents.get(at).filter(|parent| parent.handles.0 <= handle).map(|parent| parent.property)
+        self.properties.get(handle.wrapping_sub(1) as usize).copied()
     }
 }
 

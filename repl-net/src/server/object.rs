@@ -108,6 +108,18 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
+    /// Returns the switches and conditions that were set for this object, if there are any.
+    #[inline]
+    fn own_conditions(&self) -> Option<&Particulars> {
+        self.particulars.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
+    }
+
+    /// Returns the `push` properties that are marked, if there are any.
+    #[inline]
+    fn marked(&self) -> Option<&HandleSet> {
+        self.particulars.as_deref().map(|own| &own.marked).filter(|marked| !marked.is_empty())
+    }
+
     /// Returns whether a property with a custom condition is switched on for all connections. `handles` are
     /// the handles of the property.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
@@ -241,14 +253,18 @@ impl Object {
     /// Returns the handles of this object that a connection with the view flags `flags` may see. The argument
     /// `switched` contains the properties with custom conditions that are switched differently for this
     /// connection than in their declaration. It is `None` if there are no properties with such a switch.
-    pub(crate) fn mask(
+    pub(crate) fn mask<'c>(
         &self,
-        conditions: &ConditionMasks,
+        conditions: &'c ConditionMasks,
         flags: ViewFlags,
         switched: Option<&HandleSet>,
-    ) -> HandleSet {
+    ) -> Cow<'c, HandleSet> {
+        let own = self.own_conditions();
+        if own.is_none() && switched.is_none() && conditions.starts_off().is_empty() {
+            return Cow::Borrowed(conditions.active(flags));
+        }
         let mut mask = conditions.active(flags).clone();
-        for (property, condition) in self.particulars.iter().flat_map(|own| &own.dynamic) {
+        for (property, condition) in own.into_iter().flat_map(|own| &own.dynamic) {
             let handles = conditions.handles_of(*property);
             if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
         }
@@ -260,10 +276,10 @@ impl Object {
                 mask.difference(&off);
             }
         }
-        if let Some(own) = &self.particulars {
+        if let Some(own) = own {
             mask.difference(&own.custom_off);
         }
-        mask
+        Cow::Owned(mask)
     }
 
     /// Returns the handles in the shared opening (first update) of this object. These are the handles of
@@ -274,7 +290,7 @@ impl Object {
             return self.history.ever().clone();
         }
         let flags = self.common_flags().with(ViewFlags::INITIAL).with_if(ViewFlags::FAR, is_far);
-        let mut handles = self.mask(conditions, flags, None);
+        let mut handles = self.mask(conditions, flags, None).into_owned();
         handles.intersect(self.history.ever());
         handles
     }
@@ -285,18 +301,19 @@ impl Object {
     /// switched off for all connections are never compared.
     #[inline]
     pub(crate) fn scope<'c>(&self, conditions: &'c ConditionMasks, opening: bool) -> Cow<'c, HandleSet> {
-        if self.particulars.is_none() && !opening {
+        let (own, marked) = (self.own_conditions(), self.marked());
+        if own.is_none() && marked.is_none() && !opening {
             return Cow::Borrowed(conditions.ordinary());
         }
         let mut scope = conditions.ordinary().clone();
-        if let Some(own) = &self.particulars {
-            scope.union(&own.marked);
+        if let Some(marked) = marked {
+            scope.union(marked);
         }
         if opening {
             scope.union(conditions.initial_only());
             scope.union(conditions.push());
         }
-        if let Some(own) = &self.particulars {
+        if let Some(own) = own {
             scope.difference(&own.custom_off);
             for (property, _) in own.dynamic.iter().filter(|(_, condition)| *condition == Condition::Never) {
                 scope.difference(&conditions.handles_of(*property));

@@ -171,7 +171,7 @@ impl View {
     pub(crate) fn hidden_by_distance(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let (conditions, switched) = (world.conditions(slot), self.switched_of(slot));
-        let mut hidden = object.mask(conditions, self.flags_when_near(object), switched);
+        let mut hidden = object.mask(conditions, self.flags_when_near(object), switched).into_owned();
         hidden.difference(&self.mask(world, slot));
         hidden
     }
@@ -220,7 +220,7 @@ impl View {
     /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        object.mask(world.conditions(slot), self.flags(slot, object), self.switched_of(slot))
+        object.mask(world.conditions(slot), self.flags(slot, object), self.switched_of(slot)).into_owned()
     }
 
     /// Returns the handles of an object that its first opening (update that creates it on the client) for
@@ -228,7 +228,7 @@ impl View {
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(slot, object).with(ViewFlags::INITIAL);
-        object.mask(world.conditions(slot), flags, self.switched_of(slot))
+        object.mask(world.conditions(slot), flags, self.switched_of(slot)).into_owned()
     }
 
     /// Returns whether the connection can take the shared data of an object, according to the current
