@@ -199,9 +199,8 @@ impl Congestion {
         self.advance(now);
         self.try_lower_rate(now);
         if self.silent_tries > 1 {
-            let earned = u128::from(self.window()) * elapsed.as_nanos() / RETRY_INTERVAL.as_nanos();
-            self.credit =
-                self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
+            let earned = scale(self.window(), elapsed, RETRY_INTERVAL);
+            self.credit = self.credit.saturating_add(earned).min(self.window());
             return;
         }
         // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
@@ -318,13 +317,12 @@ impl Congestion {
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
         // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
-        let interval = acking.max(sending).max(self.tick);
-        let delivered = self.delivered.saturating_sub(flight.delivered);
-        let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
+        let interval = acking.max(sending).max(self.tick).max(Duration::from_nanos(1));
+        let rate = scale(self.delivered.saturating_sub(flight.delivered), Duration::from_secs(1), interval);
         // If many packets are lost, the server sends more than arrives, even when it has nothing more to
         // send.
         let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
-        self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
+        self.measured(rate, flight.delivered, is_idle);
     }
 
     /// Adds a measured delivery rate. The rate was measured from packets that were sent when `delivered`
@@ -479,9 +477,7 @@ impl Congestion {
     /// Returns the least send rate in bytes a second. At the least rate, the minimum window is sent in one
     /// round trip, or in [`LEAST_SPREAD`] if that is longer.
     fn least_rate(&self) -> u64 {
-        let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
-        let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);
-        rate.unwrap_or(u64::MAX)
+        scale(self.least_window(), Duration::from_secs(1), (self.shortest() + self.tick).max(LEAST_SPREAD))
     }
 
     /// Runs a trial that tests whether a lower rate would deliver as much, if many packets are lost at the
@@ -507,7 +503,20 @@ impl Congestion {
 
 /// Returns how many bytes are sent at the rate `rate` in the time `time`.
 fn bytes_in(rate: u64, time: Duration) -> u64 {
-    u64::try_from(u128::from(rate) * time.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX)
+    scale(rate, time, Duration::from_secs(1))
+}
+
+/// Returns `number` × `time` / `unit`, or the greatest number if that is greater. `unit` is not zero.
+fn scale(number: u64, time: Duration, unit: Duration) -> u64 {
+    let (time, unit) = (time.as_nanos(), unit.as_nanos());
+    // Divisions of 64 bits take much less time than those of 128 bits, and each connection makes several in
+    // each tick.
+    if let (Ok(short_time), Ok(short_unit)) = (u64::try_from(time), u64::try_from(unit))
+        && let Some(product) = number.checked_mul(short_time)
+    {
+        return product / short_unit;
+    }
+    u64::try_from(u128::from(number).saturating_mul(time) / unit).unwrap_or(u64::MAX)
 }
 
 fn scaled(bytes: u64, gain: u64) -> u64 {

@@ -1,5 +1,7 @@
 //! Tests of the congestion control on a simple model of a link.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const PACKET: usize = 1_200;
@@ -402,4 +404,16 @@ fn a_trial_sends_few_packets_at_once() {
     assert!(steps > 300, "{steps} steps of a trial");
     let in_two_ticks = bytes_in(link.congestion.least_rate(), STEP * 2) / PACKET as u64;
     assert!(most <= PACKETS_AT_ONCE.max(in_two_ticks), "{most} packets, {in_two_ticks} in two ticks");
+}
+
+proptest! {
+    #[test]
+    fn scaled_numbers_are_exact_up_to_the_greatest(
+        number in any::<u64>(), bits in 0..64_u32, time in any::<u64>(), unit in 1..u64::MAX,
+    ) {
+        let number = number >> bits;
+        let exact = u128::from(number) * u128::from(time) / u128::from(unit);
+        let found = scale(number, Duration::from_nanos(time), Duration::from_nanos(unit));
+        prop_assert_eq!(u128::from(found), exact.min(u64::MAX.into()));
+    }
 }
