@@ -456,7 +456,9 @@ impl Server {
     /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
     /// equal shares of this link.
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
-        self.connections.preload_packets_after(connection);
+        if !self.connections.get(connection)?.connection.outbox.queue.is_empty() {
+            self.connections.preload_packets_after(connection);
+        }
         let peer = self.connections.get_mut(connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use repl_core::{BitReader, BitWriter, ReadError};
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use super::acks::{AckRanges, Received};
 use super::sequence::Sequence;
@@ -135,8 +135,7 @@ pub(crate) fn open<'a>(
     newest: Sequence,
     seed: &mut LastSeed,
 ) -> Option<Opened<'a>> {
-    let (sum, content) = split(bytes)?;
-    let mut reader = BitReader::new(content);
+    let (sum, content, mut reader) = split(bytes)?;
     let (seed, opened) = if reader.read_flag().ok()? {
         (Salt::control(session).seed(), Opened::Control(reader))
     } else {
@@ -149,15 +148,19 @@ pub(crate) fn open<'a>(
 /// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
 /// that is at the type of the packet. Returns `None` for any other bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
-    let (sum, content) = split(bytes)?;
-    let mut reader = BitReader::new(content);
+    let (sum, content, mut reader) = split(bytes)?;
     let is_control = reader.read_flag().ok()?;
     (is_control && sum == checksum(content, Salt::HELLO.seed())).then_some(reader)
 }
 
-fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
+/// Returns the checksum of a packet, the content that it covers, and a reader of this content.
+fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
     let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
-    Some((u32::from_le_bytes(*sum), content))
+    // The reader gets all bytes of the packet, because it reads the last bits of less than eight bytes slowly,
+    // and a packet with acks has few bytes.
+    let all = BitSlice::from(bytes);
+    let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();
+    Some((u32::from_le_bytes(*sum), content, reader))
 }
 
 fn checksum(content: &[u8], seed: u32) -> u32 {
