@@ -490,12 +490,12 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
 }
 
 #[test]
-fn s212_a_late_joiner_is_told_again_until_it_acknowledges() {
+fn s212_a_late_joiner_is_told_again_until_it_acknowledges_and_has_not_joined_before() {
     let (mut room, object) = room_with(with_door, 1);
     room.server.despawn(object);
     room.settle();
     room.enter();
-    let mut sent = 0;
+    let (mut sent, mut happened) = (0, Vec::new());
     for _ in 0..100 {
         room.acknowledge();
         let packets = room.tick().swap_remove(1);
@@ -507,10 +507,14 @@ fn s212_a_late_joiner_is_told_again_until_it_acknowledges() {
         if sent == 3 {
             break;
         }
+        happened.extend(events(&mut room, 1));
     }
     assert_eq!(sent, 3, "it is sent again after each loss");
+    assert!(happened.contains(&ClientEvent::Connected) && !happened.contains(&ClientEvent::Synchronized));
     room.settle();
-    assert!(events(&mut room, 1).contains(&ClientEvent::PathDestroyed(path())));
+    let happened = events(&mut room, 1);
+    let news = [ClientEvent::PathDestroyed(path()), ClientEvent::Synchronized];
+    assert!(news.iter().all(|news| happened.contains(news)), "{happened:?}");
     for _ in 0..100 {
         room.acknowledge();
         for (guest, packets) in room.tick().into_iter().enumerate() {

@@ -62,7 +62,7 @@ impl Connection {
         let World { paths, objects, .. } = world;
         for slot in paths.destroyed() {
             objects[slot as usize].holders += 1;
-            self.tell_destroyed(slot);
+            self.objects.close_for_joiner(slot, self.outbox.next());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Tracks the progress of joining: whether all objects that existed when the client joined have arrived.
+//! Tracks the progress of joining: whether all objects that existed when the client joined have arrived, and
+//! the news of the static objects that were destroyed before.
 //!
 //! *Invariant:* an object counts as arrived only when all packets with its opening and with its first items
 //! and entries are acknowledged.
@@ -8,12 +9,13 @@ use std::collections::BTreeMap;
 use super::pending_spawns::PendingSpawns;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
+use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
 
-/// The objects that existed when the client connected and that have not arrived yet. `None` if all have
-/// arrived. In a box, because a connection needs it only for a short time.
+/// The objects that existed when the client connected, or of whose destruction it is told, as far as they have
+/// not arrived yet. `None` if all have arrived. In a box, because a connection needs it only for a short time.
 #[derive(Debug)]
 pub(super) struct Joining(Option<Box<Rest>>);
 
@@ -79,7 +81,7 @@ fn is_there(
 ) -> bool {
     match tracked.phase {
         Phase::Unsent | Phase::Opening => false,
-        Phase::Closing(_) => true,
+        Phase::Closing(reason) => reason != CloseReason::Destroyed,
         Phase::Open if tracked.lacks_new_elements() => {
             all_sent.remove(&slot);
             false

@@ -8,6 +8,7 @@ use super::ObjectStates;
 use super::tracked::{Phase, Tracked};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::{bit_of, word_of};
 
 impl ObjectStates {
     /// Returns whether the client knows the path of the object in a slot.
@@ -30,6 +31,13 @@ impl ObjectStates {
     pub(crate) fn is_since(&self, slot: u32, sequence: Sequence) -> bool {
         let is_since = self.tracked.get(slot).is_none_or(|tracked| tracked.since <= sequence);
         self.known.contains(slot) && is_since
+    }
+
+    /// Begins to tell a client that joins that a static object is destroyed, in the packet `since` or a later
+    /// packet. The client has not joined before it knows this.
+    pub(crate) fn close_for_joiner(&mut self, slot: u32, since: Sequence) {
+        self.joining.begin(word_of(slot), bit_of(slot));
+        self.close_for_good(slot, since);
     }
 
     /// Begins to tell the client that a static object is destroyed, in the packet `since` or a later packet,
