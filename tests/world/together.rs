@@ -4,7 +4,7 @@
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, Dormancy};
+use repl::{Area, Dormancy, NotSent};
 
 use crate::support::Room;
 
@@ -479,4 +479,76 @@ fn s210_subobjects_that_are_being_torn_off_are_hidden_with_their_object() {
         room.settle();
         assert!(!room.client().contains(one) && !room.client().contains(rider), "arrives {arrives}");
     }
+}
+
+/// Changes all beasts for some ticks without losses. Returns how many changes a guest has received of beasts
+/// that are near, and of those that are far.
+fn received_changes(room: &mut Room, beasts: &[ObjectRef<Beast>], ticks: u32) -> [u32; 2] {
+    let mut found = [0; 2];
+    for _ in 0..ticks {
+        let before: Vec<_> = beasts.iter().map(|&beast| health(room, 0, beast)).collect();
+        beasts.iter().for_each(|&beast| room.server[beast].health += 1);
+        room.step();
+        for (&beast, before) in beasts.iter().zip(before) {
+            let is_far = room.server[beast].position[0] == FAR;
+            found[usize::from(is_far)] += u32::from(health(room, 0, beast) != before);
+        }
+    }
+    found
+}
+
+#[test]
+fn s187_s189_far_objects_keep_their_period_after_a_shortage() {
+    const TICKS: u32 = 20 * FAR_TICKS as u32;
+    for dip in [100_000, 2_000] {
+        let mut room = wood(1);
+        let id = room.guests[0].id;
+        room.server.set_budget(id, dip);
+        let beasts: Vec<_> =
+            (0..100).map(|at| room.server.spawn(beast(if at < 5 { NEAR } else { FAR }))).collect();
+        for _ in 0..30 {
+            beasts.iter().for_each(|&beast| room.server[beast].health += 1);
+            room.step();
+        }
+        // More than what is due in each tick takes, and less than if every change were due at once.
+        room.server.set_budget(id, 30_000);
+        received_changes(&mut room, &beasts, 2 * u32::from(FAR_TICKS));
+        let [near, far] = received_changes(&mut room, &beasts, TICKS);
+        assert_eq!(near, 5 * TICKS, "each change of what is near arrives in its tick");
+        let due = 95 * TICKS / u32::from(FAR_TICKS);
+        assert!(far.abs_diff(due) <= 95, "{far} of {due} changes of what is far");
+        room.settle();
+        assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(room.server[beast].health)));
+    }
+}
+
+#[test]
+fn s187_s193_far_objects_keep_their_period_when_connections_take_turns() {
+    const TICKS: u32 = 20 * FAR_TICKS as u32;
+    let mut room = wood_of(3, ServerConfig { connections_per_tick: 1, ..ServerConfig::default() });
+    let beasts = [NEAR, FAR].map(|x| room.server.spawn(beast(x)));
+    room.settle();
+    let [near, far] = received_changes(&mut room, &beasts, TICKS);
+    assert!(near.abs_diff(TICKS / 3) <= 1, "{near} changes in every third tick of {TICKS}");
+    assert!(far.abs_diff(TICKS / u32::from(FAR_TICKS)) <= 1, "{far} changes");
+    room.settle();
+    assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(TICKS)));
+}
+
+#[test]
+fn s187_a_change_that_waits_for_its_band_is_not_sent_because_of_it() {
+    let mut room = wood(1);
+    let id = room.guests[0].id;
+    let far = room.server.spawn(beast(FAR));
+    room.settle();
+    let mut reasons = Vec::new();
+    for _ in 0..2 * FAR_TICKS {
+        room.server[far].health += 1;
+        room.step();
+        let has_all = health(&room, 0, far) == Some(room.server[far].health);
+        let reason = room.server.why_not_sent(id, far).expect("both exist");
+        assert_eq!(reason, if has_all { NotSent::NothingChanged } else { NotSent::Band });
+        reasons.push(reason);
+    }
+    assert_eq!(reasons.iter().filter(|reason| **reason == NotSent::NothingChanged).count(), 2);
 }

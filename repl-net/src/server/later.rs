@@ -81,6 +81,11 @@ impl LaterChanges {
         waiting.filter_map(move |period| period.lists.get(slot as usize))
     }
 
+    /// Returns whether changes of an object wait for a period.
+    pub(crate) fn is_waiting(&self, ticks: u16, slot: u32) -> bool {
+        self.periods.iter().any(|period| period.ticks == ticks && period.waiting.contains(slot))
+    }
+
     /// Returns the changes of an object that wait for a period, or that are due for it in this tick.
     pub(crate) fn lacking(&self, ticks: u16, slot: u32) -> Option<&Changelist> {
         let period = self.periods.iter().find(|period| period.ticks == ticks)?;

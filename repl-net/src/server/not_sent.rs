@@ -28,9 +28,13 @@ pub enum NotSent {
     /// limit does not let everything through, or because it is not the connection's turn
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
+    /// A change of the object waits until it is due, because the connection is [far from the
+    /// object](crate::Area::slower_beyond).
+    Band,
     /// A change of the object waits for the update time of its [rate](crate::Server::set_update_rate).
     Rate,
-    /// The object was written to and is compared in the next tick, which sends what has changed.
+    /// The next tick compares the object, which was written to, or sends what became due after everything else
+    /// of this tick was sent.
     NextTick,
     /// Only values of properties with the condition `NearOnly` were not sent, because the connection is [too
     /// far](crate::Area::near_within) from the object.

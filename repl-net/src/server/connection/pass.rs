@@ -14,7 +14,6 @@ use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
 use crate::server::broadcast::{Piece, Tables};
-use crate::server::cells::Home;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
@@ -190,7 +189,11 @@ impl Connection {
     /// Finds the changes of this tick that must be sent to this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
-        self.objects.changed(&changes.slots, |slot| changes.list(slot));
+        self.objects.changed(
+            &changes.slots,
+            |slot| changes.list(slot),
+            |objects, word, changed| objects.wait_for_band(context.world, word, changed),
+        );
         for &(slot, distance) in context.broadcast.unshared() {
             if distance.includes(self.view().is_far(slot)) {
                 self.objects.changed_alone(slot);
@@ -560,8 +563,7 @@ impl Connection {
         // Elements that wait for the band of the connection are new, too. Without them, a lost change of an
         // array would be sent again with the new length, but without the new elements.
         if !list.is_empty()
-            && let Home::Cell(cell) = world.cells.home(slot)
-            && let Some(band) = self.view().band_of(world, cell)
+            && let Some(band) = self.view().band_of_object(world, slot)
             && let Some(later) = world.later.lacking(band.period, slot)
         {
             list.extend_new_elements(&later.new_elements());

@@ -48,6 +48,7 @@ impl Connection {
         self.take_evicted(context);
         self.objects.rouse_changed(&context.world.dormancies);
         self.postpone_all(context);
+        self.backlog_mut().waiting = self.objects.waiting_count();
     }
 
     /// Returns why nothing of an object is sent to this client now, or `None` if the connection has sent
@@ -69,7 +70,19 @@ impl Connection {
         if self.is_paused() {
             return Some(NotSent::Paused);
         }
-        self.objects.why_not_sent(slot)
+        match self.objects.why_not_sent(slot) {
+            // No limit holds it back: it became due after everything of this tick was sent.
+            Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),
+            None if self.waits_for_band(world, slot) => Some(NotSent::Band),
+            reason => reason,
+        }
+    }
+
+    /// Returns whether changes of an object wait that the client receives later, because the connection is
+    /// far from the object.
+    fn waits_for_band(&self, world: &World, slot: u32) -> bool {
+        let band = self.view().band_of_object(world, slot);
+        band.is_some_and(|band| world.later.is_waiting(band.period, slot))
     }
 
     /// Returns whether the client lacks values of an object because it is far from the object.

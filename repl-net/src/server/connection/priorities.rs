@@ -5,6 +5,7 @@
 use super::Connection;
 use super::backlog::{Backlog, select};
 use super::context::PassContext;
+use crate::server::world::World;
 use crate::transport::slot_set::slots_of;
 
 /// At least this many objects are selected at a time.
@@ -37,9 +38,7 @@ impl Connection {
         if self.is_short() {
             // Changes that could be shared wait like all others, so that the greatest priorities go first.
             let in_step: Vec<(usize, u64)> = self.objects.in_step_words(&world.changes.slots).collect();
-            for (word, mask) in in_step {
-                slots_of(word, mask).for_each(|slot| self.postpone(slot, world));
-            }
+            self.postpone_words(&in_step, world);
         }
         let waiting = self.objects.waiting_sets();
         let backlog = self.backlog.get_or_insert_default();
@@ -60,13 +59,7 @@ impl Connection {
         if self.backlog.is_none() && !has_refused {
             return;
         }
-        let waiting: usize = match has_refused {
-            true => {
-                let masks = self.objects.waiting_sets().into_iter().flat_map(|set| set.masks());
-                masks.map(|(_, mask)| mask.count_ones() as usize).sum()
-            }
-            false => 0,
-        };
+        let waiting = if has_refused { self.objects.waiting_count() } else { 0 };
         if self.backlog.is_none() && waiting == 0 {
             return;
         }
@@ -173,10 +166,16 @@ impl Connection {
     /// Postpones all changes of this tick, because the connection is paused or has no turn in this tick.
     pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
         self.catch_up_all_due(context);
-        let world = context.world;
-        let changed: Vec<(usize, u64)> = self.objects.known_in(&world.changes.slots).collect();
-        for (word, mask) in changed {
-            slots_of(word, mask).for_each(|slot| self.postpone(slot, world));
+        let changed: Vec<(usize, u64)> = self.objects.known_in(&context.world.changes.slots).collect();
+        self.postpone_words(&changed, context.world);
+    }
+
+    /// Postpones the changes of this tick of the objects in some words of 64 slots, except those that are
+    /// received later anyway.
+    fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
+        for &(word, mask) in words {
+            let now = mask & !self.objects.wait_for_band(world, word, mask);
+            slots_of(word, now).for_each(|slot| self.postpone(slot, world));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::server::not_sent::NotSent;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::slot_set::{SlotSet, bit_of, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
 
 /// What an opening (the first update of an object) does not contain.
@@ -30,8 +30,14 @@ pub(crate) struct OpeningRest {
 impl ObjectStates {
     /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
     /// client alone. Pending spawns that were not sent yet are an exception, because their openings will
-    /// contain the changes.
-    pub(crate) fn changed<'a>(&mut self, slots: &SlotSet, list: impl Fn(u32) -> Option<&'a Changelist>) {
+    /// contain the changes, and so are the objects that `later` returns: those of a word of 64 slots whose
+    /// changes [wait for their band](Self::wait_for_band).
+    pub(crate) fn changed<'a>(
+        &mut self,
+        slots: &SlotSet,
+        list: impl Fn(u32) -> Option<&'a Changelist>,
+        later: impl Fn(&Self, usize, u64) -> u64,
+    ) {
         for (word, mask) in self.with_new_elements.masks_in(slots) {
             for slot in slots_of(word, mask) {
                 let tracked = self.tracked.get(slot).zip(list(slot));
@@ -40,10 +46,29 @@ impl ObjectStates {
                 }
             }
         }
-        for (word, mask) in self.out_of_step.masks_in(slots) {
-            let waiting = self.pending_spawns.waiting.word(word);
-            self.to_send.insert_mask(word, mask & !waiting);
+        let out_of_step = std::mem::take(&mut self.out_of_step);
+        for (word, mask) in out_of_step.masks_in(slots) {
+            let changed = mask & !self.pending_spawns.waiting.word(word);
+            let later = later(self, word, changed);
+            self.to_send.insert_mask(word, changed & !later);
         }
+        self.out_of_step = out_of_step;
+    }
+
+    /// Returns those objects of `changed`, a bit mask over a word of 64 slots, whose changes of this tick the
+    /// client receives later, because the connection has a long period for their cells. These changes
+    /// [wait](crate::server::later) with those of earlier ticks, and become pending when they are due. Objects
+    /// that the client sees in another way than most clients do not wait. Costs O(1) if there are no long
+    /// periods.
+    pub(crate) fn wait_for_band(&self, world: &World, word: usize, changed: u64) -> u64 {
+        if !world.cells.have_bands() {
+            return 0;
+        }
+        let is_later = |slot: &u32| {
+            let is_shared = self.has_arrived(*slot) && self.view.is_shared(*slot);
+            is_shared && self.view.band_of_object(world, *slot).is_some_and(|band| band.period > 1)
+        };
+        slots_of(word, changed).filter(is_later).fold(0, |mask, slot| mask | bit_of(slot))
     }
 
     /// Returns whether a changelist changes new elements of an object that the client may lack, so that these
@@ -77,6 +102,12 @@ impl ObjectStates {
     /// were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
         [&self.to_send, &self.pending_spawns.waiting]
+    }
+
+    /// Returns how many objects wait.
+    pub(crate) fn waiting_count(&self) -> usize {
+        let masks = self.waiting_sets().into_iter().flat_map(SparseSlots::masks);
+        masks.map(|(_, mask)| mask.count_ones() as usize).sum()
     }
 
     /// Returns why something of an object is not sent, or `None` if nothing waits.

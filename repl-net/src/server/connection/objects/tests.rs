@@ -267,7 +267,7 @@ impl Pair {
         changes.keys().for_each(|&slot| slots.insert(slot));
         let all_in_step = changes.keys().all(|slot| self.model[slot].is_in_step());
         assert_eq!(self.states.are_in_step(&slots), all_in_step);
-        self.states.changed(&slots, |_| None);
+        self.states.changed(&slots, |_| None, |_, _, _| 0);
         for &slot in changes.keys() {
             let is_alone = self.rng.chance(0.1);
             let plain = self.plain(slot);

@@ -269,6 +269,14 @@ impl View {
         Some(world.cells.nearness(cell, self.id)?.band())
     }
 
+    /// Returns the band of the cell of an object, if the object is in a cell in sight.
+    pub(crate) fn band_of_object(&self, world: &World, slot: u32) -> Option<Band> {
+        match world.cells.home(slot) {
+            Home::Cell(cell) => self.band_of(world, cell),
+            Home::Everyone | Home::Nobody => None,
+        }
+    }
+
     /// Returns whether the openings (first updates of objects) for this client can be shared with other
     /// clients at all. This is false for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
