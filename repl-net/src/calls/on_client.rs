@@ -79,7 +79,7 @@ impl Client {
 
     /// Returns the next call of a class that this client may run. Returns `None` if there are no more. The
     /// next [`tick`](Self::tick) runs the calls that were not polled. Calls without a body always wait until
-    /// they are polled.
+    /// they are polled. The body of a call that was polled runs only in [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -92,6 +92,23 @@ impl Client {
                     return Some(received);
                 }
             }
+        }
+        None
+    }
+
+    /// Runs the body of a call that was [polled](Self::poll_call). Returns a call without a body, which only
+    /// the caller can run. Does nothing if the object of the call does not exist any more.
+    #[must_use = "a call without a body is returned"]
+    pub fn run_call<T: Rpcs>(
+        &mut self,
+        received: ReceivedCall<T, T::Call>,
+    ) -> Option<ReceivedCall<T, T::Call>> {
+        if T::CALLS.entry(T::number(&received.call)).is_none_or(|entry| entry.is_polled) {
+            return Some(received);
+        }
+        let ReceivedCall { object, call, .. } = received;
+        if self.get(object).is_some() {
+            T::run(Invocation::new(CallSide::Client(self), object, None), call);
         }
         None
     }

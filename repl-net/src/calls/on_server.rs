@@ -110,7 +110,8 @@ impl Server {
 
     /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
     /// it. Returns `None` if there are no more. The next [`tick`](Self::tick) runs the calls that were not
-    /// polled. Calls without a body always wait until they are polled.
+    /// polled. Calls without a body always wait until they are polled. The body of a call that was polled runs
+    /// only in [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -123,6 +124,27 @@ impl Server {
                     return Some(received);
                 }
             }
+        }
+        None
+    }
+
+    /// Runs the body of a call that was [polled](Self::poll_call). Returns a call without a body, and a call on
+    /// an object [outside of the server](Self::register_external), which only the caller can run. Does nothing
+    /// if the object of the call does not exist any more.
+    #[must_use = "a call without a body is returned"]
+    pub fn run_call<T: Rpcs>(
+        &mut self,
+        received: ReceivedCall<T, T::Call>,
+    ) -> Option<ReceivedCall<T, T::Call>> {
+        let entry = T::CALLS.entry(T::number(&received.call));
+        if self.is_external::<T>() || entry.is_none_or(|entry| entry.is_polled) {
+            return Some(received);
+        }
+        let ReceivedCall { object, caller, call } = received;
+        if self.contains(object) {
+            self.timed_call(caller, |server| {
+                T::run(Invocation::new(CallSide::Server(server), object, caller), call);
+            });
         }
         None
     }

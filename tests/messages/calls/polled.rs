@@ -2,7 +2,7 @@
 
 use repl::{CallError, DisconnectReason};
 
-use super::{Hero, HeroCall, Mood, ran_on_server, room};
+use super::{Hero, HeroCall, Mood, ran_on, ran_on_server, room};
 
 #[test]
 fn a_call_without_a_body_waits_until_it_is_polled() {
@@ -35,6 +35,37 @@ fn a_polled_call_does_not_run_and_is_validated() {
     assert_eq!(polled, [1, 2]);
     assert_eq!(room.closed(0), Some(DisconnectReason::Rejected("fire".to_owned())));
     assert_eq!(ran_on_server(&room, hero), [""; 0]);
+}
+
+#[test]
+fn the_body_of_a_polled_call_runs_if_the_program_asks_for_it() {
+    let (mut room, heroes) = room(2);
+    for (guest, &hero) in heroes.iter().enumerate() {
+        room.guests[guest].client.call(hero).fire(90).unwrap();
+        room.guests[guest].client.call(hero).jump(3).unwrap();
+        let packets = room.replies(guest);
+        room.hear(guest, &packets);
+    }
+    let mut left = Vec::new();
+    while let Some(received) = room.server.poll_call::<Hero>() {
+        if received.object == heroes[1] && matches!(received.call, HeroCall::Fire { .. }) {
+            // Its object is removed before it runs.
+            room.server.despawn(heroes[1]);
+        }
+        left.extend(room.server.run_call(received));
+    }
+    assert_eq!(ran_on_server(&room, heroes[0]), ["fire 90"]);
+    let [received] = left.as_slice() else { panic!("{left:?}") };
+    assert_eq!((received.object, received.caller), (heroes[0], Some(room.guests[0].id)));
+    assert!(matches!(received.call, HeroCall::Jump { height: 3 }));
+    // On a client, too.
+    room.server.call(heroes[0]).hit(5).unwrap();
+    let packets = room.tick();
+    room.deliver(0, &packets[0]);
+    let client = &mut room.guests[0].client;
+    let received = client.poll_call::<Hero>().expect("a call");
+    assert!(client.run_call(received).is_none());
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 5"]);
 }
 
 #[test]
