@@ -200,6 +200,33 @@ fn s189_what_a_function_prefers_comes_first_openings_included() {
 }
 
 #[test]
+fn s189_a_function_can_prefer_the_objects_of_a_team() {
+    let (mut room, mut creatures) = room(ServerConfig::default(), 1, 1);
+    let id = room.guests[0].id;
+    room.server.set_priority_by(
+        |creature: &Creature, viewer| {
+            if viewer.is_in_group(Group(creature.mood)) { 1_000.0 } else { 1.0 }
+        },
+    );
+    (0..3).for_each(|_| room.server.join_group(id, Group(7)));
+    room.server.join_group(id, Group(2));
+    assert!(room.server.is_in_group(id, Group(7)) && !room.server.is_in_group(id, Group(3)));
+    room.server.set_budget(id, 30_000);
+    let team = |at: usize| if at.is_multiple_of(10) { 7 } else { 3 };
+    creatures.extend(
+        (1..1_000)
+            .map(|at| room.server.spawn(Creature { position: [at as f32, 0.0], health: 1, mood: team(at) })),
+    );
+    let mut rng = Rng::new(1);
+    for _ in 0..5 {
+        step(&mut room, &[], 0, 0.0, &mut rng);
+    }
+    let here: Vec<usize> = (1..1_000).filter(|&at| room.guests[0].client.contains(creatures[at])).collect();
+    let (own, all) = (here.iter().filter(|at| team(**at) == 7).count(), here.len());
+    assert!(all < 600 && own == 99, "{own} of the team among {all}");
+}
+
+#[test]
 fn s189_objects_that_are_removed_while_everything_waits_have_no_values_for_a_function() {
     let mut room = Room::new(ServerConfig::default(), register);
     room.server.register::<Creature>().register_message::<Chat>(Channel::Ordered);

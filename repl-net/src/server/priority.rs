@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cells::Group;
 use super::cells::area::Position;
 use crate::session::connection_id::ConnectionId;
 
@@ -28,9 +29,18 @@ pub struct Viewer<'a> {
     /// [`Server::set_view_directions`](crate::Server::set_view_directions) has set them. There may be fewer
     /// directions than viewpoints.
     pub directions: &'a [Position],
+    /// The groups of the connection, in ascending order.
+    pub(super) groups: &'a [Group],
 }
 
 impl Viewer<'_> {
+    /// Returns whether the connection is in a [group](crate::Server::join_group), for example the team of the
+    /// object.
+    #[must_use]
+    pub fn is_in_group(&self, group: Group) -> bool {
+        self.groups.binary_search(&group).is_ok()
+    }
+
     /// Returns Unreal's factor for an object at `position`, with its numbers (S189): 4 if the connection owns
     /// the object; otherwise 0.2 behind a viewpoint and farther away than 2,000, 0.4 behind and farther than
     /// 500, 2 ahead within 45° and nearer than 8,000, 0.4 farther away than 3,162, else 1. Among several
@@ -123,6 +133,7 @@ mod tests {
     #[test]
     fn s189_the_factors_are_those_of_unreal() {
         let viewer = |is_owner| Viewer {
+            groups: &[],
             connection: ConnectionId(0),
             is_owner,
             viewpoints: &[[10.0, 0.0, 0.0]],

@@ -150,6 +150,10 @@ impl Server {
     /// [attached](Relevancy::AttachedTo) to the object, too. Does nothing if the object does not exist. Costs
     /// O(connections × attached objects), and each change of a connection's groups costs O(objects with an
     /// audience).
+    ///
+    /// The audience holds for the owner of the object, too. If a client and its own object go into the room
+    /// of another group, let the client join the new group before the object gets the new audience, and leave
+    /// the old group last. In another order, the client's copy of the object is removed and created again.
     pub fn set_audience<T: ?Sized>(&mut self, object: ObjectRef<T>, audience: Audience) {
         let Some(slot) = self.world.slot_of(object) else { return };
         match audience {
@@ -216,9 +220,16 @@ impl Server {
         }
     }
 
-    /// Returns whether a connection sees an object now, according to relevancy, viewpoints, groups, owners
-    /// and [visibility](Self::set_visible). The client may not have received the object yet. Returns `false`
-    /// if the connection or the object does not exist.
+    /// Returns whether a connection is in a [group](Relevancy::Group). Returns `false` if the connection does
+    /// not exist.
+    #[must_use]
+    pub fn is_in_group(&self, connection: ConnectionId, group: Group) -> bool {
+        self.connections.get(connection).is_some_and(|peer| peer.connection.is_member(group))
+    }
+
+    /// Returns whether a connection sees an object now, according to relevancy, viewpoints, groups, owners,
+    /// [visibility](Self::set_visible) and [initial dormancy](crate::Dormancy::Initial). The client may not
+    /// have received the object yet. Returns `false` if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
         let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {

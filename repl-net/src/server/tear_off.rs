@@ -23,8 +23,9 @@ impl Server {
     ///
     /// On the server the object lives on, with relevancy [`Nobody`](Relevancy::Nobody) for good, until you
     /// despawn it. Calls of clients on it are ignored. What was [attached](Relevancy::AttachedTo) to it is
-    /// shown to its owner only, as if the object were removed. Despawn it when its clients have been told: a
-    /// client that was not told yet removes the object when it is despawned.
+    /// shown to its owner only, as if the object were removed. Despawn it when
+    /// [`is_tear_off_known`](Self::is_tear_off_known): a client that was not told yet removes the object when
+    /// it is despawned.
     ///
     /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client is told of theirs before it is
     /// told of its own. Does nothing if the object does not exist, or is torn off already.
@@ -46,6 +47,14 @@ impl Server {
         affected.extend(self.world.cells.set_relevancy(slot, Relevancy::Nobody));
         self.world.tear_off(slot);
         self.reconsider(&affected);
+    }
+
+    /// Returns whether an object exists that was [torn off](Self::tear_off), and all clients that keep it have
+    /// acknowledged that they were told. Costs O(connections).
+    #[must_use]
+    pub fn is_tear_off_known<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        let slot = self.world.slot_of(object).filter(|_| self.is_torn_off(object));
+        slot.is_some_and(|slot| self.connections.values().all(|peer| !peer.connection.uses(slot)))
     }
 
     /// Returns whether an object exists that was [torn off](Self::tear_off).

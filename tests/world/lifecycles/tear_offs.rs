@@ -83,8 +83,15 @@ fn r17_a_tear_off_is_sent_again_until_it_is_acked() {
     assert_eq!(room.tick_one().len(), 1);
     room.lose_until_noticed(0);
     assert!(!room.client().is_torn_off(corpse));
+    while !room.client().is_torn_off(corpse) {
+        assert!(!room.server.is_tear_off_known(corpse), "the client was not told");
+        room.step();
+    }
+    assert!(!room.server.is_tear_off_known(corpse), "the server does not know it yet");
     room.settle();
-    assert!(room.client().is_torn_off(corpse));
+    assert!(room.server.is_tear_off_known(corpse));
+    room.server.despawn(corpse);
+    assert!(!room.server.is_tear_off_known(corpse));
 }
 
 #[test]

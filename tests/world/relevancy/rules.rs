@@ -341,7 +341,8 @@ fn s188_a_late_joiner_receives_what_it_sees() {
     assert!(room.guests[0].client.is_synchronized());
 }
 
-/// A position that is no number, or that is out of the range of cells, is somewhere, and nothing panics.
+/// A position that is no number, or that is out of the range of cells, is far away from all others, and
+/// nothing panics.
 #[test]
 fn positions_without_a_place_do_no_harm() {
     let mut room = room(1);
@@ -351,8 +352,10 @@ fn positions_without_a_place_do_no_harm() {
         room.server[object].position = [value, value];
         room.server.set_viewpoints(id, &[[value, value, value]]);
         room.settle();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.settle();
+        assert_eq!(has(&room, 0, object), value == 0.0, "{value}");
     }
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
     room.server[object].position = [0.0, SIDE];
     room.settle();
     assert!(has(&room, 0, object));

@@ -175,7 +175,8 @@ impl Area {
     /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
     /// When an object comes nearer, its waiting changes are sent. All connections that are far from an object
-    /// receive the same bytes. Call this once for each band of distances, from the nearest to the farthest,
+    /// receive the same bytes. The objects keep their ticks if a [budget](crate::Server::set_budget) is short:
+    /// then a change waits from the tick in which it is due. Call this once for each band of distances, from the nearest to the farthest,
     /// at most three times. [`Server::locate`](crate::Server::locate) panics if a band begins at the
     /// [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
@@ -277,8 +278,8 @@ impl Area {
         self.cell
     }
 
-    /// Returns the cell that contains a position. A coordinate that is not a number counts as zero. A cell
-    /// that is too far away for its number counts as the last cell.
+    /// Returns the cell that contains a position. A cell that is too far away for its number counts as the
+    /// last cell. A coordinate that is not a number counts as the least one, which is as far away.
     #[inline]
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
         let at = |coordinate: f32| floor(coordinate * self.cells_per_unit);
@@ -355,6 +356,9 @@ fn square(distance: f32) -> f64 {
 /// the x86-64 processors for which Rust compiles by default.
 #[inline]
 fn floor(value: f32) -> i32 {
+    if value.is_nan() {
+        return i32::MIN;
+    }
     let towards_zero = value as i32;
     towards_zero.saturating_sub(i32::from(towards_zero as f32 > value))
 }

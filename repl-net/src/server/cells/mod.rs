@@ -28,8 +28,8 @@ use strips::{StripPlace, Strips};
 const PRELOAD_LEAD: usize = 2;
 
 /// Which connections see an object. The connection that owns an object sees it, except if the relevancy is
-/// [`Nobody`](Self::Nobody). A connection does not see an object that is
-/// [hidden](crate::Server::set_visible) from it.
+/// [`Nobody`](Self::Nobody), or if it is not in the object's [`Audience`]. A connection does not see an object
+/// that is [hidden](crate::Server::set_visible) from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {

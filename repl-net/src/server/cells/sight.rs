@@ -103,6 +103,11 @@ impl Sight {
         }
     }
 
+    /// Returns the groups of the connection, in ascending order.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
     pub(crate) fn is_in(&self, group: Group) -> bool {
         self.groups.binary_search(&group).is_ok()
     }

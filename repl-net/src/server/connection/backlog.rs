@@ -116,6 +116,7 @@ impl Backlog {
                     is_owner: object.owner == Some(view.id()),
                     viewpoints: view.viewpoints(),
                     directions: &self.directions,
+                    groups: view.groups(),
                 };
                 world.column(object.class).prioritize(object.row, &viewer)
             });

@@ -10,7 +10,7 @@ use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
 use crate::server::cells::area::{Band, Position, Ring};
 use crate::server::cells::sight::{Sight, Span};
-use crate::server::cells::{Audience, Home, Relevancy};
+use crate::server::cells::{Audience, Group, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
@@ -257,6 +257,11 @@ impl View {
     /// Returns the points from which the client sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
         self.sight.as_ref().map_or(&[], |sight| sight.viewpoints())
+    }
+
+    /// Returns the groups of the connection, in ascending order.
+    pub(crate) fn groups(&self) -> &[Group] {
+        self.sight.as_ref().map_or(&[], |sight| sight.groups())
     }
 
     /// Returns the cells in sight as words about their strips, in ascending order of the strips.
