@@ -29,7 +29,8 @@ use crate::schema::replicated::Replicated;
 )]
 pub trait Coordinates {
     /// Whether all positions are in a plane. If so, the third coordinate is ignored, and the cells of an area
-    /// are squares.
+    /// are squares. Set it for a type of your own with two coordinates: the cells of an area in space are
+    /// cubes, of which several times as many are in sight.
     const IS_FLAT: bool = false;
 
     /// Returns the position, in the units of the areas of the server. A position in a plane has the third

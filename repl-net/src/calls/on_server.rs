@@ -55,8 +55,8 @@ impl Server {
     ///   server too, in the next `tick`. Clients that join later do not receive it (S224).
     ///
     /// A call is sent after the client has acknowledged the object. It is dropped if the client never
-    /// receives the object, or removes the object first. Reliable calls of one object arrive in the order in
-    /// which they were made.
+    /// receives the object, or removes the object first. So despawn an object a tick after its last call.
+    /// Reliable calls of one object arrive in the order in which they were made.
     ///
     /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
     /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).

@@ -213,7 +213,8 @@ impl Area {
     /// with a viewpoint within `distance` of the object, and to its owner. When an object comes nearer, the
     /// connection receives the values that it lacks. When it goes away, the client keeps the values that it
     /// has. All connections that are far from an object receive the same bytes. The border is as exact as
-    /// that of the radius. [`Server::set_area`](crate::Server::set_area) panics if it is at the [second
+    /// that of the radius. All who see an object with another [relevancy](crate::Relevancy) than `Located` are
+    /// near it. [`Server::set_area`](crate::Server::set_area) panics if the border is at the [second
     /// radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```

@@ -58,7 +58,8 @@ pub enum Relevancy {
 }
 
 /// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
-/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees.
+/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object has
+/// one audience: if two groups must see it, or only who is in both, make a group of these connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Audience {
