@@ -493,10 +493,13 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
 fn s212_a_late_joiner_is_told_again_until_it_acknowledges_and_has_not_joined_before() {
     let (mut room, object) = room_with(with_door, 1);
     room.server.despawn(object);
+    let pawn = room.server.spawn(Pawn::default());
     room.settle();
     room.enter();
     let (mut sent, mut happened) = (0, Vec::new());
     for _ in 0..100 {
+        // Packets without the path go on, and would tell the client that it has joined.
+        room.server[pawn].health += 1;
         room.acknowledge();
         let packets = room.tick().swap_remove(1);
         if have_path(&packets) == 0 {

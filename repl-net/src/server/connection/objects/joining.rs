@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use super::pending_spawns::PendingSpawns;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
-use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
@@ -28,6 +27,8 @@ struct Rest {
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,
+    /// Slots of static objects of whose destruction the client is told.
+    news: SparseSlots,
 }
 
 impl Joining {
@@ -41,8 +42,13 @@ impl Joining {
         self.0.iter_mut().for_each(|rest| rest.lacking.insert_mask(word, mask));
     }
 
-    /// Returns whether all objects that existed when the client connected have arrived. The caller of
-    /// `is_over` states that all packets before `floor` were acknowledged or counted as lost, and that `next`
+    /// Adds the slot of a static object of whose destruction the client is told.
+    pub(super) fn await_news(&mut self, slot: u32) {
+        self.0.iter_mut().for_each(|rest| rest.news.insert(slot));
+    }
+
+    /// Returns whether all objects that existed when the client connected have arrived, and the news of the
+    /// static objects that were destroyed before. The caller of `is_over` states that all packets before `floor` were acknowledged or counted as lost, and that `next`
     /// is the next packet to send. Costs O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
@@ -52,7 +58,7 @@ impl Joining {
         next: Sequence,
     ) -> bool {
         let Some(rest) = &mut self.0 else { return true };
-        let Rest { lacking, all_sent } = &mut **rest;
+        let Rest { lacking, all_sent, news } = &mut **rest;
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
             for slot in slots_of(word, mask & !pending.in_word(word)) {
@@ -62,7 +68,10 @@ impl Joining {
             }
         }
         arrived.into_iter().for_each(|slot| lacking.remove(slot));
-        if lacking.is_empty() {
+        let is_told = |slot: &u32| !tracked.get(*slot).is_some_and(Tracked::is_closing);
+        let told: Vec<u32> = news.iter().filter(is_told).collect();
+        told.into_iter().for_each(|slot| news.remove(slot));
+        if lacking.is_empty() && news.is_empty() {
             self.0 = None;
         }
         self.0.is_none()
@@ -81,7 +90,7 @@ fn is_there(
 ) -> bool {
     match tracked.phase {
         Phase::Unsent | Phase::Opening => false,
-        Phase::Closing(reason) => reason != CloseReason::Destroyed,
+        Phase::Closing(_) => true,
         Phase::Open if tracked.lacks_new_elements() => {
             all_sent.remove(&slot);
             false

@@ -8,7 +8,6 @@ use super::ObjectStates;
 use super::tracked::{Phase, Tracked};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{bit_of, word_of};
 
 impl ObjectStates {
     /// Returns whether the client knows the path of the object in a slot.
@@ -36,7 +35,7 @@ impl ObjectStates {
     /// Begins to tell a client that joins that a static object is destroyed, in the packet `since` or a later
     /// packet. The client has not joined before it knows this.
     pub(crate) fn close_for_joiner(&mut self, slot: u32, since: Sequence) {
-        self.joining.begin(word_of(slot), bit_of(slot));
+        self.joining.await_news(slot);
         self.close_for_good(slot, since);
     }
 
