@@ -106,14 +106,19 @@ fn an_object_that_appears_or_disappears_costs_nothing_for_objects_that_refer_to_
     }
 }
 
-#[test]
-fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
+/// Returns a room with one client, which has so many walls.
+fn walls(count: usize) -> (Room, Vec<ObjectRef<Wall>>) {
     let register = |client: &mut Client| {
         client.register::<Wall>();
     };
-    let (mut room, walls) = Room::furnished(ServerConfig::default(), register, 1, |server| {
-        (0..1_000).map(|_| server.spawn(Wall::default())).collect::<Vec<_>>()
-    });
+    Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (0..count).map(|_| server.spawn(Wall::default())).collect()
+    })
+}
+
+#[test]
+fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
+    let (mut room, walls) = walls(1_000);
     let mut given = Vec::new();
     for round in [true, false, true] {
         for &wall in &walls {
@@ -139,12 +144,7 @@ fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
 
 #[test]
 fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_neighbour_changes() {
-    let register = |client: &mut Client| {
-        client.register::<Wall>();
-    };
-    let (mut room, walls) = Room::furnished(ServerConfig::default(), register, 1, |server| {
-        (0..400).map(|_| server.spawn(Wall::default())).collect::<Vec<_>>()
-    });
+    let (mut room, walls) = walls(400);
     for round in [true, false, true] {
         for (at, &wall) in walls.iter().enumerate() {
             room.server[wall].bricks[4_095 - at % 2] = round;
@@ -163,8 +163,9 @@ fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_
 /// The number of objects in one packet of the next test.
 const REOPENED: u64 = 1_100;
 
-/// Returns a packet that opens pebbles, or opens them again: in one run with their values, or each in a run of
-/// its own without values, which repeats everything or nothing of the last one.
+/// Returns a packet that opens pebbles, or opens them again. If `is_run` is true, they are in one run with
+/// their values. Otherwise each is in a run of its own without values. If `is_alike` is true, each run
+/// repeats everything of the last one, and otherwise nothing.
 fn openings(sequence: u16, first: u64, is_run: bool, is_alike: bool) -> Vec<u8> {
     state(sequence, SESSION, |writer| {
         segment(1, writer);

@@ -110,8 +110,8 @@ impl Server {
 
     /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
     /// it. Returns `None` if there are no more. The next [`tick`](Self::tick) runs the calls that were not
-    /// polled. Calls without a body always wait until they are polled. The body of a call that was polled runs
-    /// only in [`run_call`](Self::run_call).
+    /// polled. Calls without a body always wait until they are polled. If a call was polled, only
+    /// [`run_call`](Self::run_call) runs its body.
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -128,9 +128,9 @@ impl Server {
         None
     }
 
-    /// Runs the body of a call that was [polled](Self::poll_call). Returns a call without a body, and a call on
-    /// an object [outside of the server](Self::register_external), which only the caller can run. Does nothing
-    /// if the object of the call does not exist any more.
+    /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
+    /// longer exists. Returns the call if it has no body, or if its object is [outside of the
+    /// server](Self::register_external): then the program must handle the call itself.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,

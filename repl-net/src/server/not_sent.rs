@@ -33,8 +33,8 @@ pub enum NotSent {
     Band,
     /// A change of the object waits for the update time of its [rate](crate::Server::set_update_rate).
     Rate,
-    /// The next tick compares the object, which was written to, or sends what became due after everything else
-    /// of this tick was sent.
+    /// The next tick sends the object. Either it was written to and was not compared yet, or its changes
+    /// became due too late for this tick.
     NextTick,
     /// Only values of properties with the condition `NearOnly` were not sent, because the connection is [too
     /// far](crate::Area::near_within) from the object.

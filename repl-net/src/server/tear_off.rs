@@ -49,8 +49,8 @@ impl Server {
         self.reconsider(&affected);
     }
 
-    /// Returns whether an object exists that was [torn off](Self::tear_off), and all clients that keep it have
-    /// acknowledged that they were told. Costs O(connections).
+    /// Returns whether all clients know that an object was [torn off](Self::tear_off). Returns `false` if the
+    /// object was not torn off or does not exist any more. Costs O(connections).
     #[must_use]
     pub fn is_tear_off_known<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         let slot = self.world.slot_of(object).filter(|_| self.is_torn_off(object));

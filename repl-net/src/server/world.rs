@@ -598,8 +598,8 @@ impl World {
         }
     }
 
-    /// Stores the changes of this tick that far connections receive later. Finds those that are due, and which
-    /// objects with changes may sleep.
+    /// Stores the changes of this tick that far connections receive later, and finds those that are due now.
+    /// Also finds the objects that have changes and may sleep.
     pub(crate) fn find_due(&mut self) {
         let mut later = std::mem::take(&mut self.later);
         later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| self.prune(slot, list));

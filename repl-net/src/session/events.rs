@@ -156,8 +156,9 @@ pub enum ClientEvent {
     /// An object was created. The object can be read already. A static object that this client has placed is
     /// [`Bound`](Self::Bound) in place of this.
     Spawned(ObjectRef<()>),
-    /// The client has received all objects that existed when the session began, and knows which static objects
-    /// were destroyed before. Reported only one time in a session. See [`Client::is_synchronized`](crate::Client::is_synchronized).
+    /// The client has received all objects that existed when the session began. It also knows which static
+    /// objects were destroyed before. Reported only one time in a session. See
+    /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// This client became the owner of an existing object or stopped being its owner, or its role for the
     /// object changed. See [`Client::is_owner`](crate::Client::is_owner) and

@@ -156,8 +156,8 @@ pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
 /// Returns the checksum of a packet, the content that it covers, and a reader of this content.
 fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
     let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
-    // The reader gets all bytes of the packet, because it reads the last bits of less than eight bytes slowly,
-    // and a packet with acks has few bytes.
+    // The reader gets the bytes of the checksum too. With less than eight bytes it would be slow, and a
+    // packet with acks is short.
     let all = BitSlice::from(bytes);
     let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();
     Some((u32::from_le_bytes(*sum), content, reader))

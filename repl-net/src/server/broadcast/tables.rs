@@ -92,8 +92,8 @@ struct Section {
     strips: Vec<StripEntries>,
     /// The strips with entries.
     touched: Vec<u32>,
-    /// The areas of these strips, in ascending order. Objects of a class without an area can be in the cells of
-    /// others, to which they are attached.
+    /// The areas of these strips, in ascending order. An object that is attached to another one is in the
+    /// area of the other object's class.
     areas: Vec<Option<u16>>,
     /// For each cell with entries, in the order of the places, the first entry of the cell. After them, the
     /// end of the last cell's entries.
@@ -212,8 +212,8 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries in the cells of `spans`, which are in ascending order of the strips, as far
-    /// as the entries are for connections in the bands of the spans.
+    /// Adds to `pieces` the entries in the cells of `spans`, without spans in bands for which this section is
+    /// not. The spans are in ascending order of the strips.
     fn add_spans(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
         let mut doubtful = doubtful;
         for span in spans.iter().filter(|span| self.is_for(span.band)) {

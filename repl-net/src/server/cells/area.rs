@@ -175,10 +175,10 @@ impl Area {
     /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
     /// When an object comes nearer, its waiting changes are sent. All connections that are far from an object
-    /// receive the same bytes. The objects keep their ticks if a [budget](crate::Server::set_budget) is short:
-    /// then a change waits from the tick in which it is due. Call this once for each band of distances, from the nearest to the farthest,
-    /// at most three times. [`Server::locate`](crate::Server::locate) panics if a band begins at the
-    /// [second radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// receive the same bytes. A short [budget](crate::Server::set_budget) does not change these ticks, but a
+    /// change that is due may then have to wait for its turn. Call this once for each band of distances, from
+    /// the nearest to the farthest, at most three times. [`Server::locate`](crate::Server::locate) panics if
+    /// a band begins at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -213,9 +213,9 @@ impl Area {
     /// with a viewpoint within `distance` of the object, and to its owner. When an object comes nearer, the
     /// connection receives the values that it lacks. When it goes away, the client keeps the values that it
     /// has. All connections that are far from an object receive the same bytes. The border is as exact as
-    /// that of the radius. All who see an object with another [relevancy](crate::Relevancy) than `Located` are
-    /// near it. [`Server::set_area`](crate::Server::set_area) panics if the border is at the [second
-    /// radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// that of the radius. If the [relevancy](crate::Relevancy) of an object is not `Located`, all who see
+    /// the object are near it. [`Server::set_area`](crate::Server::set_area) panics if the border is at the
+    /// [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -280,7 +280,7 @@ impl Area {
     }
 
     /// Returns the cell that contains a position. A cell that is too far away for its number counts as the
-    /// last cell. A coordinate that is not a number counts as the least one, which is as far away.
+    /// last cell. So does the cell of a coordinate that is not a number.
     #[inline]
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
         let at = |coordinate: f32| floor(coordinate * self.cells_per_unit);
@@ -353,7 +353,8 @@ fn square(distance: f32) -> f64 {
     f64::from(distance) * f64::from(distance)
 }
 
-/// Returns the greatest integer that is not greater than `value`. `f32::floor` would be a function call on
+/// Returns the greatest integer that is not greater than `value`, or the least integer if `value` is not a
+/// number. `f32::floor` would be a function call on
 /// the x86-64 processors for which Rust compiles by default.
 #[inline]
 fn floor(value: f32) -> i32 {

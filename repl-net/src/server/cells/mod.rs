@@ -27,9 +27,9 @@ use strips::{StripPlace, Strips};
 /// The number of moves by which memory is preloaded ahead.
 const PRELOAD_LEAD: usize = 2;
 
-/// Which connections see an object. The connection that owns an object sees it, except if the relevancy is
-/// [`Nobody`](Self::Nobody), or if it is not in the object's [`Audience`]. A connection does not see an object
-/// that is [hidden](crate::Server::set_visible) from it.
+/// Which connections see an object. The connection that owns an object sees it, with two exceptions: if the
+/// relevancy is [`Nobody`](Self::Nobody), and if the owner is not in the [`Audience`] of the object. A
+/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {
@@ -58,8 +58,8 @@ pub enum Relevancy {
 }
 
 /// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
-/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object has
-/// one audience: if two groups must see it, or only who is in both, make a group of these connections.
+/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object
+/// has only one audience. If the members of two groups must see it, put them all into a third group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Audience {

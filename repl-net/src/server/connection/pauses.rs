@@ -73,14 +73,14 @@ impl Connection {
         match self.objects.why_not_sent(slot) {
             // No limit holds it back: it became due after everything of this tick was sent.
             Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),
-            None if self.waits_for_band(world, slot) => Some(NotSent::Band),
+            None if self.has_later_changes(world, slot) => Some(NotSent::Band),
             reason => reason,
         }
     }
 
     /// Returns whether changes of an object wait that the client receives later, because the connection is
     /// far from the object.
-    fn waits_for_band(&self, world: &World, slot: u32) -> bool {
+    fn has_later_changes(&self, world: &World, slot: u32) -> bool {
         let band = self.view().band_of_object(world, slot);
         band.is_some_and(|band| world.later.is_waiting(band.period, slot))
     }

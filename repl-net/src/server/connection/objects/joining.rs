@@ -13,8 +13,8 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
 
-/// The objects that existed when the client connected, or of whose destruction it is told, as far as they have
-/// not arrived yet. `None` if all have arrived. In a box, because a connection needs it only for a short time.
+/// What the client still lacks of the objects and the news that it receives when it joins. `None` if it lacks
+/// nothing. In a box, because a connection needs it only for a short time.
 #[derive(Debug)]
 pub(super) struct Joining(Option<Box<Rest>>);
 
@@ -48,8 +48,9 @@ impl Joining {
     }
 
     /// Returns whether all objects that existed when the client connected have arrived, and the news of the
-    /// static objects that were destroyed before. The caller of `is_over` states that all packets before `floor` were acknowledged or counted as lost, and that `next`
-    /// is the next packet to send. Costs O(objects that have not arrived).
+    /// static objects that were destroyed before. The caller states that all packets before `floor` were
+    /// acknowledged or counted as lost, and that `next` is the next packet to send. Costs O(objects and news
+    /// that have not arrived).
     pub(super) fn is_over(
         &mut self,
         pending: &PendingSpawns,

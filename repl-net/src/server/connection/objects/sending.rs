@@ -57,9 +57,8 @@ impl ObjectStates {
 
     /// Returns those objects of `changed`, a bit mask over a word of 64 slots, whose changes of this tick the
     /// client receives later, because the connection has a long period for their cells. These changes
-    /// [wait](crate::server::later) with those of earlier ticks, and become pending when they are due. Objects
-    /// that the client sees in another way than most clients do not wait. Costs O(1) if there are no long
-    /// periods.
+    /// [wait](crate::server::later) with those of earlier ticks, and are sent when they are due. Only objects
+    /// that the client sees like most clients wait. Costs O(1) if there are no long periods.
     pub(crate) fn wait_for_band(&self, world: &World, word: usize, changed: u64) -> u64 {
         if !world.cells.have_bands() {
             return 0;
