@@ -154,7 +154,7 @@ fn sort_once(lists: &[Vec<u32>], union: &mut Vec<u32>) {
 fn history_of(lists: &[Changelist]) -> History {
     let mut history = History::default();
     for list in lists {
-        history.push(list, true, |_, _| unreachable!("64 lists are kept"));
+        assert!(history.push(list, true).is_none(), "64 lists are kept");
     }
     history
 }
@@ -162,7 +162,7 @@ fn history_of(lists: &[Changelist]) -> History {
 /// Measures a tick of 32 connections. Each connection has gathered the history up to the oldest list. After
 /// that, one more list was added.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
-    history.push(newest, true, |_, _| {});
+    history.push(newest, true);
     for _ in 0..CONNECTIONS {
         into.clear();
         history.gather(history.start(), into);

@@ -13,27 +13,28 @@ fn members(handles: &HandleSet) -> Vec<u32> {
     handles.iter().collect()
 }
 
-fn nothing_is_evicted(place: u64, _: &Changelist) {
-    panic!("list {place} was evicted");
+/// Appends a changelist, and checks that none is removed.
+fn push(history: &mut History, list: &Changelist, keep: bool) {
+    assert!(history.push(list, keep).is_none(), "a list was evicted");
 }
 
 #[test]
 fn s65_places_grow_by_one_with_each_list() {
     let mut history = History::default();
     assert_eq!((history.start(), history.end()), (0, 0));
-    history.push(&list([1]), true, nothing_is_evicted);
-    history.push(&list([2]), true, nothing_is_evicted);
+    push(&mut history, &list([1]), true);
+    push(&mut history, &list([2]), true);
     assert_eq!((history.start(), history.end()), (0, 2));
     history.release();
     assert_eq!((history.start(), history.end()), (2, 2));
     // Each list increases the end position by one, whether the list is kept or not, and however many
     // connections need it.
-    history.push(&list([3]), false, nothing_is_evicted);
+    push(&mut history, &list([3]), false);
     assert_eq!((history.start(), history.end()), (3, 3));
-    history.push(&list([4]), true, nothing_is_evicted);
+    push(&mut history, &list([4]), true);
     history.gather(3, &mut list([]));
     assert_eq!((history.start(), history.end()), (3, 4));
-    (0..100).for_each(|handle| history.push(&list([1 + handle]), true, |_, _| {}));
+    (0..100).for_each(|handle| drop(history.push(&list([1 + handle]), true)));
     assert_eq!((history.start(), history.end()), (104 - History::MAX_LISTS as u64, 104));
 }
 
@@ -41,7 +42,7 @@ fn s65_places_grow_by_one_with_each_list() {
 fn s66_no_change_is_ever_forgotten() {
     let mut history = History::default();
     for handle in 1..=200 {
-        history.push(&list([handle]), handle % 3 == 0, |_, _| {});
+        history.push(&list([handle]), handle % 3 == 0);
     }
     assert_eq!(members(history.ever()), (1..=200).collect::<Vec<_>>());
 }
@@ -50,7 +51,7 @@ fn s66_no_change_is_ever_forgotten() {
 fn s75_s76_a_connection_gathers_the_changes_since_its_place() {
     let mut history = History::default();
     for handle in 1..=5 {
-        history.push(&list([handle, 10]), true, nothing_is_evicted);
+        push(&mut history, &list([handle, 10]), true);
     }
     let gathered = |history: &mut History, place| {
         let mut into = list([20]);
@@ -60,7 +61,7 @@ fn s75_s76_a_connection_gathers_the_changes_since_its_place() {
     assert_eq!(gathered(&mut history, 0), [1, 2, 3, 4, 5, 10, 20]);
     assert_eq!(gathered(&mut history, 3), [4, 5, 10, 20]);
     assert_eq!(gathered(&mut history, 3), [4, 5, 10, 20]);
-    history.push(&list([6]), true, nothing_is_evicted);
+    push(&mut history, &list([6]), true);
     assert_eq!(gathered(&mut history, 3), [4, 5, 6, 10, 20]);
     assert_eq!(gathered(&mut history, 6), [20]);
 }
@@ -69,12 +70,13 @@ fn s75_s76_a_connection_gathers_the_changes_since_its_place() {
 fn s66_r10_the_ring_holds_64_lists_and_gives_the_oldest_away_with_its_place() {
     let mut history = History::default();
     for handle in 1..=64 {
-        history.push(&list([handle]), true, nothing_is_evicted);
+        push(&mut history, &list([handle]), true);
     }
     assert_eq!((history.start(), history.end()), (0, History::MAX_LISTS as u64));
     for handle in 65..=70 {
         let mut evicted = Vec::new();
-        history.push(&list([handle]), true, |place, list| evicted.push((place, members(list.handles()))));
+        let oldest = history.push(&list([handle]), true);
+        evicted.extend(oldest.map(|(place, list)| (place, members(list.handles()))));
         let oldest = u64::from(handle) - 65;
         assert_eq!(evicted, [(oldest, vec![oldest as u32 + 1])]);
         assert_eq!((history.start(), history.end()), (oldest + 1, u64::from(handle)));
@@ -87,10 +89,10 @@ fn s66_r10_the_ring_holds_64_lists_and_gives_the_oldest_away_with_its_place() {
 #[test]
 fn a_list_that_nobody_waits_for_is_not_kept() {
     let mut history = History::default();
-    history.push(&list([1]), false, nothing_is_evicted);
+    push(&mut history, &list([1]), false);
     assert_eq!((history.start(), history.end()), (1, 1));
-    history.push(&list([2]), true, nothing_is_evicted);
-    history.push(&list([3]), false, nothing_is_evicted);
+    push(&mut history, &list([2]), true);
+    push(&mut history, &list([3]), false);
     assert_eq!((history.start(), history.end()), (3, 3));
     assert_eq!(members(history.ever()), [1, 2, 3]);
 }

@@ -64,25 +64,31 @@ impl History {
     /// Appends a changelist that is not empty. `keep` says whether the history keeps the changelist, because
     /// some connection is not at the end.
     ///
-    /// If the history is full, the oldest changelist is removed and passed to `evicted` with its position. A
-    /// connection that is still at the position of the removed changelist must store the changelist itself
-    /// (R10).
+    /// If the history is full, the oldest changelist is removed and returned with its position. A connection
+    /// that is still at the position of the removed changelist must store the changelist itself (R10).
     #[inline]
-    pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
+    pub fn push(&mut self, list: &Changelist, keep: bool) -> Option<(u64, Changelist)> {
         debug_assert!(!list.is_empty(), "an empty list is no change");
         self.ever.union(list.handles());
         self.end += 1;
         if !keep {
             self.kept = None;
-            return;
+            return None;
         }
+        self.keep(list)
+    }
+
+    /// Keeps a changelist. Returns the oldest one if there are too many.
+    // Not inlined, because most changes are sent to all connections at once.
+    #[inline(never)]
+    fn keep(&mut self, list: &Changelist) -> Option<(u64, Changelist)> {
         let kept = self.kept.get_or_insert_default();
         kept.lists.push_back(list.clone());
-        if kept.lists.len() > Self::MAX_LISTS
-            && let Some(oldest) = kept.lists.pop_front()
-        {
-            evicted(self.start() - 1, &oldest);
+        if kept.lists.len() <= Self::MAX_LISTS {
+            return None;
         }
+        let oldest = kept.lists.pop_front()?;
+        Some((self.start() - 1, oldest))
     }
 
     /// Adds to `into` all changelists from `position` on. Costs O(changelists). The next connections at the

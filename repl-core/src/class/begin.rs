@@ -4,9 +4,10 @@
 //! *Invariant:* a checksum covers exactly the bits that the values would have on the wire. So two builds have
 //! equal checksums if and only if clients see the same initial values.
 
+use super::Class;
+use super::tables::Tables;
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
-use crate::class::Class;
 use crate::ids::handles::HandleSet;
 use crate::ids::property_index::PropertyIndex;
 use crate::object::level::{Level, Slot};
@@ -21,20 +22,25 @@ impl<T: Replicated> Class<T> {
     /// Costs O(values of the object).
     #[must_use]
     pub fn begin_sums(&self, object: &T) -> Vec<u64> {
+        self.tables.begin_sums(self.level(object))
+    }
+}
+
+impl Tables {
+    fn begin_sums(&self, object: Level<'_>) -> Vec<u64> {
         let mut writer = BitWriter::new();
-        let properties = (0..self.program().layout().properties()).map(PropertyIndex::new);
+        let properties = (0..self.program.layout().properties()).map(PropertyIndex::new);
         properties.map(|property| self.begin_sum(object, property, &mut writer)).collect()
     }
 
-    fn begin_sum(&self, object: &T, property: PropertyIndex, writer: &mut BitWriter) -> u64 {
+    fn begin_sum(&self, object: Level<'_>, property: PropertyIndex, writer: &mut BitWriter) -> u64 {
         let mut sum = Checksum::new();
-        if self.conditions().condition_of(property) == Condition::Never {
+        if self.conditions.condition_of(property) == Condition::Never {
             return sum.finish();
         }
-        let level = self.level(object);
-        for handle in self.conditions().handles_of(property).iter() {
+        for handle in self.conditions.handles_of(property).iter() {
             writer.clear();
-            sum = match self.write_one(&level, handle, writer) {
+            sum = match self.write_one(object, handle, writer) {
                 Ok(()) => {
                     let bits = writer.bit_len() as u64;
                     writer.finish().iter().fold(sum.number(bits), |sum, &byte| sum.number(byte.into()))
@@ -45,12 +51,12 @@ impl<T: Replicated> Class<T> {
         sum.finish()
     }
 
-    fn write_one(&self, level: &Level<'_>, handle: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+    fn write_one(&self, level: Level<'_>, handle: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
         if let Some(Slot::Leaf(leaf)) = level.slot(handle) {
             return leaf.write(writer);
         }
         let mut whole = Changelist::new();
         self.insert_whole(&HandleSet::from_iter([handle]), &mut whole);
-        write_values(*level, &whole, writer)
+        write_values(level, &whole, writer)
     }
 }

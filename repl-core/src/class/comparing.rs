@@ -3,6 +3,7 @@
 //! *Invariant:* an object and its shadow belong to one class, so each property is compared with itself.
 
 use super::Class;
+use super::tables::Tables;
 use crate::changes::changelist::Changelist;
 use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
@@ -11,6 +12,7 @@ use crate::object::blocks::Differences;
 use crate::object::collections::{Renumber, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
+use crate::object::level::Level;
 use crate::object::scan::{preload_strings, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
@@ -49,8 +51,9 @@ impl<T: Replicated> Class<T> {
 
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
-        let mut handles = self.conditions.rest().iter().chain(self.conditions.marks_itself().iter());
-        handles.any(|handle| differs(live, shadow, handle, Answer::Shadow))
+        let conditions = &self.tables.conditions;
+        let handles = [conditions.rest(), conditions.marks_itself()];
+        handles.into_iter().any(|handles| any_differs(live, shadow, handles))
     }
 
     /// Returns the handles of the `push` properties that contain a fast array that was written to since it
@@ -59,15 +62,7 @@ impl<T: Replicated> Class<T> {
     /// property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
-        let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
-        for handle in self.conditions.marks_itself().iter() {
-            if differs(live, shadow, handle, Answer::Shadow)
-                && let Some(property) = self.conditions.property_of(handle)
-            {
-                touched.union(&self.conditions.handles_of(property));
-            }
-        }
-        touched
+        self.tables.touched(self.level(live), self.level(shadow))
     }
 
     /// Prefetches the memory that the values of an object point to, before it is [compared](Self::compare).
@@ -94,7 +89,7 @@ impl<T: Replicated> Class<T> {
         self.places.compare(live, shadow, &mut differences);
         scratch.comparisons = scratch.comparisons.saturating_add(1);
         if !left.is_empty() {
-            let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
+            let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
             let by_command = Some(self.places.by_command());
             comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
         }
@@ -107,4 +102,22 @@ impl<T: Replicated> Class<T> {
     pub fn renumber_items(&self, live: &mut T) {
         Renumber.visit(&mut self.level_mut(live));
     }
+}
+
+impl Tables {
+    fn touched(&self, live: Level<'_>, shadow: Level<'_>) -> HandleSet {
+        let mut touched = HandleSet::new();
+        for handle in self.conditions.marks_itself().iter() {
+            if differs(live, shadow, handle, Answer::Shadow)
+                && let Some(property) = self.conditions.property_of(handle)
+            {
+                touched.union(&self.conditions.handles_of(property));
+            }
+        }
+        touched
+    }
+}
+
+fn any_differs(live: Level<'_>, shadow: Level<'_>, handles: &HandleSet) -> bool {
+    handles.iter().any(|handle| differs(live, shadow, handle, Answer::Shadow))
 }

@@ -3,6 +3,7 @@
 //! *Invariant:* an update is applied only after it was validated.
 
 use super::Class;
+use super::tables::Tables;
 use crate::bits::{BitReader, BitSlice, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
@@ -39,33 +40,33 @@ impl<T: Replicated> Class<T> {
     /// Returns the handles of the fast arrays at the object's own level.
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
-        let [_, (items, _), _] = &self.growing;
+        let [_, (items, _), _] = &self.tables.growing;
         items
     }
 
     /// Returns whether objects hold a fast array at any depth, which [`conclude`](Self::conclude) must visit.
     #[must_use]
     pub fn holds_items(&self) -> bool {
-        self.holds_items
+        self.tables.holds_items
     }
 
     /// Returns whether items that callbacks receive can hold arrays or collections.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
-        self.lends_arrays
+        self.tables.lends_arrays
     }
 
     /// Returns whether values of maps that callbacks receive while an update is applied can hold arrays or
     /// collections.
     #[must_use]
     pub fn lends_entries(&self) -> bool {
-        self.lends_entries
+        self.tables.lends_entries
     }
 
     /// Marks an object as an object of a client. Items that the user adds to collections of such an object
     /// from now on are local (S183).
     pub fn make_replica(&self, object: &mut T) {
-        if self.holds_items {
+        if self.tables.holds_items {
             BecomeReplica.visit(&mut self.level_mut(object));
         }
     }
@@ -82,7 +83,7 @@ impl<T: Replicated> Class<T> {
     /// `with_callbacks` is set, and then remove the items that are marked for removal (S178). Costs O(items
     /// received).
     pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
-        if self.holds_items {
+        if self.tables.holds_items {
             Conclude { with_callbacks }.visit(&mut self.level_mut(object));
         }
     }
@@ -92,7 +93,7 @@ impl<T: Replicated> Class<T> {
     /// applies it. Returns `None` if [`validate`](Self::validate) must look at the values.
     #[must_use]
     pub fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
-        self.program.direct_bits(handles)
+        self.tables.program.direct_bits(handles)
     }
 
     /// Does the same as [`apply`](Self::apply) for an update of properties with
@@ -141,7 +142,80 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError> {
-        let mut target = Validation(Some(self.level(object)));
+        self.tables.validate_each(self.level(object), objects, handles, reader, references, checked)
+    }
+
+    /// Reads the values of `handles` into `object`, and reports them to `observer`. If a hand-written
+    /// serialiser now refuses a value that it accepted during validation, the property keeps its old value.
+    pub fn apply(
+        &self,
+        object: &mut T,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let target = Recipient::new(self.level_mut(object));
+        self.tables.apply(target, handles, update, references, observer);
+    }
+
+    /// Applies an update to an object that the user has borrowed, whatever the user did with it. The update
+    /// is also applied to `base`, the copy of the values that the server sent. Elements that the user removed
+    /// from arrays and collections are restored when an update changes them. Before this call, `validate`
+    /// must have been called with `base`.
+    pub fn apply_lent(
+        &self,
+        (object, base): (&mut T, &mut T),
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let target = Recipient::lent(self.level_mut(object), self.level(base), references.objects());
+        self.tables.apply(target, handles, update.clone(), references, observer);
+        self.apply(base, handles, update, references, &mut ());
+    }
+
+    /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
+    /// disappeared (S118). `path` is the path of the leaf, which `apply` passed to the observer. Does nothing
+    /// if the element that contains the leaf no longer exists (S119).
+    pub fn read_again(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        read_leaf_again(&mut self.level_mut(object), path, bits, references, true);
+    }
+
+    /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
+    /// the copy of the values that the server sent. Reading values of `base` again runs no callbacks. If the
+    /// bits are the key of a map entry, shows the entry in the object if all objects to which its key refers
+    /// exist, and hides it otherwise.
+    pub fn read_again_lent(
+        &self,
+        (object, base): (&mut T, &mut T),
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        let (mut object, mut base) = (self.level_mut(object), self.level_mut(base));
+        read_again_lent((&mut object, &mut base), path, bits, references);
+    }
+}
+
+impl Tables {
+    fn validate_each(
+        &self,
+        object: Level<'_>,
+        objects: u32,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), DecodeError> {
+        let mut target = Validation(Some(object));
         let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
         let result = (0..objects).try_for_each(|_| {
@@ -160,38 +234,7 @@ impl<T: Replicated> Class<T> {
         })
     }
 
-    /// Reads the values of `handles` into `object`, and reports them to `observer`. If a hand-written
-    /// serialiser now refuses a value that it accepted during validation, the property keeps its old value.
-    pub fn apply(
-        &self,
-        object: &mut T,
-        handles: &HandleSet,
-        update: CheckedUpdate<'_, '_>,
-        references: &mut ReferenceMap<'_>,
-        observer: &mut dyn Observer,
-    ) {
-        let target = Recipient::new(self.level_mut(object));
-        self.apply_to(target, handles, update, references, observer);
-    }
-
-    /// Applies an update to an object that the user has borrowed, whatever the user did with it. The update
-    /// is also applied to `base`, the copy of the values that the server sent. Elements that the user removed
-    /// from arrays and collections are restored when an update changes them. Before this call, `validate`
-    /// must have been called with `base`.
-    pub fn apply_lent(
-        &self,
-        (object, base): (&mut T, &mut T),
-        handles: &HandleSet,
-        update: CheckedUpdate<'_, '_>,
-        references: &mut ReferenceMap<'_>,
-        observer: &mut dyn Observer,
-    ) {
-        let target = Recipient::lent(self.level_mut(object), self.level(base), references.objects());
-        self.apply_to(target, handles, update.clone(), references, observer);
-        self.apply(base, handles, update, references, &mut ());
-    }
-
-    fn apply_to(
+    fn apply(
         &self,
         mut target: Recipient<'_>,
         handles: &HandleSet,
@@ -205,71 +248,52 @@ impl<T: Replicated> Class<T> {
         let Ok(()) = walk.object(&mut target, handles);
         debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
     }
+}
 
-    /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
-    /// disappeared (S118). `path` is the path of the leaf, which `apply` passed to the observer. Does nothing
-    /// if the element that contains the leaf no longer exists (S119).
-    pub fn read_again(
-        &self,
-        object: &mut T,
-        path: &[u32],
-        bits: BitSlice<'_>,
-        references: &mut ReferenceMap<'_>,
-    ) {
-        self.read_leaf_again(object, path, bits, references, true);
-    }
-
-    /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
-    /// the copy of the values that the server sent. Reading values of `base` again runs no callbacks. If the
-    /// bits are the key of a map entry, shows the entry in the object if all objects to which its key refers
-    /// exist, and hides it otherwise.
-    pub fn read_again_lent(
-        &self,
-        (object, base): (&mut T, &mut T),
-        path: &[u32],
-        bits: BitSlice<'_>,
-        references: &mut ReferenceMap<'_>,
-    ) {
-        self.read_leaf_again(base, path, bits, references, false);
-        let Some((&handle, rest)) = path.split_first() else { return };
-        let Some((sent, key)) = find_key(self.level(base), handle, rest) else {
-            return self.read_leaf_again(object, path, bits, references, true);
-        };
-        let (objects, steps) = (references.objects(), key.steps().count());
-        let way = rest.get(..rest.len().saturating_sub(steps)).unwrap_or_default();
-        descend(&mut self.level_mut(object), handle, way, true, &mut |level, handle| {
-            let Some(mut entries) = level.elements::<KeyBits>(handle) else { return };
-            let is_shown = entries.as_elements().has(&key);
-            match (sent.is_mapped(&key, objects), sent.element(&key)) {
-                (true, Some(base)) if !is_shown => {
-                    let Some(mut value) = entries.insert(&key) else { return };
-                    copy_whole(base, &mut value);
-                    BecomeReplica.visit(&mut value);
-                    Hide(objects).visit(&mut value);
-                    entries.collection.receive(&key, ReceivedChange::Added, true);
-                }
-                (false, _) if is_shown => entries.collection.receive(&key, ReceivedChange::Removed, true),
-                _ => {}
+fn read_again_lent(
+    (object, base): (&mut LevelMut<'_>, &mut LevelMut<'_>),
+    path: &[u32],
+    bits: BitSlice<'_>,
+    references: &mut ReferenceMap<'_>,
+) {
+    read_leaf_again(base, path, bits, references, false);
+    let Some((&handle, rest)) = path.split_first() else { return };
+    let Some((sent, key)) = find_key(base.as_level(), handle, rest) else {
+        return read_leaf_again(object, path, bits, references, true);
+    };
+    let (objects, steps) = (references.objects(), key.steps().count());
+    let way = rest.get(..rest.len().saturating_sub(steps)).unwrap_or_default();
+    descend(object, handle, way, true, &mut |level, handle| {
+        let Some(mut entries) = level.elements::<KeyBits>(handle) else { return };
+        let is_shown = entries.as_elements().has(&key);
+        match (sent.is_mapped(&key, objects), sent.element(&key)) {
+            (true, Some(base)) if !is_shown => {
+                let Some(mut value) = entries.insert(&key) else { return };
+                copy_whole(base, &mut value);
+                BecomeReplica.visit(&mut value);
+                Hide(objects).visit(&mut value);
+                entries.collection.receive(&key, ReceivedChange::Added, true);
             }
-        });
-    }
+            (false, _) if is_shown => entries.collection.receive(&key, ReceivedChange::Removed, true),
+            _ => {}
+        }
+    });
+}
 
-    fn read_leaf_again(
-        &self,
-        object: &mut T,
-        path: &[u32],
-        bits: BitSlice<'_>,
-        references: &mut ReferenceMap<'_>,
-        with_callbacks: bool,
-    ) {
-        let Some((&handle, rest)) = path.split_first() else { return };
-        let mut reader = bits.reader();
-        // If a hand-written serialiser now refuses bits that it accepted before, the value does not change.
-        descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
-            level.read_leaf(handle, &mut reader, references).ok();
-        });
-        references.take_mentioned();
-    }
+fn read_leaf_again(
+    object: &mut LevelMut<'_>,
+    path: &[u32],
+    bits: BitSlice<'_>,
+    references: &mut ReferenceMap<'_>,
+    with_callbacks: bool,
+) {
+    let Some((&handle, rest)) = path.split_first() else { return };
+    let mut reader = bits.reader();
+    // If a hand-written serialiser now refuses bits that it accepted before, the value does not change.
+    descend(object, handle, rest, with_callbacks, &mut |level, handle| {
+        level.read_leaf(handle, &mut reader, references).ok();
+    });
+    references.take_mentioned();
 }
 
 /// Returns the key to which `path` leads, and the map that contains the key. Returns `None` if the path does

@@ -3,12 +3,13 @@
 //! *Invariant:* all values are read from the shadow.
 
 use super::Class;
+use super::tables::Tables;
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
 use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
 use crate::ids::handles::HandleSet;
-use crate::object::level::Slot;
+use crate::object::level::{Level, Slot};
 use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
@@ -16,28 +17,18 @@ impl<T: Replicated> Class<T> {
     /// Returns whether objects of this class have arrays of variable length, collections or maps.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
-        self.has_arrays
+        self.tables.has_arrays
     }
 
     /// Returns the total number of items and entries in the collections and maps among `handles`. Costs
     /// O(properties).
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
-        if !self.has_arrays {
-            return 0;
-        }
-        let level = self.level(shadow);
-        let items = |handle| match level.slot(handle) {
-            Some(Slot::Items(items)) => items.collection.len(),
-            Some(Slot::Entries(entries)) => entries.collection.len(),
-            _ => 0,
-        };
-        let collections = self.growing.iter().skip(1).flat_map(|(collections, _)| collections.iter());
-        collections.filter(|&handle| handles.contains(handle)).map(items).sum()
+        if self.tables.has_arrays { self.tables.items_of(self.level(shadow), handles) } else { 0 }
     }
 
     /// Adds the properties of `handles` to `changes`, with all their elements.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        changes.insert_whole(handles, if self.has_arrays { &self.growing } else { &[] });
+        self.tables.insert_whole(handles, changes);
     }
 
     /// Drops changes that no longer apply, such as changes past the ends of the shadow's arrays (S72).
@@ -68,5 +59,21 @@ impl<T: Replicated> Class<T> {
         let mut flat = Vec::new();
         flatten(self.level(shadow), changes, &mut flat);
         flat
+    }
+}
+
+impl Tables {
+    fn items_of(&self, shadow: Level<'_>, handles: &HandleSet) -> usize {
+        let items = |handle| match shadow.slot(handle) {
+            Some(Slot::Items(items)) => items.collection.len(),
+            Some(Slot::Entries(entries)) => entries.collection.len(),
+            _ => 0,
+        };
+        let collections = self.growing.iter().skip(1).flat_map(|(collections, _)| collections.iter());
+        collections.filter(|&handle| handles.contains(handle)).map(items).sum()
+    }
+
+    pub(super) fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
+        changes.insert_whole(handles, if self.has_arrays { &self.growing } else { &[] });
     }
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use super::Class;
+use super::tables::Tables;
 use crate::bits::WriteError;
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
@@ -30,7 +31,7 @@ impl<T: Replicated> Class<T> {
     /// object. Costs O(1).
     #[must_use]
     pub fn may_exceed(&self, max_bits: u64) -> bool {
-        self.sizes().most_bits > max_bits
+        self.tables.sizes.most_bits > max_bits
     }
 
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
@@ -50,9 +51,33 @@ impl<T: Replicated> Class<T> {
         if !self.may_exceed(max_bits) {
             return Vec::new();
         }
-        let (live, shadow) = (self.level(live), self.level(shadow));
+        self.tables.keep_within(max_bits, self.level(live), self.level(shadow), scope)
+    }
+
+    /// Limits the size of each item of a collection and of each entry of a map to `max_bits`, the greatest
+    /// size of an object. [`compare`](Self::compare) refuses values that would make an item or entry larger.
+    pub fn hold_items_within(&mut self, max_bits: u64) {
+        self.tables.sizes.items = ItemSizes::within(max_bits, &self.tables.program);
+    }
+
+    /// Returns the greatest number of bits that an object can take if all of it is sent. Costs O(values
+    /// without a fixed width).
+    #[must_use]
+    pub fn most_bits_of(&self, object: &T) -> u64 {
+        self.tables.most_bits_of(self.level(object))
+    }
+}
+
+impl Tables {
+    fn keep_within(
+        &self,
+        max_bits: u64,
+        live: Level<'_>,
+        shadow: Level<'_>,
+        scope: &mut Cow<'_, HandleSet>,
+    ) -> Vec<Refusal> {
         if !self
-            .sizes()
+            .sizes
             .varying
             .iter()
             .any(|handle| scope.contains(handle) && differs(live, shadow, handle, Answer::Shadow))
@@ -62,7 +87,7 @@ impl<T: Replicated> Class<T> {
         let (bits, growths) = self.growths(live, shadow, scope);
         let mut refusals = Vec::new();
         for growth in fit(bits, max_bits, growths, |growth| growth.by) {
-            scope.to_mut().difference(&self.conditions().handles_of(growth.property));
+            scope.to_mut().difference(&self.conditions.handles_of(growth.property));
             let error = WriteError::TooLarge {
                 bytes: growth.bits.div_ceil(8) as usize,
                 max: (max_bits / 8) as usize,
@@ -72,32 +97,22 @@ impl<T: Replicated> Class<T> {
         refusals
     }
 
-    /// Limits the size of each item of a collection and of each entry of a map to `max_bits`, the greatest
-    /// size of an object. [`compare`](Self::compare) refuses values that would make an item or entry larger.
-    pub fn hold_items_within(&mut self, max_bits: u64) {
-        let sizes = ItemSizes::within(max_bits, self.program());
-        self.sizes_mut().items = sizes;
-    }
-
-    /// Returns the greatest number of bits that an object can take if all of it is sent. Costs O(values
-    /// without a fixed width).
-    #[must_use]
-    pub fn most_bits_of(&self, object: &T) -> u64 {
-        let varying = Scale::default().values(self.level(object), &self.sizes().varying);
-        self.sizes().fixed_bits.saturating_add(varying)
+    fn most_bits_of(&self, object: Level<'_>) -> u64 {
+        let varying = Scale::default().values(object, &self.sizes.varying);
+        self.sizes.fixed_bits.saturating_add(varying)
     }
 
     /// Returns the number of bits of the shadow, and the growth of each property in `scope` whose size
     /// varies, the smallest growth first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
-        let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
+        let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes.fixed_bits, Vec::new());
         let mut last = None;
-        for handle in self.sizes().varying.iter() {
-            let property = self.conditions().property_of(handle);
+        for handle in self.sizes.varying.iter() {
+            let property = self.conditions.property_of(handle);
             let Some(property) = property.filter(|&property| last != Some(property)) else { continue };
             last = Some(property);
-            let mut handles = self.conditions().handles_of(property);
-            handles.intersect(&self.sizes().varying);
+            let mut handles = self.conditions.handles_of(property);
+            handles.intersect(&self.sizes.varying);
             let before = scale.values(shadow, &handles);
             total = total.saturating_add(before);
             if !scope.contains(handle) {

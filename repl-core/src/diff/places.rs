@@ -34,29 +34,12 @@ struct StringPlace {
 impl<T: Planned> Places<T> {
     /// Returns the places of the properties of `T`. `program` is the program of `T`.
     pub(crate) fn of(program: &Program) -> Self {
-        let mut by_command = HandleSet::up_to(program.handles());
-        let offsets = const { T::PLAN }.strings();
-        let mut strings = vec![StringPlace::default(); offsets.len()];
-        let mut plain = Vec::new();
-        for command in program.commands_of(program.own_table()) {
-            let CommandKind::Leaf(leaf) = command.kind else { continue };
-            let (handle, offset, bytes) = (command.handle, command.offset as usize, leaf.bytes as usize);
-            match leaf.codec {
-                Codec::String { max_bytes, .. } => {
-                    if let Some(at) = offsets.iter().position(|&known| known == offset) {
-                        strings[at] = StringPlace { handle, max_bytes };
-                        by_command.remove(handle);
-                    }
-                }
-                codec => {
-                    let is_any_sent = !codec.must_be_tried();
-                    plain.push(PlainValue { handle, offset, bytes, is_any_sent });
-                }
-            }
-        }
+        let (strings, plain) = strings_and_plain_values(program, const { T::PLAN }.strings());
         let (blocks, in_blocks) = Blocks::of(plain);
+        let mut by_command = HandleSet::up_to(program.handles());
+        strings.iter().filter(|place| place.handle > 0).for_each(|place| by_command.remove(place.handle));
         by_command.difference(&in_blocks);
-        Self { blocks, strings: strings.into(), by_command }
+        Self { blocks, strings, by_command }
     }
 
     /// Returns the properties that are compared by their commands.
@@ -81,4 +64,26 @@ impl<T: Planned> Places<T> {
         });
         differences.left.intersect(differences.scope);
     }
+}
+
+/// Returns the properties of the strings at these offsets, and the properties with plain values.
+fn strings_and_plain_values(program: &Program, offsets: &[usize]) -> (Box<[StringPlace]>, Vec<PlainValue>) {
+    let mut strings = vec![StringPlace::default(); offsets.len()];
+    let mut plain = Vec::new();
+    for command in program.commands_of(program.own_table()) {
+        let CommandKind::Leaf(leaf) = command.kind else { continue };
+        let (handle, offset, bytes) = (command.handle, command.offset as usize, leaf.bytes as usize);
+        match leaf.codec {
+            Codec::String { max_bytes, .. } => {
+                if let Some(at) = offsets.iter().position(|&known| known == offset) {
+                    strings[at] = StringPlace { handle, max_bytes };
+                }
+            }
+            codec => {
+                let is_any_sent = !codec.must_be_tried();
+                plain.push(PlainValue { handle, offset, bytes, is_any_sent });
+            }
+        }
+    }
+    (strings.into(), plain)
 }

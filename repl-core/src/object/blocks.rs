@@ -72,32 +72,9 @@ struct Block {
 
 impl<T: Planned> Blocks<T> {
     /// Divides the values into blocks. Returns the blocks and the handles of the values that are in them.
-    pub(crate) fn of(mut values: Vec<PlainValue>) -> (Self, HandleSet) {
-        values.sort_unstable_by_key(|value| value.offset);
-        let mut blocks = Self { blocks: Vec::new(), handles: Vec::new(), objects: PhantomData };
-        let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
-        for value in values {
-            let end = value.offset + value.bytes;
-            let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
-            let run = const { T::PLAN }.runs().iter().position(is_run);
-            let Ok(handle) = u16::try_from(value.handle) else { continue };
-            if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
-                continue;
-            }
-            let is_next = |block: &&mut Block| run == run_of_last && end <= block.offset + MAX_BYTES;
-            match blocks.blocks.last_mut().filter(is_next) {
-                Some(block) => block.add(value),
-                None => blocks.blocks.push(Block::of(value)),
-            }
-            blocks.handles.resize(end, 0);
-            blocks.handles[value.offset..].fill(handle);
-            run_of_last = run;
-            mapped.insert(value.handle);
-        }
-        for block in &mut blocks.blocks {
-            block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
-        }
-        (blocks, mapped)
+    pub(crate) fn of(values: Vec<PlainValue>) -> (Self, HandleSet) {
+        let (blocks, handles, mapped) = divide(values, const { T::PLAN }.runs());
+        (Self { blocks, handles, objects: PhantomData }, mapped)
     }
 
     /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
@@ -164,6 +141,36 @@ impl Block {
         // them is set.
         ((bytes & !self.last).wrapping_add(!self.last) | bytes) & self.last
     }
+}
+
+/// Divides values into blocks, which lie in these runs. Returns the blocks, the handle of each byte as in
+/// [`Blocks`], and the handles of the values in blocks.
+fn divide(mut values: Vec<PlainValue>, runs: &[Run]) -> (Vec<Block>, Vec<u16>, HandleSet) {
+    values.sort_unstable_by_key(|value| value.offset);
+    let (mut blocks, mut handles) = (Vec::<Block>::new(), Vec::new());
+    let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
+    for value in values {
+        let end = value.offset + value.bytes;
+        let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
+        let run = runs.iter().position(is_run);
+        let Ok(handle) = u16::try_from(value.handle) else { continue };
+        if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
+            continue;
+        }
+        let is_next = |block: &&mut Block| run == run_of_last && end <= block.offset + MAX_BYTES;
+        match blocks.last_mut().filter(is_next) {
+            Some(block) => block.add(value),
+            None => blocks.push(Block::of(value)),
+        }
+        handles.resize(end, 0);
+        handles[value.offset..].fill(handle);
+        run_of_last = run;
+        mapped.insert(value.handle);
+    }
+    for block in &mut blocks {
+        block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+    }
+    (blocks, handles, mapped)
 }
 
 /// Returns the positions of the bits that are set, in ascending order.

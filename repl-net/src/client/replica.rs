@@ -6,7 +6,6 @@
 //! server sent.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +15,8 @@ use repl_core::{
     Program, PropertyIndex, ReferenceMap, Replicated,
 };
 
+use super::keyed_objects::KeyedObjects;
+use super::notifies::{Notifies, NotifyOf};
 use crate::session::archetype::Archetype;
 
 /// Objects of up to this size are preloaded as a whole.
@@ -46,7 +47,7 @@ pub(crate) enum Callback {
 /// A property that a packet contained and that has a notify.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedNotify {
-    /// The index of the notify in the class.
+    /// The number of the notify in the class.
     notify: u32,
     pub(crate) property: PropertyIndex,
     /// Whether the notify must be called (S49, S50).
@@ -150,48 +151,32 @@ pub(crate) struct TypedReplica<T> {
     old: Vec<T>,
     /// The base of each object that has a base, by slot. A base is a copy with exactly the values that the
     /// server sent.
-    bases: HashMap<u32, T>,
+    bases: KeyedObjects<u32, T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
-    pub(crate) departed: HashMap<Guid, T>,
+    pub(crate) departed: KeyedObjects<Guid, T>,
     /// Objects that the server has torn off. They belong to the user.
-    pub(crate) torn_off: BTreeMap<Guid, T>,
+    pub(crate) torn_off: KeyedObjects<Guid, T>,
     /// The objects that the user has placed under paths, except those that are in a row.
-    pub(crate) placed: BTreeMap<Arc<str>, T>,
+    pub(crate) placed: KeyedObjects<Arc<str>, T>,
     archetypes: Vec<Archetype<T>>,
-    notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
-    /// For each handle from 1 on, the index in `notifies` plus one, or zero if the property of the handle has
-    /// no notify. The vector `notify_of` is empty if the class has no notifies.
-    notify_of: Vec<u32>,
+    notifies: Notifies,
 }
 
 impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn new() -> Self {
         let class = Class::new();
-        // A fixed array has several consecutive ranges of handles, and one notify for all of them.
-        let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
-        for (property, notify, range) in class.conditions().notifies() {
-            match notifies.last_mut() {
-                Some((last, _, known)) if *last == property => known.1 = range.1,
-                _ => notifies.push((property, notify, range)),
-            }
-        }
-        let handles = if notifies.is_empty() { 0 } else { class.program().handles() };
-        let place = |handle| notifies.iter().position(|(.., range)| (range.0..range.1).contains(&handle));
-        let notify_of = (1..=handles)
-            .map(|handle| place(handle).map_or(0, |place| (place as u32).saturating_add(1)))
-            .collect();
+        let notifies = Notifies::of(class.conditions(), class.program().handles());
         Self {
             is_watched: T::CallbackPolicy::HAS_CALLBACKS || !notifies.is_empty() || class.holds_items(),
             class,
-            notify_of,
             live: Vec::new(),
             old: Vec::new(),
-            bases: HashMap::new(),
+            bases: KeyedObjects::default(),
             slots: Vec::new(),
-            departed: HashMap::new(),
-            torn_off: BTreeMap::new(),
-            placed: BTreeMap::new(),
+            departed: KeyedObjects::default(),
+            torn_off: KeyedObjects::default(),
+            placed: KeyedObjects::default(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
         }
@@ -208,12 +193,10 @@ impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
-        if self.class.has_arrays() {
-            self.bases.entry(*slot).or_insert_with(|| {
-                let mut base = self.class.shadow_of(live);
-                self.class.make_replica(&mut base);
-                base
-            });
+        if self.class.has_arrays() && !self.bases.contains(slot) {
+            let mut base = self.class.shadow_of(live);
+            self.class.make_replica(&mut base);
+            self.bases.insert(*slot, base);
         }
         Some(live)
     }
@@ -256,13 +239,9 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Stores the old values of the properties in `handles` that have a notify.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
-        let Self { class, live, old, notifies, notify_of, .. } = self;
+        let Self { class, live, old, notifies, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
-        let mut remembered = HandleSet::new();
-        for notify in notified_among(notify_of, handles) {
-            let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
-            (first..end).for_each(|handle| remembered.insert(handle));
-        }
+        let mut remembered = notifies.handles_among(handles);
         // Old values of collections are not stored, because that would copy all items at each update.
         // Collections record their changes by themselves.
         remembered.difference(class.keyed());
@@ -275,31 +254,15 @@ impl<T: Replicated> TypedReplica<T> {
     /// property has changed, or if the notify is `Always` (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<ReceivedNotify> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
-        let (property, when, range) = self.notifies.get(notify as usize)?;
-        let is_due = *when == Notify::Always || self.class.any_changed(live, old, *range);
-        Some(ReceivedNotify { notify, property: *property, is_due })
+        let NotifyOf { property, when, handles } = self.notifies.get(notify)?;
+        let is_due = when == Notify::Always || self.class.any_changed(live, old, handles);
+        Some(ReceivedNotify { notify, property, is_due })
     }
 }
 
 /// Returns an object with the initial values of an archetype.
 fn initial<T: Replicated>(archetypes: &[Archetype<T>], archetype: u32) -> T {
     archetypes.get(archetype as usize).map_or_else(T::initial, |make| make())
-}
-
-/// Returns the notify of the property at `handle`.
-fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
-    notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
-}
-
-/// Returns the notifies of the properties in `handles`, without repetitions. Costs O(handles) if the class
-/// has notifies.
-fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
-    let handles = (!notify_of.is_empty()).then(|| handles.iter());
-    let mut last = None;
-    // All handles of one property are consecutive, so comparing with the previous notify is enough to skip
-    // repeated notifies.
-    let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
-    handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
 }
 
 impl<T: Replicated> Replica for TypedReplica<T> {
@@ -395,7 +358,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>) {
-        for notify in notified_among(&self.notify_of, handles) {
+        for notify in self.notifies.among(handles) {
             notified.extend(self.notified(row as usize, notify));
         }
     }
@@ -403,7 +366,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>) {
         self.prepare_base(row);
         let row = row as usize;
-        let Some(notify) = notify_at(&self.notify_of, handle) else { return };
+        let Some(notify) = self.notifies.number_at(handle) else { return };
         // If this packet has already changed the property, the old value is already stored.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
@@ -446,7 +409,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn has_placed(&self, path: &str) -> bool {
-        self.placed.contains_key(path)
+        self.placed.contains(path)
     }
 
     fn bind(&mut self, slot: u32, path: &str) -> Option<u32> {

@@ -107,7 +107,8 @@ impl Replicas {
     pub(crate) fn register<T: Replicated>(&mut self) -> &mut TypedReplica<T> {
         let columns = &mut self.columns;
         let class = *self.by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
-            assert_sole_name::<T>(columns.iter().map(|column| column.program().layout()));
+            let mut known = columns.iter().map(|column| column.program().layout());
+            assert_sole_name(T::LAYOUT.table(), &mut known);
             columns.push(Box::new(TypedReplica::<T>::new()));
             (columns.len() as u16).saturating_sub(1)
         });

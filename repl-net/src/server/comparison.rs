@@ -136,9 +136,9 @@ impl Comparison<'_> {
             return;
         }
         object.note_changes(list.handles(), shadows.class.conditions(), self.frame);
-        object
-            .history
-            .push(list, object.has_laggards(), |place, list| evicted.push((slot, place, list.clone())));
+        if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
+            evicted.push((slot, place, list));
+        }
         if let Some(moved) = &mut self.moved {
             moved.push((slot, object.row));
         }

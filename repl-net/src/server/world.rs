@@ -150,7 +150,8 @@ impl World {
             assert!(has_source, "{}", S::when_another(name));
             return class;
         }
-        assert_sole_name::<T>(self.columns.iter().map(|column| column.program().layout()));
+        let mut known = self.columns.iter().map(|column| column.program().layout());
+        assert_sole_name(T::LAYOUT.table(), &mut known);
         assert!(
             !frozen,
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"

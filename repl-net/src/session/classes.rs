@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::{Checksum, Form, Layout, PropertyIndex, Replicated};
+use repl_core::{Checksum, Form, Layout, PropertyIndex};
 
 use super::inquiry::{Entry, MAX_ENTRIES, Question};
 use super::mismatch::{Difference, LayoutMismatch, Side};
@@ -278,17 +278,16 @@ fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Si
     })
 }
 
-/// Checks that no other class has the same wire name as `T`. If two classes had the same name, updates of one
-/// class would be applied to the other.
+/// Checks that none of the `known` classes has the same wire name as the class with this layout. If two
+/// classes had the same name, updates of one class would be applied to the other.
 ///
 /// # Panics
 /// Panics if one of `known` has the same name.
 #[track_caller]
-pub(crate) fn assert_sole_name<T: Replicated>(mut known: impl Iterator<Item = &'static Layout>) {
-    let layout = T::LAYOUT.table();
-    let namesake = known.find(|known| known.name() == layout.name());
-    if let Some(namesake) = namesake {
-        panic!(
+pub(crate) fn assert_sole_name(layout: &Layout, known: &mut dyn Iterator<Item = &'static Layout>) {
+    for namesake in known {
+        assert!(
+            namesake.name() != layout.name(),
             "`{}` and `{}` are both called `{}` on the wire: give one of them another name with `#[replicated(name = \"…\")]`",
             namesake.rust_name(),
             layout.rust_name(),

@@ -61,7 +61,7 @@ impl Replicas {
         }
         let is_destroyed = self.paths.is_destroyed(path);
         let column = self.typed_mut::<T>()?;
-        if column.placed.contains_key(path) {
+        if column.placed.contains(path) {
             return None;
         }
         column.placed.insert(Arc::from(path), object);

@@ -1,0 +1,15 @@
+//! The input that the macros accept, and the errors that they report.
+//!
+//! Each file in `derive/fail` contains one mistake. The `.stderr` file next to it contains the compiler's
+//! messages. After a change to a message, run `TRYBUILD=overwrite cargo test -p repl-derive --test derive`
+//! and read the difference as a new user would.
+
+#[test]
+fn mistakes_are_reported_at_their_place_with_what_to_write() {
+    trybuild::TestCases::new().compile_fail("tests/derive/fail/*/*.rs");
+}
+
+#[test]
+fn every_form_of_type_can_be_derived_for() {
+    trybuild::TestCases::new().pass("tests/derive/pass/*.rs");
+}

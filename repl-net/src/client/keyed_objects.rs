@@ -1,0 +1,147 @@
+//! Objects of one class by their keys.
+//!
+//! *Invariant:* the object at a position has the key at the same position, and the index has this position.
+//! Only the list of objects depends on the type of the objects. So the compiler generates the code of the
+//! index once, and not for each class.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Objects of the class `T`, each with a key, in an order that depends only on what was inserted and removed.
+pub(crate) struct KeyedObjects<K, T> {
+    index: Index<K>,
+    objects: Vec<T>,
+}
+
+/// The positions of keys.
+struct Index<K> {
+    positions: HashMap<K, u32>,
+    keys: Vec<K>,
+}
+
+impl<K, T> Default for KeyedObjects<K, T> {
+    fn default() -> Self {
+        Self { index: Index { positions: HashMap::new(), keys: Vec::new() }, objects: Vec::new() }
+    }
+}
+
+impl<K: Hash + Eq + Clone, T> KeyedObjects<K, T> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Returns whether an object has this key.
+    pub(crate) fn contains<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.index.position(key).is_some()
+    }
+
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&T>
+    where
+        K: Borrow<Q>,
+    {
+        self.objects.get(self.index.position(key)?)
+    }
+
+    pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut T>
+    where
+        K: Borrow<Q>,
+    {
+        self.objects.get_mut(self.index.position(key)?)
+    }
+
+    /// Adds an object, or replaces the object with this key.
+    pub(crate) fn insert(&mut self, key: K, object: T) {
+        match self.get_mut(&key) {
+            Some(known) => *known = object,
+            None => {
+                self.index.push(key);
+                self.objects.push(object);
+            }
+        }
+    }
+
+    /// Removes the object with a key, and returns it.
+    pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<T>
+    where
+        K: Borrow<Q>,
+    {
+        self.index.swap_remove(key).map(|position| self.objects.swap_remove(position))
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.index.keys.iter()
+    }
+
+    /// Returns all objects with their keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &T)> {
+        self.index.keys.iter().zip(&self.objects)
+    }
+}
+
+impl<K: Hash + Eq + Clone> Index<K> {
+    fn position<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.positions.get(key).map(|&position| position as usize)
+    }
+
+    /// Adds a new key at the end.
+    fn push(&mut self, key: K) {
+        self.positions.insert(key.clone(), self.keys.len() as u32);
+        self.keys.push(key);
+    }
+
+    /// Removes a key, and moves the last key to its position. Returns the position.
+    fn swap_remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        let position = self.positions.remove(key)?;
+        self.keys.swap_remove(position as usize);
+        if let Some(moved) = self.keys.get(position as usize) {
+            self.positions.insert(moved.clone(), position);
+        }
+        Some(position as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn objects_are_found_by_their_keys(
+            steps in prop::collection::vec((0..20_u32, any::<Option<u16>>()), 0..100),
+        ) {
+            let (mut objects, mut model) = (KeyedObjects::default(), BTreeMap::new());
+            for (key, object) in steps {
+                match object {
+                    Some(object) => {
+                        objects.insert(key, object);
+                        model.insert(key, object);
+                    }
+                    None => prop_assert_eq!(objects.remove(&key), model.remove(&key)),
+                }
+                let found: BTreeMap<u32, u16> = objects.iter().map(|(&key, &object)| (key, object)).collect();
+                prop_assert_eq!(&found, &model);
+                prop_assert_eq!(objects.keys().count(), model.len());
+                prop_assert_eq!(objects.is_empty(), model.is_empty());
+                for key in 0..20 {
+                    prop_assert_eq!(objects.contains(&key), model.contains_key(&key));
+                    prop_assert_eq!(objects.get(&key), model.get(&key));
+                    prop_assert_eq!(objects.get_mut(&key).copied(), model.get(&key).copied());
+                }
+            }
+        }
+    }
+}
