@@ -9,7 +9,7 @@ use thin_vec::ThinVec;
 
 use crate::changes::element_changes::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
-use crate::ids::identity::IdSet;
+use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::ranges::Ranges;
@@ -19,10 +19,24 @@ use crate::ids::ranges::Ranges;
 ///
 /// A changelist contains neither the times of the changes nor the lengths of arrays. Elements past the end of
 /// an array are dropped when the changelist is [pruned](crate::Class::prune) or encoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
     pub(crate) nested: NestedChanges,
+}
+
+impl Clone for Changelist {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { handles: self.handles.clone(), nested: self.nested.clone() }
+    }
+
+    /// Copies `other`, and uses the memory of this changelist again as far as possible.
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.handles.clone_from(&other.handles);
+        self.nested.clone_from(&other.nested);
+    }
 }
 
 /// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
@@ -36,14 +50,39 @@ impl Clone for NestedChanges {
         // Most changelists have no nested changes, and then no function is called to clone them.
         if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
     }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        if !(self.0.is_empty() && other.0.is_empty()) {
+            self.copy_from(other);
+        }
+    }
 }
 
 /// The changes inside one array, collection or map.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Nested {
     Array(ArrayChanges),
     Items(Box<ElementChanges<ItemId>>),
     Entries(Box<ElementChanges<KeyBits>>),
+}
+
+impl Clone for Nested {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Array(changes) => Self::Array(changes.clone()),
+            Self::Items(changes) => Self::Items(changes.clone()),
+            Self::Entries(changes) => Self::Entries(changes.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Items(ours), Self::Items(theirs)) => ours.clone_from(theirs),
+            (Self::Entries(ours), Self::Entries(theirs)) => ours.clone_from(theirs),
+            (ours, theirs) => *ours = theirs.clone(),
+        }
+    }
 }
 
 /// The changes of a collection, with a [`Changelist`] for each changed element.
@@ -157,11 +196,17 @@ impl Changelist {
         }
     }
 
+    /// Returns whether the changelist has changes inside arrays or collections.
+    #[inline]
+    pub(crate) fn has_nested(&self) -> bool {
+        !self.nested.0.is_empty()
+    }
+
     /// Returns whether any array or collection in the changelist, at any depth, has new elements.
     #[inline]
     #[must_use]
     pub fn has_new_elements(&self) -> bool {
-        !self.nested.0.is_empty() && self.nested.has_new_elements()
+        self.has_nested() && self.nested.has_new_elements()
     }
 
     /// Adds all changes of `other`, which is a later changelist. After the merge, this changelist is the
@@ -404,6 +449,23 @@ impl PropertyChanges for Changelist {
 impl NestedChanges {
     const NONE: Self = Self(ThinVec::new());
 
+    /// Copies `other`, and uses the memory of these changes again.
+    #[inline(never)]
+    fn copy_from(&mut self, other: &Self) {
+        self.0.truncate(other.0.len());
+        let (known, new) = other.0.split_at(self.0.len());
+        for ((handle, nested), (other_handle, other)) in self.0.iter_mut().zip(known) {
+            *handle = *other_handle;
+            nested.clone_from(other);
+        }
+        self.0.extend(new.iter().cloned());
+    }
+
+    /// Removes and returns all changes.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Nested> {
+        self.0.drain(..).map(|(_, nested)| nested)
+    }
+
     fn heap_bytes(&self) -> usize {
         let nested = self.0.iter().map(|(_, nested)| match nested {
             Nested::Array(array) => array.edits.heap_bytes() + array.nested.heap_bytes(),
@@ -497,15 +559,24 @@ impl NestedChanges {
     }
 }
 
-impl From<ElementChanges<ItemId>> for Nested {
-    fn from(changes: ElementChanges<ItemId>) -> Self {
-        Self::Items(Box::new(changes))
+impl From<Box<ElementChanges<ItemId>>> for Nested {
+    fn from(changes: Box<ElementChanges<ItemId>>) -> Self {
+        Self::Items(changes)
     }
 }
 
-impl From<ElementChanges<KeyBits>> for Nested {
-    fn from(changes: ElementChanges<KeyBits>) -> Self {
-        Self::Entries(Box::new(changes))
+impl From<Box<ElementChanges<KeyBits>>> for Nested {
+    fn from(changes: Box<ElementChanges<KeyBits>>) -> Self {
+        Self::Entries(changes)
+    }
+}
+
+impl<I: Identity> From<ElementChanges<I>> for Nested
+where
+    Self: From<Box<ElementChanges<I>>>,
+{
+    fn from(changes: ElementChanges<I>) -> Self {
+        Box::new(changes).into()
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 }
 
 /// Elements that were added, changed and removed. `L` lists the changed properties of one element.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ElementChanges<I: Identity, L> {
     /// Which elements the receiver removes in addition to the elements in `removed`.
     pub(crate) sweep: Sweep,
@@ -39,7 +39,7 @@ pub(crate) struct ElementChanges<I: Identity, L> {
 }
 
 /// The changes of one element.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
     /// The number of the comparison that found the oldest of this element's changes.
@@ -49,6 +49,34 @@ pub(crate) struct ElementChange<I, L> {
     /// The changed properties of the element. The handles are counted in the element's own level, not in the
     /// level of the object.
     pub(crate) list: L,
+}
+
+impl<I: Identity, L: Clone> Clone for ElementChanges<I, L> {
+    fn clone(&self) -> Self {
+        let Self { sweep, removed, added, changed } = self;
+        Self { sweep: *sweep, removed: removed.clone(), added: added.clone(), changed: changed.clone() }
+    }
+
+    /// Copies `other`, and uses the memory of these changes again as far as possible.
+    fn clone_from(&mut self, other: &Self) {
+        self.sweep = other.sweep;
+        self.removed.clone_from(&other.removed);
+        self.added.clone_from(&other.added);
+        self.changed.clone_from(&other.changed);
+    }
+}
+
+impl<I: Clone, L: Clone> Clone for ElementChange<I, L> {
+    fn clone(&self) -> Self {
+        let Self { id, age, moved, list } = self;
+        Self { id: id.clone(), age: *age, moved: *moved, list: list.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.id.clone_from(&other.id);
+        (self.age, self.moved) = (other.age, other.moved);
+        self.list.clone_from(&other.list);
+    }
 }
 
 impl<I, L: PropertyChanges> ElementChange<I, L> {
@@ -96,13 +124,28 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     /// Makes element changes from the results of a comparison. No element may occur twice in the same
     /// argument of this function.
-    pub(crate) fn new(added: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(added: Vec<I>, removed: Vec<I>, changed: Vec<ElementChange<I, L>>) -> Self {
+        let mut changes = Self { changed, ..Self::default() };
+        changes.complete(added, removed);
+        changes
+    }
+
+    /// Completes the results of a comparison, which are in `changed` so far, in any order. No element may
+    /// occur twice in `changed` or in the same argument of this function.
+    pub(crate) fn complete(&mut self, added: Vec<I>, removed: Vec<I>) {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
             I::Set::of(ids.into_iter())
         };
-        changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
-        Self { sweep: Sweep::None, removed: set(removed), added: set(added), changed }
+        (self.added, self.removed) = (set(added), set(removed));
+        self.changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    }
+
+    /// Removes all changes and keeps the memory of the list of changed elements.
+    pub(crate) fn clear(&mut self) {
+        (self.sweep, self.removed, self.added) = (Sweep::None, I::Set::default(), I::Set::default());
+        self.changed.clear();
     }
 
     /// Returns the element changes that send the whole collection.
@@ -241,7 +284,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.changed.get(at).is_some_and(|element| element.id <= *last)
     }
 
-    fn change_of(&self, id: &I) -> Option<&ElementChange<I, L>> {
+    pub(crate) fn change_of(&self, id: &I) -> Option<&ElementChange<I, L>> {
         let at = self.changed.binary_search_by(|element| element.id.cmp(id)).ok()?;
         self.changed.get(at)
     }

@@ -10,6 +10,8 @@ use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, Elemen
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
 use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
@@ -23,17 +25,45 @@ pub(crate) struct Comparison<'a> {
 
 /// Memory that comparisons of objects reuse.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "the boxes move to changelists and back")]
 pub struct Scratch {
     /// The handles of properties that are compared by their commands.
     pub(crate) left: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
+    /// Receives keys of maps. A map in a map uses another writer.
+    keys: BitWriter,
     /// The number of comparisons so far. The number of comparisons so far is the age of the changes that the
     /// next comparison finds.
     pub(crate) comparisons: u64,
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.
     must_renumber: bool,
+    /// Memory of earlier changes of collections and of maps.
+    spare_items: Vec<Box<ElementChanges<ItemId>>>,
+    spare_entries: Vec<Box<ElementChanges<KeyBits>>>,
+}
+
+/// The greatest number of spare changes of each kind that are kept.
+const MOST_SPARE: usize = 64;
+/// Spare changes have room for at most this many elements.
+const MOST_SPARE_ELEMENTS: usize = 256;
+
+/// An id or key of elements, with the memory for changes of such elements.
+trait Spare: Collected {
+    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>>;
+}
+
+impl Spare for ItemId {
+    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>> {
+        &mut scratch.spare_items
+    }
+}
+
+impl Spare for KeyBits {
+    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>> {
+        &mut scratch.spare_entries
+    }
 }
 
 impl Scratch {
@@ -42,6 +72,36 @@ impl Scratch {
     #[must_use]
     pub fn take_must_renumber(&mut self) -> bool {
         std::mem::take(&mut self.must_renumber)
+    }
+
+    /// Removes all changes from a changelist, and keeps their memory for later comparisons. Memory that
+    /// [`MOST_SPARE`] and [`MOST_SPARE_ELEMENTS`] do not allow is freed.
+    #[inline]
+    pub fn clear(&mut self, list: &mut Changelist) {
+        list.handles.clear();
+        // Most changelists have no nested changes, and then no function is called to remove them.
+        if list.has_nested() {
+            self.take_nested(list);
+        }
+    }
+
+    #[inline(never)]
+    fn take_nested(&mut self, list: &mut Changelist) {
+        for nested in list.nested.drain() {
+            match nested {
+                Nested::Array(_) => {}
+                Nested::Items(changes) => self.put(changes),
+                Nested::Entries(changes) => self.put(changes),
+            }
+        }
+    }
+
+    fn put<I: Spare>(&mut self, mut changes: Box<ElementChanges<I>>) {
+        let spare = I::spare(self);
+        if spare.len() < MOST_SPARE && changes.changed.capacity() <= MOST_SPARE_ELEMENTS {
+            changes.clear();
+            spare.push(changes);
+        }
     }
 }
 
@@ -330,12 +390,12 @@ impl Comparison<'_> {
     /// Compares the elements of a collection that were written to, or all elements if the collection does not
     /// record which elements were written to. Returns `None` if nothing changed.
     #[inline(never)]
-    fn elements<I: Collected>(
+    fn elements<I: Spare>(
         &mut self,
         live: Elements<'_, I>,
         shadow: &mut LevelMut<'_>,
         handle: u32,
-    ) -> Option<ElementChanges<I>> {
+    ) -> Option<Box<ElementChanges<I>>> {
         let mut shadow = shadow.elements::<I>(handle)?;
         if shadow.collection.is_up_to_date(live.collection) == Some(true) {
             return None;
@@ -345,14 +405,16 @@ impl Comparison<'_> {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
-        let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        let mut changes = I::spare(self.scratch).pop().unwrap_or_default();
         // The new elements that contain a value without a wire form. If new elements with a value without a
         // wire form were sent, clients would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         // Most entries of a map have not changed, so one list serves all of them.
         let mut list = Changelist::new();
-        let must_renumber = shadow.follow(&live, &mut |named, step| {
+        let mut keys = std::mem::take(&mut self.scratch.keys);
+        let must_renumber = shadow.follow(&live, &mut keys, &mut |named, step| {
             let known = self.refusals.len();
             match step {
                 Step::Added { live, mut shadow } => {
@@ -379,12 +441,8 @@ impl Comparison<'_> {
                         Ok(id) => {
                             self.put_before(known, id.steps());
                             if !is_same {
-                                changed.push(ElementChange {
-                                    id,
-                                    age: self.scratch.comparisons,
-                                    moved,
-                                    list,
-                                });
+                                let age = self.scratch.comparisons;
+                                changes.changed.push(ElementChange { id, age, moved, list });
                             }
                         }
                     }
@@ -396,10 +454,15 @@ impl Comparison<'_> {
                 },
             }
         });
+        self.scratch.keys = keys;
         unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id));
         self.scratch.must_renumber |= must_renumber;
-        let changes = ElementChanges::new(added, removed, changed);
-        (!changes.is_empty()).then_some(changes)
+        changes.complete(added, removed);
+        if changes.is_empty() {
+            self.scratch.put(changes);
+            return None;
+        }
+        Some(changes)
     }
 }
 

@@ -20,6 +20,11 @@ impl Clone for Ranges {
         let (first, second) = self.0.as_slices();
         Self([first, second].concat().into())
     }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.0.clear();
+        self.0.extend(other.0.iter().cloned());
+    }
 }
 
 impl Ranges {

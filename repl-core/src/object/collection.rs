@@ -90,6 +90,7 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
     fn follow(
         &mut self,
         live: &dyn Collection<ItemId>,
+        _: &mut BitWriter,
         visit: &mut dyn FnMut(Named<'_, ItemId>, RawStep),
     ) -> bool {
         KeyedShadow::follow(self, typed(live), &mut |id, step| {
@@ -211,12 +212,13 @@ impl<M: Map> Collection<KeyBits> for M {
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,
+        writer: &mut BitWriter,
         visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
     ) -> bool {
         let live = typed::<_, M>(live);
         match self.touched(live) {
-            Some(touched) => touched.iter().for_each(|key| follow_entry(self, live, key, visit)),
-            None => follow_all(self, live, visit),
+            Some(touched) => touched.iter().for_each(|key| follow_entry(self, live, key, writer, visit)),
+            None => follow_all(self, live, writer, visit),
         }
         self.followed(live);
         false
@@ -289,17 +291,18 @@ fn follow_entry<M: Map>(
     shadow: &mut M,
     live: &M,
     key: &M::Key,
+    writer: &mut BitWriter,
     visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
 ) {
     let Some(value) = live.value(key) else {
         if shadow.value(key).is_some() {
             shadow.remove(key);
-            visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
+            visit(form_of(key, writer).map_or_else(Named::Refused, Named::Known), Step::Removed);
         }
         return;
     };
     let live = ptr::from_ref(value).cast();
-    match own_form_of(key) {
+    match form_of(key, writer) {
         Ok(form) => {
             let step = match shadow.value_mut(key) {
                 Some(shadow) => Step::Touched { live, shadow: ptr::from_mut(shadow).cast(), moved: false },
@@ -314,7 +317,12 @@ fn follow_entry<M: Map>(
 
 /// Updates all entries of a shadow, and calls `visit` for each of them. The form of a key is computed only
 /// for entries that have changed. Costs O(entries).
-fn follow_all<M: Map>(shadow: &mut M, live: &M, visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep)) {
+fn follow_all<M: Map>(
+    shadow: &mut M,
+    live: &M,
+    writer: &mut BitWriter,
+    visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
+) {
     let mut present = 0_usize;
     Map::each(live, &mut |key, value| {
         if let Some(known) = shadow.value_mut(key) {
@@ -322,14 +330,14 @@ fn follow_all<M: Map>(shadow: &mut M, live: &M, visit: &mut dyn FnMut(Named<'_, 
             let (live, shadow) = (ptr::from_ref(value).cast(), ptr::from_mut(known).cast());
             return visit(Named::Asked(&|| own_form_of(key)), Step::Touched { live, shadow, moved: false });
         }
-        follow_entry(shadow, live, key, visit);
+        follow_entry(shadow, live, key, writer, visit);
         present = present.saturating_add(usize::from(shadow.value(key).is_some()));
     });
     if present != Map::len(shadow) {
         shadow.retain(&mut |key| {
             let stays = live.value(key).is_some();
             if !stays {
-                visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
+                visit(form_of(key, writer).map_or_else(Named::Refused, Named::Known), Step::Removed);
             }
             stays
         });
@@ -368,8 +376,13 @@ fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
 
 /// Returns the bits of a key. Returns an error if reading these bits returns another key.
 fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> {
-    let mut writer = BitWriter::new();
-    whole::write(key, &field_of::<K>(), &mut writer)?;
+    form_of(key, &mut BitWriter::new())
+}
+
+/// Does the same as [`own_form_of`], with the memory of `writer`, whatever it contains.
+fn form_of<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> Result<KeyBits, WriteError> {
+    writer.clear();
+    whole::write(key, &field_of::<K>(), writer)?;
     let form = KeyBits::new(writer.as_slice());
     match key_of::<K>(&form) {
         Some(read) if read == *key => Ok(form),
@@ -381,7 +394,8 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
 /// wire form, if there is such a key.
 fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
     let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
-    map.each(&mut |key, _| match own_form_of(key) {
+    let mut writer = BitWriter::new();
+    map.each(&mut |key, _| match form_of(key, &mut writer) {
         Ok(form) => keys.push(form),
         Err(error) => refused = Some(error),
     });

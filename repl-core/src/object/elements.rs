@@ -102,12 +102,17 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
-    /// `live`. `follow` calls `visit` with each element that may have changed. Returns whether the items of
-    /// `live` must get the ids of the shadow.
+    /// `live`. `follow` calls `visit` with each element that may have changed. Keys are written to `writer`,
+    /// whatever it contains. Returns whether the items of `live` must get the ids of the shadow.
     #[must_use]
-    pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
+    pub(crate) fn follow(
+        &mut self,
+        live: &Elements<'_, I>,
+        writer: &mut BitWriter,
+        visit: Visit<'_, I>,
+    ) -> bool {
         let elements = ElementTable::of(self.program, self.command);
-        self.collection.follow(live.collection, &mut |id, step| {
+        self.collection.follow(live.collection, writer, &mut |id, step| {
             // SAFETY: each collection of this command lends an element for the time of the visit.
             let live = |base| unsafe { elements.level(base) };
             // SAFETY: as for the previous `unsafe` block; nothing else borrows the shadow.

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 
-use crate::bits::WriteError;
+use crate::bits::{BitWriter, WriteError};
 use crate::ids::identity::Identity;
 use crate::ids::label::Label;
 use crate::schema::step::{ReceivedChange, Step};
@@ -73,9 +73,14 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn is_up_to_date(&self, live: &dyn Collection<I>) -> Option<bool>;
 
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
-    /// `live`. Calls `visit` with each element that may have changed. Returns whether the items of `live`
-    /// must get the ids of the shadow.
-    fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
+    /// `live`. Calls `visit` with each element that may have changed. Keys are written to `writer`, whatever
+    /// it contains. Returns whether the items of `live` must get the ids of the shadow.
+    fn follow(
+        &mut self,
+        live: &dyn Collection<I>,
+        writer: &mut BitWriter,
+        visit: &mut dyn FnMut(Named<'_, I>, RawStep),
+    ) -> bool;
 
     /// Removes an element that was just added to this shadow, because a value in it has no wire form. The
     /// next comparison tries to add the element again if the live element was written to.

@@ -317,9 +317,8 @@ fn write_removals<I: Identity>(
 ) {
     // In a sweep, the receiver keeps each map entry that is in the update, but it keeps an item of a fast
     // array only if the item is sent whole.
-    let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
-    let changed: Vec<&I> = changed.map(|change| &change.id).collect();
-    let all_here = elements.collection.len() == added.len() + changed.len();
+    let kept = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
+    let all_here = elements.collection.len() == added.len() + kept.count();
     let only_here = match changes.sweep {
         Sweep::All => true,
         Sweep::Dead => all_here,
@@ -332,7 +331,8 @@ fn write_removals<I: Identity>(
         writer.write_bits(Removals::AllButListed as u64, 2);
         let is_added = |id: &I| added.binary_search_by(|(added, _)| added.cmp(id)).is_ok();
         let mut others = elements.collection.ids();
-        others.retain(|id| !is_added(id) && changed.binary_search(&id).is_err());
+        let is_kept = |id: &I| I::IS_KEY && changes.change_of(id).is_some();
+        others.retain(|id| !is_added(id) && !is_kept(id));
         write_ids::<I, _>(others.iter(), writer);
     } else if gone.clone().next().is_none() {
         writer.write_bits(Removals::None as u64, 2);

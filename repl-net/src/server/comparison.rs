@@ -125,23 +125,19 @@ impl Comparison<'_> {
             object.find_too_large(too_large, refusals);
         }
         object.unmark(&scope);
-        let changes = self.changes.blank(slot);
+        let changes = self.changes.blank(slot, self.scratch);
         let outcome = Outcome { changes, refusals, scratch: self.scratch };
         source.compare(&shadows.class, &mut shadows.rows[row], row, &scope, outcome);
         if !refusals.is_empty() {
             self.changes.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
         }
-        let (list, evicted) = self.changes.last_blank();
-        if list.is_empty() {
-            return;
-        }
+        let Some(list) = self.changes.keep() else { return };
         object.note_changes(list.handles(), shadows.class.conditions(), self.frame);
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
-            evicted.push((slot, place, list));
+            self.changes.evicted.push((slot, place, list));
         }
         if let Some(moved) = &mut self.moved {
             moved.push((slot, object.row));
         }
-        self.changes.keep();
     }
 }

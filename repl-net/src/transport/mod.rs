@@ -20,6 +20,7 @@ pub(crate) mod parts;
 pub(crate) mod path;
 pub(crate) mod rate_limit;
 pub(crate) mod reassembly;
+pub(crate) mod recycled;
 pub(crate) mod role;
 pub(crate) mod rtt;
 pub(crate) mod segment;

@@ -21,6 +21,7 @@ use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
 use super::path::{StaticName, path_bits, write_name};
+use super::recycled::{Recycled, free_large};
 use super::role::Proxy;
 
 /// The kind of a segment, which all its entries have.
@@ -62,7 +63,7 @@ pub(crate) const PROXY_BITS: usize = 5;
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
-    pub(crate) entries: Vec<SegmentEntry>,
+    pub(crate) entries: Recycled<SegmentEntry>,
     /// Whether this segment continues the changes of an object from the previous segment. Two segments with
     /// parts of the changes of the same object must not be in the same packet.
     pub(crate) continues: bool,
@@ -77,7 +78,7 @@ pub(crate) struct Segment {
 }
 
 /// The entry of one object in a segment.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct SegmentEntry {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
@@ -94,6 +95,12 @@ impl Segment {
         self.held_bytes = 0;
         self.entries.clear();
         self.masks.clear();
+    }
+
+    /// Clears the segment, and frees memory that was not needed recently.
+    pub(crate) fn end_round(&mut self) {
+        self.clear();
+        self.entries.end_round(|entry| free_large(&mut entry.list));
     }
 
     /// Stores the encoded bits in the segment, and computes how much memory the segment takes.
@@ -129,7 +136,11 @@ impl Segment {
         }
         self.has_new_elements |= list.has_new_elements();
         self.held_bytes = self.held_bytes.saturating_add(list.heap_bytes());
-        self.entries.push(SegmentEntry { slot, generation, list: list.clone(), values });
+        let none = || SegmentEntry { slot, generation, list: Changelist::new(), values: 0..0 };
+        let entry = self.entries.unused(none);
+        (entry.slot, entry.generation, entry.values) = (slot, generation, values);
+        entry.list.clone_from(list);
+        self.entries.keep();
     }
 
     /// Returns about how many bytes of memory the completed segment takes. Costs O(1).

@@ -94,7 +94,7 @@ impl Broadcast {
         }
         self.pool.reclaim(&mut self.segments);
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            self.pool.end_round(Segment::clear);
+            self.pool.end_round(Segment::end_round);
         }
         self.unshared.clear();
         self.tables.build(world, classes, max_bits, &mut self.unshared);

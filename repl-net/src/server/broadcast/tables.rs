@@ -20,6 +20,7 @@ use crate::server::cells::sight::Span;
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
+use crate::transport::recycled::Recycled;
 use crate::transport::segment::SEGMENT_BITS;
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::table::{Table, TableChange, TableHead, TableWriter};
@@ -30,9 +31,8 @@ pub(crate) struct Tables {
     tables: Vec<Arc<Table>>,
     pool: Pool<Table>,
     writer: TableWriter,
-    /// The sections of this tick. Those from index `used` on are unused memory.
-    sections: Vec<Section>,
-    used: usize,
+    /// The sections of this tick.
+    sections: Recycled<Section>,
     /// For each class and distance, the number of its newest section.
     newest: Vec<[Option<u32>; 3]>,
     /// The changes of one table that are not encoded yet.
@@ -276,7 +276,7 @@ impl Tables {
     /// Costs O(sections × spans in the areas with entries of the section).
     pub(crate) fn pieces(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
         pieces.clear();
-        for section in &self.sections[..self.used] {
+        for section in self.sections.iter() {
             for &area in &section.areas {
                 section.add_spans(spans_of(area, spans), doubtful, pieces);
             }
@@ -297,13 +297,13 @@ impl Tables {
         max_bits: usize,
         unshared: &mut Vec<(u32, Distance)>,
     ) {
-        self.sections[..self.used].iter_mut().for_each(Section::clear);
-        self.used = 0;
+        self.sections.iter_mut().for_each(Section::clear);
+        self.sections.clear();
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
-            (self.sections, self.waiting) = (Vec::new(), Vec::new());
+            (self.sections, self.waiting) = (Recycled::default(), Vec::new());
         }
         if world.cells.are_unused() {
             return;
@@ -328,11 +328,10 @@ impl Tables {
             }
         }
         let mut sections = std::mem::take(&mut self.sections);
-        sections[..self.used]
-            .sort_unstable_by_key(|section| (section.class, section.distance, section.period));
+        sections.sort_unstable_by_key(|section| (section.class, section.distance, section.period));
         let is_in_table =
             |one: &Section, other: &Section| (one.class, one.distance) == (other.class, other.distance);
-        for class in sections[..self.used].chunk_by_mut(is_in_table) {
+        for class in sections.chunk_by_mut(is_in_table) {
             self.build_class(class, world, classes, max_bits.saturating_sub(3 * SEGMENT_BITS), unshared);
         }
         self.sections = sections;
@@ -365,13 +364,10 @@ impl Tables {
             self.newest.resize(at + 1, [None; 3]);
         }
         let number = *self.newest[at][distance as usize].get_or_insert_with(|| {
-            if self.sections.len() == self.used {
-                self.sections.push(Section::default());
-            }
-            let section = &mut self.sections[self.used];
+            let section = self.sections.unused(Section::default);
             (section.class, section.distance, section.period) = (class, distance, period);
-            self.used += 1;
-            self.used as u32 - 1
+            self.sections.keep();
+            self.sections.len() as u32 - 1
         });
         &mut self.sections[number as usize]
     }
@@ -532,9 +528,12 @@ mod tests {
         ) {
             let doubtful = doubtful.into_iter().map(|(strip, cell)| StripPlace::new(strip, cell));
             let (doubtful, mut expected): (Vec<StripPlace>, _) = (doubtful.collect(), Vec::new());
-            let sections = (0..).zip(&changes).map(|(class, changes)| section(class, changes));
-            let sections: Vec<Section> = sections.collect();
-            for section in &sections {
+            let mut sections = Recycled::default();
+            for (class, changes) in (0..).zip(&changes) {
+                *sections.unused(Section::default) = section(class, changes);
+                sections.keep();
+            }
+            for section in sections.iter() {
                 for (entry, &change) in (0..).zip(&section.order) {
                     let place = section.changes[change as usize].place;
                     let is_in = |span: &&Span| span.strip == place.strip() && span.cells & place.bit() != 0;
@@ -544,8 +543,8 @@ mod tests {
                     }));
                 }
             }
-            let (used, mut pieces) = (sections.len(), Vec::new());
-            Tables { sections, used, ..Tables::default() }.pieces(&spans, &doubtful, &mut pieces);
+            let mut pieces = Vec::new();
+            Tables { sections, ..Tables::default() }.pieces(&spans, &doubtful, &mut pieces);
             prop_assert!(pieces.is_sorted_by_key(|piece| piece.table));
             let found = pieces.into_iter().flat_map(|Piece { table, is_certain, entries, .. }| {
                 entries.map(move |entry| (table, entry, is_certain))

@@ -232,7 +232,7 @@ impl Connection {
             }
             return;
         }
-        for entry in &segment.entries {
+        for entry in segment.entries.iter() {
             if !self.objects.is_in_step(entry.slot) {
                 continue;
             }

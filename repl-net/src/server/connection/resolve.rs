@@ -206,7 +206,7 @@ impl Connection {
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
     /// packet's changelists are moved out of the lost packet's `contents`.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
-        for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
+        for entry in contents.shared.iter().flat_map(|segment| segment.entries.iter()) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
         }
         for (slot, change) in contents.copied.entries() {
