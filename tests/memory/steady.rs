@@ -252,7 +252,7 @@ fn an_object_takes_twice_its_size_and_some_more() {
     let bytes = (held_with(1, 2 * BODIES) - held_with(1, BODIES)) / f64::from(BODIES);
     let own = 2.0 * (size_of::<Body>() + "body-00000".len()) as f64;
     assert!(
-        bytes <= own + 220.0,
+        bytes <= own + 156.0,
         "{bytes} bytes for each object, of which {own} are the object and its shadow"
     );
 }

@@ -142,16 +142,16 @@ impl Estimate {
         }
         let &newest = arrivals.back()?;
         // For each tick that arrived, how many ticks and seconds it is before the newest tick.
-        let points = || {
-            arrivals.iter().map(|&(tick, time)| {
-                (newest.0.saturating_sub(tick) as f64, newest.1.saturating_sub(time).as_secs_f64())
-            })
-        };
+        let mut points = [(0.0, 0.0); *WINDOW.end()];
+        let points = points.get_mut(..arrivals.len())?;
+        for (point, &(tick, time)) in points.iter_mut().zip(arrivals) {
+            *point = (newest.0.saturating_sub(tick) as f64, newest.1.saturating_sub(time).as_secs_f64());
+        }
         let count = arrivals.len() as f64;
-        let (ticks, secs) = points().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+        let (ticks, secs) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
         let (mean_ticks, mean_secs) = (ticks / count, secs / count);
         let (mut products, mut squares) = (0.0, 0.0);
-        for (ticks, secs) in points() {
+        for (ticks, secs) in &*points {
             products += (ticks - mean_ticks) * (secs - mean_secs);
             squares += (ticks - mean_ticks) * (ticks - mean_ticks);
         }
@@ -161,11 +161,13 @@ impl Estimate {
         }
         let mut leads = [0.0; *WINDOW.end()];
         let leads = leads.get_mut(..arrivals.len())?;
-        leads.iter_mut().zip(points()).for_each(|(lead, (ticks, secs))| *lead = secs - ticks * secs_per_tick);
-        leads.sort_unstable_by(f64::total_cmp);
-        let lead_secs = leads.last().copied()?;
+        for (lead, (ticks, secs)) in leads.iter_mut().zip(&*points) {
+            *lead = secs - ticks * secs_per_tick;
+        }
+        let lead_secs = leads.iter().copied().max_by(f64::total_cmp)?;
         let late = ((1.0 - SHARE_IN_TIME) * count) as usize;
-        let jitter_secs = (lead_secs - leads.get(late).copied()?).max(0.0);
+        let (_, latest_in_time, _) = leads.select_nth_unstable_by(late, f64::total_cmp);
+        let jitter_secs = (lead_secs - *latest_in_time).max(0.0);
         Some(Self { newest, secs_per_tick, lead_secs, jitter_secs })
     }
 

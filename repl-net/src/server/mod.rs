@@ -332,7 +332,7 @@ impl Server {
                 }
             }
             if let Some(parent) = parent {
-                self.give(slot, self.world.objects[parent as usize].owner);
+                self.give(slot, self.world.objects[parent as usize].owner());
             }
         }
         Ok(reference)

@@ -27,16 +27,13 @@ pub(crate) struct Object {
     /// Atomic, because the passes of several connections may run at the same time.
     laggards: AtomicU32,
     pub(crate) history: History,
-    /// State that most objects do not have. The rare state is stored separately, so that the state for a
-    /// comparison fits into one cache line.
+    /// State that most objects do not have. It is stored separately, so that all other state fits into one
+    /// cache line.
     particulars: Option<Box<Particulars>>,
     pub(crate) role: Role,
     pub(crate) physics: bool,
     /// The number of connections that use the slot.
     pub(crate) holders: u32,
-    pub(crate) archetype: u32,
-    /// The connection that owns the object, directly or through other objects.
-    pub(crate) owner: Option<ConnectionId>,
 }
 
 /// Whether an object was torn off (S210).
@@ -52,6 +49,9 @@ pub(crate) enum TearOff {
 /// State that only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
+    /// The connection that owns the object, directly or through other objects.
+    owner: Option<ConnectionId>,
+    archetype: u32,
     /// Handles of properties with custom conditions that are switched off for all connections. Properties
     /// that are switched off for all connections are neither compared nor sent (S45).
     custom_off: HandleSet,
@@ -66,7 +66,7 @@ struct Particulars {
     too_large: Vec<Refusal>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Object, role) <= 64, "a comparison needs one cache line");
+const _: () = assert!(size_of::<Object>() == 64, "an object takes one cache line");
 
 impl Object {
     pub(crate) fn new(generation: NonZeroU32) -> Self {
@@ -74,9 +74,7 @@ impl Object {
             generation,
             alive: true,
             class: 0,
-            archetype: 0,
             row: 0,
-            owner: None,
             role: Role::default(),
             physics: false,
             tear_off: TearOff::No,
@@ -102,6 +100,28 @@ impl Object {
     #[inline]
     pub(crate) fn has_laggards(&self) -> bool {
         self.laggards.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns the connection that owns the object, directly or through other objects.
+    pub(crate) fn owner(&self) -> Option<ConnectionId> {
+        self.particulars.as_ref()?.owner
+    }
+
+    pub(crate) fn set_owner(&mut self, owner: Option<ConnectionId>) {
+        if owner.is_some() || self.particulars.is_some() {
+            self.particulars().owner = owner;
+        }
+    }
+
+    /// Returns the number of the archetype with whose values the object began.
+    pub(crate) fn archetype(&self) -> u32 {
+        self.particulars.as_ref().map_or(0, |own| own.archetype)
+    }
+
+    pub(crate) fn set_archetype(&mut self, archetype: u32) {
+        if archetype > 0 {
+            self.particulars().archetype = archetype;
+        }
     }
 
     fn particulars(&mut self) -> &mut Particulars {

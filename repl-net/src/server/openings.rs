@@ -130,7 +130,7 @@ impl Openings {
         let origin = Origin {
             generation: object.generation,
             class: wire(object.class),
-            archetype: object.archetype,
+            archetype: object.archetype(),
             proxy: object.proxy(false),
         };
         let header = OpeningHeader { origin, class: object.class, handles };

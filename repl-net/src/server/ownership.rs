@@ -55,14 +55,14 @@ impl Server {
             "an object cannot own itself, nor what owns it: clear its owner first with `set_owner`"
         );
         self.world.owners.set(slot, owner);
-        self.give(slot, owner.and_then(|owner| self.world.objects[owner as usize].owner));
+        self.give(slot, owner.and_then(|owner| self.world.objects[owner as usize].owner()));
     }
 
     /// Returns the connection that owns an object, directly or through other objects. Returns `None` if no
     /// connection owns it.
     #[must_use]
     pub fn owner<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ConnectionId> {
-        self.world.objects[self.world.slot_of(object)? as usize].owner
+        self.world.objects[self.world.slot_of(object)? as usize].owner()
     }
 
     /// Returns the [object that owns](Self::set_owner_object) an object, if an object owns it.
@@ -82,7 +82,7 @@ impl Server {
     pub(super) fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
             let object = ObjectRef::new(self.world.objects[slot as usize].guid(slot));
-            self.change_view(object, |world, slot| world.objects[slot as usize].owner = owner);
+            self.change_view(object, |world, slot| world.objects[slot as usize].set_owner(owner));
             let affected = self.world.cells.with_attached(slot);
             self.reconsider(&affected);
         }

@@ -423,7 +423,8 @@ impl World {
         let (row, position) = column.insert(slot, archetype, add);
         let remembers = column.conditions().is_conditional();
         let entry = &mut self.objects[slot as usize];
-        (entry.class, entry.archetype, entry.row) = (class, archetype, row);
+        (entry.class, entry.row) = (class, row);
+        entry.set_archetype(archetype);
         if remembers {
             entry.remember_changes(T::LAYOUT.properties());
         }

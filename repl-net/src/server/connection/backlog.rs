@@ -113,7 +113,7 @@ impl Backlog {
                 }
                 let viewer = Viewer {
                     connection: view.id(),
-                    is_owner: object.owner == Some(view.id()),
+                    is_owner: object.owner() == Some(view.id()),
                     viewpoints: view.viewpoints(),
                     directions: &self.directions,
                     groups: view.groups(),

@@ -29,7 +29,7 @@ impl Connection {
         Origin {
             generation: object.generation,
             class: context.classes.wire(object.class.into()),
-            archetype: if is_static { archetypes() } else { object.archetype },
+            archetype: if is_static { archetypes() } else { object.archetype() },
             proxy: self.view().proxy(object),
         }
     }

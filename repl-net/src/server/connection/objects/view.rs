@@ -89,7 +89,7 @@ impl View {
             if !self.is_in_audience(world, carrier) {
                 return false;
             }
-            is_owner |= world.objects[carrier as usize].owner == Some(self.id);
+            is_owner |= world.objects[carrier as usize].owner() == Some(self.id);
             let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
@@ -121,7 +121,7 @@ impl View {
         if world.audiences.is_empty() {
             return true;
         }
-        let is_owner = world.objects[slot as usize].owner == Some(self.id);
+        let is_owner = world.objects[slot as usize].owner() == Some(self.id);
         match world.audiences.get(&slot) {
             None | Some(Audience::Everyone) => true,
             Some(Audience::Owner) => is_owner,
@@ -153,7 +153,7 @@ impl View {
     }
 
     fn flags_when_near(&self, object: &Object) -> ViewFlags {
-        object.flags(object.owner == Some(self.id), self.is_replay)
+        object.flags(object.owner() == Some(self.id), self.is_replay)
     }
 
     /// Returns whether the client may not see the `NearOnly` properties of an object, as it was found out
@@ -179,7 +179,7 @@ impl View {
     /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far, and
     /// the client owns neither the object nor one that carries it.
     pub(crate) fn is_far_now(&self, world: &World, slot: u32) -> bool {
-        let owns = |carrier: u32| world.objects[carrier as usize].owner == Some(self.id);
+        let owns = |carrier: u32| world.objects[carrier as usize].owner() == Some(self.id);
         world.cells.have_far()
             && world.conditions(slot).depend_on_distance()
             && self.has_far_cell(world, slot)
@@ -214,7 +214,7 @@ impl View {
 
     /// Returns what this client must know about the owner and the role of an object.
     pub(crate) fn proxy(&self, object: &Object) -> Proxy {
-        object.proxy(object.owner == Some(self.id))
+        object.proxy(object.owner() == Some(self.id))
     }
 
     /// Returns the handles of an object that this connection may see now.
