@@ -230,6 +230,9 @@ impl HandleSet {
     #[inline]
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
+        if self.rest.is_empty() {
+            return self.first & !other.first == 0;
+        }
         (0..self.words()).all(|at| self.word(at) & !other.word(at) == 0)
     }
 

@@ -190,27 +190,42 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
 /// Both pointers point to `len` initialised bytes. `len` is 1 to 64.
 #[inline]
 unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
+    if len < 16 {
+        // SAFETY: as for this function.
+        return unsafe { few_differing_bytes(one, other, len) };
+    }
+    let (mut found, mut at) = (0, 0);
+    loop {
+        // SAFETY: `at + 16` is at most `len`.
+        found |= unsafe { wide::differing_bytes(one.wrapping_add(at), other.wrapping_add(at)) } << at;
+        if at + 16 >= len {
+            return found;
+        }
+        // The last 16 bytes may overlap those before them.
+        at = (at + 16).min(len - 16);
+    }
+}
+
+/// Does the same as [`differing_bytes`] for fewer than 16 bytes.
+///
+/// # Safety
+/// As for [`differing_bytes`].
+#[inline]
+unsafe fn few_differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
     let width = match len {
         0..4 => 1,
         4..8 => 4,
-        8..16 => 8,
-        _ => 16,
+        _ => 8,
     };
     let mut found = 0;
     for at in (0..len).step_by(width) {
         // The last word may overlap the word before it.
         let at = at.min(len - width);
-        let (one, other) = (one.wrapping_add(at), other.wrapping_add(at));
-        let bytes = if width == 16 {
-            // SAFETY: `at + 16` is at most `len`.
-            unsafe { wide::differing_bytes(one, other) }
-        } else {
-            // SAFETY: `at + width` is at most `len`.
-            let ours = unsafe { load(one, width) };
-            // SAFETY: as for the previous `unsafe` block.
-            differing_bytes_of(ours, unsafe { load(other, width) })
-        };
-        found |= bytes << at;
+        // SAFETY: `at + width` is at most `len`.
+        let ours = unsafe { load(one.wrapping_add(at), width) };
+        // SAFETY: as for the previous `unsafe` block.
+        let theirs = unsafe { load(other.wrapping_add(at), width) };
+        found |= differing_bytes_of(ours, theirs) << at;
     }
     found
 }

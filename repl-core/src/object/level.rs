@@ -127,7 +127,13 @@ impl<'a> Level<'a> {
     /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
-        let entries = entries_from(self.table, handle, max);
+        self.joined_of(entries_from(self.table, handle, max))
+    }
+
+    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
+    /// entries of this level's table.
+    #[inline]
+    fn joined_of(&self, entries: &'a [TableEntry]) -> Option<JoinedLeaves<'a>> {
         let joined = Program::joined(entries)?;
         // SAFETY: the table belongs to the type at `base`, so the offset lies inside that value.
         let first = unsafe { self.base.add(entries.first()?.offset as usize) };
@@ -167,14 +173,14 @@ impl<'a> Level<'a> {
 
     /// Writes the values of joined leaves with the handles from `first` on, up to the handle `end` or the
     /// first property that is not joined. Returns the handle at which it stopped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_joined(&self, first: u32, end: u32, writer: &mut BitWriter) -> u32 {
-        let mut next = first;
-        while let Some(leaves) = self.joined(next, end - next) {
+        let mut entries = entries_from(self.table, first, end - first);
+        while let Some(leaves) = self.joined_of(entries) {
             leaves.write(writer);
-            next += leaves.leaves();
+            entries = entries.get(leaves.leaves() as usize..).unwrap_or_default();
         }
-        next
+        end - entries.len() as u32
     }
 
     /// Returns all slots in the order of their handles.
