@@ -5,8 +5,8 @@
 //! added to the connections that see its cell, and each connection writes its own packets. It has neither
 //! conditions nor crossings. Players stand still, so what everyone sees stays the same.
 //!
-//! *Invariant:* both sides write the same values, send them to the connections that see the same cells, and
-//! receive an acknowledgement of every packet.
+//! *Invariant:* both sides write the same values, send them to the connections that see the same cells, store
+//! all packets, and receive an acknowledgement of every packet.
 
 #[allow(dead_code, reason = "each bench uses a part")]
 #[path = "support/bits.rs"]
@@ -80,13 +80,34 @@ fn viewpoint(connection: usize, radius: f32) -> [f32; 3] {
     place(connection as u32, 1).map(|at| at * (EXTENT - radius) / EXTENT)
 }
 
+/// The packets of a tick to one client, each after its length.
+#[derive(Clone, Default)]
+struct Packets(Vec<u8>);
+
+impl Packets {
+    fn push(&mut self, packet: &[u8]) {
+        self.0.extend((packet.len() as u16).to_le_bytes());
+        self.0.extend_from_slice(black_box(packet));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || {
+            let (length, after) = rest.split_first_chunk()?;
+            let (packet, next) = after.split_at(u16::from_le_bytes(*length).into());
+            rest = next;
+            Some(packet)
+        })
+    }
+}
+
 /// This library, with a client for each connection.
 struct Repl {
     server: Server,
     players: Vec<ObjectRef<Player>>,
     clients: Vec<(ConnectionId, Client)>,
     /// The packets of a tick to each client.
-    sent: Vec<Vec<u8>>,
+    sent: Vec<Packets>,
     answers: Vec<(ConnectionId, Vec<u8>)>,
     now: Duration,
 }
@@ -120,7 +141,7 @@ impl Repl {
             (connection, client)
         });
         let clients: Vec<_> = clients.collect();
-        let sent = vec![Vec::new(); clients.len()];
+        let sent = vec![Packets::default(); clients.len()];
         let mut repl = Self { server, players, clients, sent, answers: Vec::new(), now: TICK };
         for step in 0..40 {
             repl.send(step);
@@ -137,10 +158,9 @@ impl Repl {
         self.server.tick(self.now);
         let mut bytes = 0;
         for ((connection, _), sent) in self.clients.iter().zip(&mut self.sent) {
-            sent.clear();
+            sent.0.clear();
             while let Some(packet) = self.server.poll_transmit(*connection) {
-                sent.extend((packet.len() as u16).to_le_bytes());
-                sent.extend_from_slice(packet);
+                sent.push(packet);
                 bytes += packet.len() as u64;
             }
         }
@@ -150,11 +170,8 @@ impl Repl {
     /// Does the clients' work, which is not measured.
     fn deliver(&mut self) {
         for ((connection, client), sent) in self.clients.iter_mut().zip(&self.sent) {
-            let mut rest = sent.as_slice();
-            while let Some((length, after)) = rest.split_first_chunk() {
-                let (packet, next) = after.split_at(u16::from_le_bytes(*length).into());
+            for packet in sent.iter() {
                 client.receive(self.now, packet).expect("a packet of the server");
-                rest = next;
             }
             client.tick(self.now);
             while let Some(packet) = client.poll_transmit() {
@@ -190,6 +207,8 @@ struct Hand {
     /// For each player, the connections that see it.
     viewers: Vec<Vec<u32>>,
     writer: BitWriter,
+    /// The packets of a tick to each client, which are stored as on the other side.
+    sent: Vec<Packets>,
 }
 
 impl Hand {
@@ -207,7 +226,8 @@ impl Hand {
             }
             connections.push(connection);
         }
-        let mut hand = Self { world, connections, viewers, writer: BitWriter::new() };
+        let sent = vec![Packets::default(); connections.len()];
+        let mut hand = Self { world, connections, viewers, writer: BitWriter::new(), sent };
         hand.send_all();
         hand.acknowledge();
         hand
@@ -225,9 +245,12 @@ impl Hand {
 
     fn send_all(&mut self) -> u64 {
         let mut bytes = 0;
-        for connection in &mut self.connections {
-            connection
-                .send_wanted(&self.world, &mut self.writer, |packet| bytes += black_box(packet).len() as u64);
+        for (connection, sent) in self.connections.iter_mut().zip(&mut self.sent) {
+            sent.0.clear();
+            connection.send_wanted(&self.world, &mut self.writer, |packet| {
+                sent.push(packet);
+                bytes += packet.len() as u64;
+            });
         }
         self.world.settle();
         bytes
