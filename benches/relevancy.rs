@@ -11,14 +11,10 @@
 //! and also until the packets of the tick with all creatures in sight are made. `idle` are ticks in which
 //! nothing changes, with clients that have everything.
 //!
-//! All times are processor times, where the system tells them.
-//!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
 #[path = "support/config.rs"]
 mod config;
-#[path = "../examples/open_world/cpu_clock.rs"]
-mod cpu_clock;
 #[path = "support/crowd.rs"]
 mod crowd;
 #[path = "support/grids.rs"]
@@ -26,14 +22,14 @@ mod grids;
 #[path = "support/ratios.rs"]
 mod ratios;
 
-use std::time::Duration;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use repl::Area;
 use repl::prelude::*;
 use repl::sim::Rng;
 
-use cpu_clock::CpuClock;
 use crowd::Crowd;
 use grids::{Candidate, Exact, OnChange, PLAYERS, Scene, Set, VIEW};
 use ratios::Side;
@@ -124,26 +120,34 @@ fn candidates_agree() {
     }
 }
 
-/// Measures times, as criterion and the ratios need them.
-struct Timer(CpuClock);
-
-impl Timer {
-    /// Returns the time of `count` ticks.
-    fn ticks(&self, candidate: &mut dyn Candidate, count: u64) -> Duration {
-        let mut tick = || {
-            candidate.advance();
-            self.0.measure(|| candidate.tick()).1
-        };
-        (0..count).map(|_| tick()).sum()
-    }
-
-    /// Returns by how much longer the ticks of one candidate take than those of another.
-    fn difference(&self, one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
-        self.ticks(one, count).saturating_sub(self.ticks(other, count))
-    }
+/// Returns how long some work takes.
+fn elapsed<T>(work: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed()
 }
 
-fn scene(criterion: &mut Criterion, timer: &Timer) {
+/// Returns the time of `count` ticks.
+fn ticks(candidate: &mut dyn Candidate, count: u64) -> Duration {
+    let mut tick = || {
+        candidate.advance();
+        elapsed(|| candidate.tick())
+    };
+    (0..count).map(|_| tick()).sum()
+}
+
+/// Returns by how much longer the ticks of one candidate take than those of another. Both run in turns, so
+/// that the processor's speed is the same for both.
+fn difference(one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
+    let mut times = [Duration::ZERO; 2];
+    for _ in 0..count {
+        times[0] += ticks(one, 1);
+        times[1] += ticks(other, 1);
+    }
+    times[0].saturating_sub(times[1])
+}
+
+fn scene(criterion: &mut Criterion) {
     let (mut located, mut plain) = (Repl::new(true, Scene::new()), Repl::new(false, Scene::new()));
     let (mut exact, mut on_change) = (Exact::new(Scene::new()), OnChange::new(Scene::new()));
     let mut group = criterion.benchmark_group("relevancy/scene");
@@ -155,32 +159,30 @@ fn scene(criterion: &mut Criterion, timer: &Timer) {
         ("hand_on_change", &mut on_change),
     ];
     for (name, candidate) in candidates {
-        group.bench_function(name, |bencher| bencher.iter_custom(|count| timer.ticks(candidate, count)));
+        group.bench_function(name, |bencher| bencher.iter_custom(|count| ticks(candidate, count)));
     }
     group.finish();
     if ratios::are_wanted() {
         ratios::report(
             "relevancy/scene",
             &mut [
-                Side::new("relevancy", None, &mut |count| timer.difference(&mut located, &mut plain, count)),
-                Side::new("hand_exact", None, &mut |count| timer.ticks(&mut exact, count)),
-                Side::new("hand_on_change", None, &mut |count| timer.ticks(&mut on_change, count)),
+                Side::new("relevancy", None, &mut |count| difference(&mut located, &mut plain, count)),
+                Side::new("hand_exact", None, &mut |count| ticks(&mut exact, count)),
+                Side::new("hand_on_change", None, &mut |count| ticks(&mut on_change, count)),
             ],
         );
     }
 }
 
 /// Reports the time of 5,000 crossings.
-fn report_crossings(timer: &Timer) {
+fn report_crossings() {
     let [mut crossing, mut staying] = [true, false].map(|crosses| Repl::new(true, Scene::hopping(crosses)));
     let [mut hand, mut hand_staying] = [true, false].map(|crosses| OnChange::new(Scene::hopping(crosses)));
     ratios::report(
         "relevancy/5000_crossings",
         &mut [
-            Side::new("crossings", None, &mut |count| timer.difference(&mut crossing, &mut staying, count)),
-            Side::new("hand_on_change", None, &mut |count| {
-                timer.difference(&mut hand, &mut hand_staying, count)
-            }),
+            Side::new("crossings", None, &mut |count| difference(&mut crossing, &mut staying, count)),
+            Side::new("hand_on_change", None, &mut |count| difference(&mut hand, &mut hand_staying, count)),
         ],
     );
 }
@@ -200,7 +202,7 @@ fn dense_server() -> Server {
 }
 
 /// Returns the time in which a connected client gets everything in sight. Without `sends`, nothing is sent.
-fn join(timer: &Timer, crowd: &mut Crowd, sends: bool) -> Duration {
+fn join(crowd: &mut Crowd, sends: bool) -> Duration {
     let connection = crowd.connect();
     (0..4).for_each(|_| _ = crowd.exchange());
     let (_, client) = crowd.clients.pop().expect("it was added");
@@ -211,13 +213,13 @@ fn join(timer: &Timer, crowd: &mut Crowd, sends: bool) -> Duration {
             crowd.tick();
         }
     };
-    let ((), time) = timer.0.measure(work);
+    let time = elapsed(work);
     crowd.server.disconnect(connection);
     time
 }
 
 /// Reports how long it takes until a client has 1,000 creatures in sight.
-fn report_join(timer: &Timer) {
+fn report_join() {
     let crowd =
         || Crowd::new(dense_server(), ClientConfig::default(), |client| _ = client.register::<Creature>());
     let (mut shown, mut sent) = (crowd(), crowd());
@@ -233,17 +235,15 @@ fn report_join(timer: &Timer) {
     ratios::report(
         "relevancy/join_1000_creatures",
         &mut [
-            Side::new("shown", None, &mut |count| (0..count).map(|_| join(timer, &mut shown, false)).sum()),
+            Side::new("shown", None, &mut |count| (0..count).map(|_| join(&mut shown, false)).sum()),
             Side::new("hand", None, &mut |count| {
                 let mut look = || {
                     hand.look(0, false);
-                    timer.0.measure(|| hand.look(0, true)).1
+                    elapsed(|| hand.look(0, true))
                 };
                 (0..count).map(|_| look()).sum()
             }),
-            Side::new("with_sending", None, &mut |count| {
-                (0..count).map(|_| join(timer, &mut sent, true)).sum()
-            }),
+            Side::new("with_sending", None, &mut |count| (0..count).map(|_| join(&mut sent, true)).sum()),
         ],
     );
 }
@@ -272,12 +272,11 @@ fn idle_crowd(objects: usize, connections: usize) -> Crowd {
 }
 
 /// Reports how long a tick takes in which nothing changes.
-fn report_idle(timer: &Timer, work: &str, connections: usize) {
+fn report_idle(work: &str, connections: usize) {
     let [mut small, mut medium, mut large] =
         [1_000, 10_000, 100_000].map(|objects| idle_crowd(objects, connections));
-    let run = |crowd: &mut Crowd, count: u64| -> Duration {
-        (0..count).map(|_| timer.0.measure(|| crowd.tick()).1).sum()
-    };
+    let run =
+        |crowd: &mut Crowd, count: u64| -> Duration { (0..count).map(|_| elapsed(|| crowd.tick())).sum() };
     ratios::report(
         work,
         &mut [
@@ -291,13 +290,12 @@ fn report_idle(timer: &Timer, work: &str, connections: usize) {
 fn main() {
     candidates_agree();
     let mut criterion = Criterion::default().configure_from_args();
-    let timer = Timer(CpuClock::new());
-    scene(&mut criterion, &timer);
+    scene(&mut criterion);
     criterion.final_summary();
     if ratios::are_wanted() {
-        report_crossings(&timer);
-        report_join(&timer);
-        report_idle(&timer, "relevancy/idle_32", 32);
-        report_idle(&timer, "relevancy/idle_200", 200);
+        report_crossings();
+        report_join();
+        report_idle("relevancy/idle_32", 32);
+        report_idle("relevancy/idle_200", 200);
     }
 }
