@@ -84,16 +84,17 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
-        let mut left = std::mem::take(&mut scratch.left);
-        let mut differences = Differences { scope, copied: &mut changes.handles, left: &mut left };
-        self.places.compare(live, shadow, &mut differences);
+        let differences = &mut Differences { scope, copied: &mut changes.handles, left: &mut scratch.left };
+        self.places.compare(live, shadow, differences);
         scratch.comparisons = scratch.comparisons.saturating_add(1);
-        if !left.is_empty() {
+        // The set is moved only if it has members: a processor waits when it moves what it has just written.
+        if !scratch.left.is_empty() {
+            let left = std::mem::take(&mut scratch.left);
             let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
             let by_command = Some(self.places.by_command());
             comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
+            scratch.left = left;
         }
-        scratch.left = left;
     }
 
     /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are
