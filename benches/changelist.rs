@@ -162,7 +162,7 @@ fn history_of(lists: &[Changelist]) -> History {
 /// Measures a tick of 32 connections. Each connection has gathered the history up to the oldest list. After
 /// that, one more list was added.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
-    history.push(newest, true);
+    drop(history.push(newest, true));
     for _ in 0..CONNECTIONS {
         into.clear();
         history.gather(history.start(), into);

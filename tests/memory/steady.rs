@@ -1,5 +1,5 @@
-//! Steady ticks allocate no memory, neither on the server nor on a client. An object costs a connection about
-//! a bit.
+//! Steady ticks with values, items and entries that change allocate no memory, neither on the server nor on a
+//! client. An object costs a connection about a bit.
 //!
 //! *Invariant:* the changes of a world repeat, so that after the first ticks all buffers are large enough.
 

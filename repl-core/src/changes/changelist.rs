@@ -78,6 +78,7 @@ impl Clone for Nested {
 
     fn clone_from(&mut self, other: &Self) {
         match (self, other) {
+            (Self::Array(ours), Self::Array(theirs)) => ours.clone_from(theirs),
             (Self::Items(ours), Self::Items(theirs)) => ours.clone_from(theirs),
             (Self::Entries(ours), Self::Entries(theirs)) => ours.clone_from(theirs),
             (ours, theirs) => *ours = theirs.clone(),
@@ -119,7 +120,7 @@ macro_rules! of_both {
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
 /// The changes of one array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
     /// The index of the first new element. The element at this index and all later elements are sent whole
     /// until they are acked (R2). `tail` is `u32::MAX` if no element is new.
@@ -129,6 +130,20 @@ pub(crate) struct ArrayChanges {
     /// The changes inside arrays and collections of the elements before `tail`, by the handles of these
     /// elements.
     pub(crate) nested: NestedChanges,
+}
+
+impl Clone for ArrayChanges {
+    fn clone(&self) -> Self {
+        let Self { tail, edits, nested } = self;
+        Self { tail: *tail, edits: edits.clone(), nested: nested.clone() }
+    }
+
+    /// Copies `other`, and uses the memory of these changes again as far as possible.
+    fn clone_from(&mut self, other: &Self) {
+        self.tail = other.tail;
+        self.edits.clone_from(&other.edits);
+        self.nested.clone_from(&other.nested);
+    }
 }
 
 impl Changelist {

@@ -131,8 +131,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         changes
     }
 
-    /// Completes the results of a comparison, which are in `changed` so far, in any order. No element may
-    /// occur twice in `changed` or in the same argument of this function.
+    /// Stores the new and the removed elements, and sorts `changed`. Nothing else is in these changes yet. No
+    /// element may occur twice in `changed` or in the same argument of this function.
     pub(crate) fn complete(&mut self, added: Vec<I>, removed: Vec<I>) {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();

@@ -67,6 +67,7 @@ impl History {
     /// If the history is full, the oldest changelist is removed and returned with its position. A connection
     /// that is still at the position of the removed changelist must store the changelist itself (R10).
     #[inline]
+    #[must_use = "connections at this position lack the changelist"]
     pub fn push(&mut self, list: &Changelist, keep: bool) -> Option<(u64, Changelist)> {
         debug_assert!(!list.is_empty(), "an empty list is no change");
         self.ever.union(list.handles());
@@ -75,13 +76,13 @@ impl History {
             self.kept = None;
             return None;
         }
-        self.keep(list)
+        self.store(list)
     }
 
-    /// Keeps a changelist. Returns the oldest one if there are too many.
+    /// Stores a changelist. Returns the oldest one if there are too many.
     // Not inlined, because most changes are sent to all connections at once.
     #[inline(never)]
-    fn keep(&mut self, list: &Changelist) -> Option<(u64, Changelist)> {
+    fn store(&mut self, list: &Changelist) -> Option<(u64, Changelist)> {
         let kept = self.kept.get_or_insert_default();
         kept.lists.push_back(list.clone());
         if kept.lists.len() <= Self::MAX_LISTS {

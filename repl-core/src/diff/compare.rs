@@ -10,6 +10,7 @@ use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, Elemen
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
@@ -25,13 +26,12 @@ pub(crate) struct Comparison<'a> {
 
 /// Memory that comparisons of objects reuse.
 #[derive(Debug, Default)]
-#[expect(clippy::vec_box, reason = "the boxes move to changelists and back")]
 pub struct Scratch {
     /// The handles of properties that are compared by their commands.
     pub(crate) left: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// Receives keys of maps. A map in a map uses another writer.
+    /// For the bits of keys. A map inside a value of a map gets a new writer.
     keys: BitWriter,
     /// The number of comparisons so far. The number of comparisons so far is the age of the changes that the
     /// next comparison finds.
@@ -39,29 +39,60 @@ pub struct Scratch {
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.
     must_renumber: bool,
-    /// Memory of earlier changes of collections and of maps.
-    spare_items: Vec<Box<ElementChanges<ItemId>>>,
-    spare_entries: Vec<Box<ElementChanges<KeyBits>>>,
+    /// Empty changes of fast arrays and of maps. Later comparisons use their memory again.
+    spare_items: SpareChanges<ItemId>,
+    spare_entries: SpareChanges<KeyBits>,
 }
 
-/// The greatest number of spare changes of each kind that are kept.
-const MOST_SPARE: usize = 64;
 /// Spare changes have room for at most this many elements.
-const MOST_SPARE_ELEMENTS: usize = 256;
+const MOST_SPARE_ELEMENTS: usize = 1_024;
 
-/// An id or key of elements, with the memory for changes of such elements.
+/// A list of this many spare changes or less is never shrunk.
+const LEAST_SPARES: usize = 8;
+
+/// Empty changes of collections, whose memory is used again.
+#[derive(Debug)]
+struct SpareChanges<I: Identity> {
+    boxes: Vec<Box<ElementChanges<I>>>,
+    /// The smallest number of boxes at any time of this round, so many were not needed.
+    idle: usize,
+}
+
+impl<I: Identity> Default for SpareChanges<I> {
+    fn default() -> Self {
+        Self { boxes: Vec::new(), idle: 0 }
+    }
+}
+
+impl<I: Identity> SpareChanges<I> {
+    fn take(&mut self) -> Box<ElementChanges<I>> {
+        let taken = self.boxes.pop().unwrap_or_default();
+        self.idle = self.idle.min(self.boxes.len());
+        debug_assert!(taken.is_empty(), "changes are emptied when they are put back");
+        taken
+    }
+
+    fn end_round(&mut self) {
+        self.boxes.drain(..self.idle);
+        self.boxes.shrink_to(LEAST_SPARES + 2 * self.boxes.len());
+        self.idle = self.boxes.len();
+    }
+}
+
+/// The ids or keys of one kind of collection.
 trait Spare: Collected {
-    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>>;
+    /// Returns the spare changes of this kind of collection.
+    fn spare(scratch: &mut Scratch) -> &mut SpareChanges<Self>;
 }
 
 impl Spare for ItemId {
-    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>> {
+    fn spare(scratch: &mut Scratch) -> &mut SpareChanges<Self> {
         &mut scratch.spare_items
     }
 }
 
 impl Spare for KeyBits {
-    fn spare(scratch: &mut Scratch) -> &mut Vec<Box<ElementChanges<Self>>> {
+    fn spare(scratch: &mut Scratch) -> &mut SpareChanges<Self> {
         &mut scratch.spare_entries
     }
 }
@@ -74,15 +105,32 @@ impl Scratch {
         std::mem::take(&mut self.must_renumber)
     }
 
-    /// Removes all changes from a changelist, and keeps their memory for later comparisons. Memory that
-    /// [`MOST_SPARE`] and [`MOST_SPARE_ELEMENTS`] do not allow is freed.
+    /// Removes all changes from a changelist, and keeps their memory for later comparisons.
     #[inline]
-    pub fn clear(&mut self, list: &mut Changelist) {
+    pub fn recycle(&mut self, list: &mut Changelist) {
         list.handles.clear();
         // Most changelists have no nested changes, and then no function is called to remove them.
         if list.has_nested() {
             self.take_nested(list);
         }
+    }
+
+    /// Frees the memory that no comparison has used since the last call of this function.
+    pub fn end_round(&mut self) {
+        self.spare_items.end_round();
+        self.spare_entries.end_round();
+    }
+
+    /// Returns how many spare changes there are.
+    #[cfg(test)]
+    pub(crate) fn spares(&self) -> usize {
+        self.spare_items.boxes.len() + self.spare_entries.boxes.len()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn spares_are_empty(&self) -> bool {
+        let items = self.spare_items.boxes.iter().all(|changes| changes.is_empty());
+        items && self.spare_entries.boxes.iter().all(|changes| changes.is_empty())
     }
 
     #[inline(never)]
@@ -97,10 +145,10 @@ impl Scratch {
     }
 
     fn put<I: Spare>(&mut self, mut changes: Box<ElementChanges<I>>) {
-        let spare = I::spare(self);
-        if spare.len() < MOST_SPARE && changes.changed.capacity() <= MOST_SPARE_ELEMENTS {
+        changes.changed.iter_mut().for_each(|element| self.recycle(&mut element.list));
+        if changes.changed.capacity() <= MOST_SPARE_ELEMENTS {
             changes.clear();
-            spare.push(changes);
+            I::spare(self).boxes.push(changes);
         }
     }
 }
@@ -379,9 +427,13 @@ impl Comparison<'_> {
                     self.refuse(Some(step), error);
                 }
                 // Collections inside a new element are sent whole, so their changes are not needed.
-                Slot::Items(items) => _ = self.behind(step, |this| this.elements(items, shadow, handle)),
+                Slot::Items(items) => {
+                    let changes = self.behind(step, |this| this.elements(items, shadow, handle));
+                    changes.into_iter().for_each(|changes| self.scratch.put(changes));
+                }
                 Slot::Entries(entries) => {
-                    self.behind(step, |this| this.elements(entries, shadow, handle));
+                    let changes = self.behind(step, |this| this.elements(entries, shadow, handle));
+                    changes.into_iter().for_each(|changes| self.scratch.put(changes));
                 }
             }
         }
@@ -406,14 +458,14 @@ impl Comparison<'_> {
             return None;
         }
         let (mut added, mut removed) = (Vec::new(), Vec::new());
-        let mut changes = I::spare(self.scratch).pop().unwrap_or_default();
+        let mut changes = I::spare(self.scratch).take();
         // The new elements that contain a value without a wire form. If new elements with a value without a
         // wire form were sent, clients would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         // Most entries of a map have not changed, so one list serves all of them.
         let mut list = Changelist::new();
-        let mut keys = std::mem::take(&mut self.scratch.keys);
+        let mut keys = if I::IS_KEY { std::mem::take(&mut self.scratch.keys) } else { BitWriter::new() };
         let must_renumber = shadow.follow(&live, &mut keys, &mut |named, step| {
             let known = self.refusals.len();
             match step {
@@ -454,7 +506,9 @@ impl Comparison<'_> {
                 },
             }
         });
-        self.scratch.keys = keys;
+        if I::IS_KEY {
+            self.scratch.keys = keys;
+        }
         unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id));
         self.scratch.must_renumber |= must_renumber;
         changes.complete(added, removed);

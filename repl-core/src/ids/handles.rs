@@ -28,7 +28,9 @@ impl Clone for HandleSet {
     fn clone_from(&mut self, other: &Self) {
         self.first = other.first;
         if !(self.rest.is_empty() && other.rest.is_empty()) {
-            self.rest.clone_from(&other.rest);
+            // `ThinVec::clone_from` would allocate.
+            self.rest.clear();
+            self.rest.extend_from_slice(&other.rest);
         }
     }
 }

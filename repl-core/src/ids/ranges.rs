@@ -14,8 +14,8 @@ use crate::ids::item_id::ItemId;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
-/// Copies the ranges as slices. The derived implementation copies them one by one.
 impl Clone for Ranges {
+    /// Copies the ranges as slices. The derived implementation copies them one by one.
     fn clone(&self) -> Self {
         let (first, second) = self.0.as_slices();
         Self([first, second].concat().into())

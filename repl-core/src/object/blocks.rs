@@ -143,8 +143,8 @@ impl Block {
     }
 }
 
-/// Divides values into blocks, which lie in these runs. Returns the blocks, the handle of each byte as in
-/// [`Blocks`], and the handles of the values in blocks.
+/// Divides the values that lie in one of `runs` into blocks, and leaves out all others. Returns the blocks,
+/// the handle of each byte as in [`Blocks`], and the handles of the values in blocks.
 fn divide(mut values: Vec<PlainValue>, runs: &[Run]) -> (Vec<Block>, Vec<u16>, HandleSet) {
     values.sort_unstable_by_key(|value| value.offset);
     let (mut blocks, mut handles) = (Vec::<Block>::new(), Vec::new());

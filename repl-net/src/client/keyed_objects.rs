@@ -1,8 +1,8 @@
 //! Objects of one class by their keys.
 //!
-//! *Invariant:* the object at a position has the key at the same position, and the index has this position.
-//! Only the list of objects depends on the type of the objects. So the compiler generates the code of the
-//! index once, and not for each class.
+//! *Invariant:* `objects[i]` has the key `keys[i]`, and `positions` maps this key to `i`. Only the list of
+//! objects depends on their type. So the compiler generates the code of the index once, and not for each
+//! class.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -69,7 +69,13 @@ impl<K: Hash + Eq + Clone, T> KeyedObjects<K, T> {
     where
         K: Borrow<Q>,
     {
-        self.index.swap_remove(key).map(|position| self.objects.swap_remove(position))
+        let position = self.index.swap_remove(key)?;
+        let removed = self.objects.swap_remove(position);
+        if self.objects.is_empty() {
+            // Frees the memory.
+            *self = Self::default();
+        }
+        Some(removed)
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
@@ -103,8 +109,10 @@ impl<K: Hash + Eq + Clone> Index<K> {
     {
         let position = self.positions.remove(key)?;
         self.keys.swap_remove(position as usize);
-        if let Some(moved) = self.keys.get(position as usize) {
-            self.positions.insert(moved.clone(), position);
+        if let Some(moved) = self.keys.get(position as usize)
+            && let Some(known) = self.positions.get_mut::<K>(moved)
+        {
+            *known = position;
         }
         Some(position as usize)
     }

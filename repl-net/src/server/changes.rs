@@ -59,8 +59,8 @@ impl Changes {
         self.refusals.clear();
     }
 
-    /// Frees the unused entries that no tick needed recently, and the memory of their changelists. The server
-    /// calls `end_round` between two ticks.
+    /// Frees the entries that no tick needed recently, and large changelists of the other unused entries. The
+    /// server calls `end_round` between two ticks.
     pub(crate) fn end_round(&mut self) {
         self.items.end_round(|change| free_large(&mut change.list));
     }
@@ -80,17 +80,17 @@ impl Changes {
     /// of earlier changes.
     #[inline]
     pub(crate) fn blank(&mut self, slot: u32, scratch: &mut Scratch) -> &mut Changelist {
-        let change = self.items.unused(|| Change { slot, list: Changelist::new() });
+        let change = self.items.next_or(|| Change { slot, list: Changelist::new() });
         change.slot = slot;
-        scratch.clear(&mut change.list);
+        scratch.recycle(&mut change.list);
         &mut change.list
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick, unless it is
-    /// empty. Returns the changelist if it was added.
+    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick, unless it
+    /// is empty. Returns the changelist if it was added.
     #[inline]
     pub(crate) fn keep(&mut self) -> Option<&Changelist> {
-        if self.items.first_unused()?.list.is_empty() {
+        if self.items.next()?.list.is_empty() {
             return None;
         }
         self.items.keep();

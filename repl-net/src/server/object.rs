@@ -29,7 +29,7 @@ pub(crate) struct Object {
     pub(crate) history: History,
     /// State that most objects do not have. It is stored separately, so that all other state fits into one
     /// cache line.
-    particulars: Option<Box<Particulars>>,
+    rare: Option<Box<RareState>>,
     pub(crate) role: Role,
     pub(crate) physics: bool,
     /// The number of connections that use the slot.
@@ -48,7 +48,7 @@ pub(crate) enum TearOff {
 
 /// State that only some objects have.
 #[derive(Debug, Default)]
-struct Particulars {
+struct RareState {
     /// The connection that owns the object, directly or through other objects.
     owner: Option<ConnectionId>,
     archetype: u32,
@@ -81,7 +81,7 @@ impl Object {
             history: History::default(),
             laggards: AtomicU32::new(0),
             holders: 0,
-            particulars: None,
+            rare: None,
         }
     }
 
@@ -104,53 +104,55 @@ impl Object {
 
     /// Returns the connection that owns the object, directly or through other objects.
     pub(crate) fn owner(&self) -> Option<ConnectionId> {
-        self.particulars.as_ref()?.owner
+        self.rare.as_ref()?.owner
     }
 
+    /// Sets the connection that owns the object.
     pub(crate) fn set_owner(&mut self, owner: Option<ConnectionId>) {
-        if owner.is_some() || self.particulars.is_some() {
-            self.particulars().owner = owner;
+        if owner.is_some() || self.rare.is_some() {
+            self.rare().owner = owner;
         }
     }
 
     /// Returns the number of the archetype with whose values the object began.
     pub(crate) fn archetype(&self) -> u32 {
-        self.particulars.as_ref().map_or(0, |own| own.archetype)
+        self.rare.as_ref().map_or(0, |own| own.archetype)
     }
 
+    /// Sets the archetype of a new object.
     pub(crate) fn set_archetype(&mut self, archetype: u32) {
         if archetype > 0 {
-            self.particulars().archetype = archetype;
+            self.rare().archetype = archetype;
         }
     }
 
-    fn particulars(&mut self) -> &mut Particulars {
-        self.particulars.get_or_insert_default()
+    fn rare(&mut self) -> &mut RareState {
+        self.rare.get_or_insert_default()
     }
 
     /// Returns the switches and conditions that were set for this object, if there are any.
     #[inline]
-    fn own_conditions(&self) -> Option<&Particulars> {
-        self.particulars.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
+    fn own_conditions(&self) -> Option<&RareState> {
+        self.rare.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
     }
 
     /// Returns the `push` properties that are marked, if there are any.
     #[inline]
     fn marked(&self) -> Option<&HandleSet> {
-        self.particulars.as_deref().map(|own| &own.marked).filter(|marked| !marked.is_empty())
+        self.rare.as_deref().map(|own| &own.marked).filter(|marked| !marked.is_empty())
     }
 
     /// Returns whether a property with a custom condition is switched on for all connections. `handles` are
     /// the handles of the property.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
-        self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
+        self.rare.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
     /// Switches a property with a custom condition on or off for all connections. `handles` are the handles
     /// of the property. A property that is switched on is compared in the next tick, even if it is not marked
     /// (S45).
     pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
-        let off = &mut self.particulars().custom_off;
+        let off = &mut self.rare().custom_off;
         if active {
             off.difference(handles);
             self.mark(conditions, handles);
@@ -161,7 +163,7 @@ impl Object {
 
     /// Returns the current condition of a property that was declared with the condition `Dynamic`.
     pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
-        let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
+        let mut set = self.rare.iter().flat_map(|own| &own.dynamic);
         set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
     }
 
@@ -177,7 +179,7 @@ impl Object {
         if self.condition(property) == Condition::Never {
             self.mark(conditions, &conditions.handles_of(property));
         }
-        let dynamic = &mut self.particulars().dynamic;
+        let dynamic = &mut self.rare().dynamic;
         match dynamic.iter_mut().find(|(known, _)| *known == property) {
             Some((_, known)) => *known = condition,
             None => dynamic.push((property, condition)),
@@ -189,7 +191,7 @@ impl Object {
         let mut handles = handles.clone();
         handles.intersect(conditions.push());
         if !handles.is_empty() {
-            self.particulars().marked.union(&handles);
+            self.rare().marked.union(&handles);
         }
     }
 
@@ -197,7 +199,7 @@ impl Object {
     /// because it was switched off or too large, stays marked.
     #[inline]
     pub(crate) fn unmark(&mut self, compared: &HandleSet) {
-        if let Some(own) = &mut self.particulars {
+        if let Some(own) = &mut self.rare {
             own.marked.difference(compared);
         }
     }
@@ -205,25 +207,25 @@ impl Object {
     /// Starts to record in which frame each property changes. The argument `properties` is the number of
     /// properties.
     pub(crate) fn remember_changes(&mut self, properties: usize) {
-        self.particulars().changed_at = vec![0; properties];
+        self.rare().changed_at = vec![0; properties];
     }
 
     /// Records that the properties with the handles `handles` changed in the frame `frame`, if the object
     /// records changes.
     #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, conditions: &ConditionMasks, frame: u64) {
-        let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
+        let Some(rare) = self.rare.as_mut().filter(|own| !own.changed_at.is_empty()) else {
             return;
         };
         for property in handles.iter().filter_map(|handle| conditions.property_of(handle)) {
-            particulars.changed_at[property.index()] = frame;
+            rare.changed_at[property.index()] = frame;
         }
     }
 
     /// Returns the frame in which a property last changed, or zero if it never changed. Returns `None` if the
     /// object does not record changes.
     pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
-        self.particulars.as_ref()?.changed_at.get(property.index()).copied()
+        self.rare.as_ref()?.changed_at.get(property.index()).copied()
     }
 
     /// Stores the refusals `found` for values that a comparison found too large. Adds to `unreported` the
@@ -231,12 +233,11 @@ impl Object {
     /// tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, unreported: &mut Vec<Refusal>) {
-        if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
+        if found.is_empty() && self.rare.as_ref().is_none_or(|own| own.too_large.is_empty()) {
             return;
         }
-        let known = std::mem::replace(&mut self.particulars().too_large, found);
-        unreported
-            .extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
+        let known = std::mem::replace(&mut self.rare().too_large, found);
+        unreported.extend(self.rare().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
     /// Prefetches the cache line of this object that a comparison needs.

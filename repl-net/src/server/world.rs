@@ -511,6 +511,7 @@ impl World {
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
             self.changes.end_round();
+            self.scratch.end_round();
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);

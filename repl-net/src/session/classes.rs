@@ -285,11 +285,11 @@ fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Si
 /// Panics if one of `known` has the same name.
 #[track_caller]
 pub(crate) fn assert_sole_name(layout: &Layout, known: &mut dyn Iterator<Item = &'static Layout>) {
-    for namesake in known {
+    for other in known {
         assert!(
-            namesake.name() != layout.name(),
+            other.name() != layout.name(),
             "`{}` and `{}` are both called `{}` on the wire: give one of them another name with `#[replicated(name = \"…\")]`",
-            namesake.rust_name(),
+            other.rust_name(),
             layout.rust_name(),
             layout.name(),
         );

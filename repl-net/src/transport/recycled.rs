@@ -1,7 +1,7 @@
 //! Lists that are cleared and filled again in every tick, and whose items keep their memory.
 //!
-//! *Invariant:* the items from index `len` on are unused. Nobody reads what they contain, so they need not be
-//! cleared.
+//! *Invariant:* the items from index `len` on are unused. What they contain is of an earlier tick, so whoever
+//! takes one of them clears it first.
 
 use std::ops::{Deref, DerefMut};
 
@@ -28,37 +28,37 @@ impl<T> Deref for Recycled<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        self.items.get(..self.len).unwrap_or_default()
+        &self.items[..self.len]
     }
 }
 
 impl<T> DerefMut for Recycled<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        self.items.get_mut(..self.len).unwrap_or_default()
+        &mut self.items[..self.len]
     }
 }
 
 impl<T> Recycled<T> {
-    /// Returns the first unused item, as an earlier user has left it, or what `make` returns.
-    /// [`keep`](Self::keep) adds it to the list.
+    /// Returns the next item, which is unused. [`keep`](Self::keep) adds it to the list.
     #[inline]
-    pub(crate) fn unused(&mut self, make: impl FnOnce() -> T) -> &mut T {
+    pub(crate) fn next(&self) -> Option<&T> {
+        self.items.get(self.len)
+    }
+
+    /// Returns the [next](Self::next) item, or what `make` returns.
+    #[inline]
+    pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         if self.items.len() == self.len {
             self.items.push(make());
         }
         &mut self.items[self.len]
     }
 
-    /// Returns the first unused item, if there is one.
-    #[inline]
-    pub(crate) fn first_unused(&self) -> Option<&T> {
-        self.items.get(self.len)
-    }
-
-    /// Adds the item that [`unused`](Self::unused) has returned to the end of the list.
+    /// Adds the [next](Self::next) item to the end of the list.
     #[inline]
     pub(crate) fn keep(&mut self) {
+        debug_assert!(self.len < self.items.len(), "there is a next item");
         self.len += 1;
     }
 
@@ -82,16 +82,21 @@ impl<T> Recycled<T> {
         self.items.iter_mut().skip(self.len).for_each(shrink);
     }
 
+    /// Returns all items, and the unused ones after them.
+    pub(crate) fn with_unused(&self) -> &[T] {
+        &self.items
+    }
+
     /// Returns for how many items the list has memory.
     pub(crate) fn capacity(&self) -> usize {
         self.items.capacity()
     }
 }
 
-/// Unused changelists with more bytes than this on the heap are freed.
+/// The greatest number of bytes that an unused changelist keeps on the heap.
 const MOST_UNUSED_BYTES: usize = 16 << 10;
 
-/// Frees the memory of an unused changelist, unless the next change is likely to need it.
+/// Frees the memory of an unused changelist that takes more than [`MOST_UNUSED_BYTES`].
 pub(crate) fn free_large(list: &mut Changelist) {
     if list.heap_bytes() > MOST_UNUSED_BYTES {
         *list = Changelist::new();
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
 
     fn push(list: &mut Recycled<Vec<u32>>, number: u32) {
-        let item = list.unused(Vec::new);
+        let item = list.next_or(Vec::new);
         item.clear();
         item.push(number);
         list.keep();
@@ -131,11 +136,11 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_item_is_in_the_list_only_after_it_was_kept() {
+    fn an_unused_item_is_in_the_list_only_after_it_was_kept() {
         let mut list = Recycled::default();
-        *list.unused(|| 1) = 2;
+        *list.next_or(|| 1) = 2;
         assert!(list.is_empty());
-        assert_eq!(*list.unused(|| 1), 2, "what an earlier user has left");
+        assert_eq!(list.next(), Some(&2), "what an earlier user has left");
         list.keep();
         assert_eq!(*list, [2]);
     }

@@ -72,8 +72,7 @@ pub(crate) struct Segment {
     pub(crate) has_new_elements: bool,
     /// The slots of the segment's entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment takes. Until [`complete`](Self::complete) is called, this
-    /// number is only the memory of the changelists in the entries.
+    /// About how many bytes of memory the segment takes, after [`complete`](Self::complete).
     held_bytes: usize,
 }
 
@@ -110,8 +109,10 @@ impl Segment {
         self.bytes.extend_from_slice(writer.finish());
         let entries = self.entries.capacity().saturating_mul(size_of::<SegmentEntry>());
         let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
+        // Unused entries have memory, too.
+        let lists = self.entries.with_unused().iter().map(|entry| entry.list.heap_bytes());
         let own = [size_of::<Self>(), self.bytes.capacity(), entries, masks];
-        self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
+        self.held_bytes = own.into_iter().chain(lists).fold(0, usize::saturating_add);
     }
 
     /// Returns the bits of the whole segment, from its first one bit to the zero bit at its end.
@@ -135,9 +136,8 @@ impl Segment {
             _ => self.masks.push((word, bit)),
         }
         self.has_new_elements |= list.has_new_elements();
-        self.held_bytes = self.held_bytes.saturating_add(list.heap_bytes());
-        let none = || SegmentEntry { slot, generation, list: Changelist::new(), values: 0..0 };
-        let entry = self.entries.unused(none);
+        let new_entry = || SegmentEntry { slot, generation, list: Changelist::new(), values: 0..0 };
+        let entry = self.entries.next_or(new_entry);
         (entry.slot, entry.generation, entry.values) = (slot, generation, values);
         entry.list.clone_from(list);
         self.entries.keep();

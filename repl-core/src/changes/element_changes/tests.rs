@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 use super::Sweep;
 use crate::bits::BitSlice;
-use crate::changes::changelist::{Changelist, ElementChange, ElementChanges};
+use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
 use crate::changes::portions::ElementQueue;
+use crate::diff::compare::Scratch;
 use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -240,4 +241,48 @@ fn a_whole_collection_replaces_earlier_changes_of_entries() {
     assert!(!new_elements.new_elements_arrived(&ElementChanges::whole()));
     pending.subtract(&ElementChanges::whole());
     assert!(pending.is_empty());
+}
+
+/// Changes inside a fast array, a map and an array, each of which may be left out.
+fn nested() -> impl Strategy<Value = Changelist> {
+    let models = (prop::option::of(model()), prop::option::of(model()), prop::option::of(0..400_u32));
+    (models, any::<u64>()).prop_map(|((items, entries, edit), age)| {
+        let mut list = list(age as u32);
+        if let Some(model) = items {
+            let mut changes = changes::<ItemId>(&model, age);
+            changes.changed.iter_mut().for_each(|change| change.moved = change.id.number() % 2 == 1);
+            list.insert_nested(4, changes);
+        }
+        if let Some(model) = entries {
+            list.insert_nested(5, changes::<KeyBits>(&model, age));
+        }
+        if let Some(edit) = edit {
+            let mut array = ArrayChanges { tail: edit + 1, ..ArrayChanges::count_only() };
+            array.edits.insert(edit);
+            list.insert_nested(70, Nested::Array(array));
+        }
+        list
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_copy_over_other_changes_equals_the_original(known in nested(), other in nested()) {
+        let mut copy = known;
+        copy.clone_from(&other);
+        prop_assert_eq!(copy, other);
+    }
+
+    #[test]
+    fn changes_are_empty_when_their_memory_is_used_again(lists in prop::collection::vec(nested(), 1..4)) {
+        let mut scratch = Scratch::default();
+        for mut list in lists {
+            scratch.recycle(&mut list);
+            prop_assert_eq!(list, Changelist::new());
+        }
+        prop_assert!(scratch.spares_are_empty());
+        scratch.end_round();
+        scratch.end_round();
+        prop_assert_eq!(scratch.spares(), 0, "what was idle for a round is freed");
+    }
 }

@@ -303,7 +303,8 @@ impl Tables {
         self.pool.reclaim(&mut self.tables);
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
-            (self.sections, self.waiting) = (Recycled::default(), Vec::new());
+            self.sections.end_round(|section| *section = Section::default());
+            self.waiting = Vec::new();
         }
         if world.cells.are_unused() {
             return;
@@ -364,7 +365,7 @@ impl Tables {
             self.newest.resize(at + 1, [None; 3]);
         }
         let number = *self.newest[at][distance as usize].get_or_insert_with(|| {
-            let section = self.sections.unused(Section::default);
+            let section = self.sections.next_or(Section::default);
             (section.class, section.distance, section.period) = (class, distance, period);
             self.sections.keep();
             self.sections.len() as u32 - 1
@@ -530,7 +531,7 @@ mod tests {
             let (doubtful, mut expected): (Vec<StripPlace>, _) = (doubtful.collect(), Vec::new());
             let mut sections = Recycled::default();
             for (class, changes) in (0..).zip(&changes) {
-                *sections.unused(Section::default) = section(class, changes);
+                *sections.next_or(Section::default) = section(class, changes);
                 sections.keep();
             }
             for section in sections.iter() {
