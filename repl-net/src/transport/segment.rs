@@ -480,4 +480,29 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_segment_that_is_used_again_has_only_new_entries_and_counts_the_memory_of_all() {
+        let (mut segment, mut writer) = (Segment::default(), BitWriter::new());
+        let mut fill = |segment: &mut Segment, entries: &[(u32, &[u32])]| {
+            segment.clear();
+            for (slot, handles) in entries {
+                let mut list = Changelist::new();
+                handles.iter().for_each(|&handle| list.insert(handle));
+                segment.push(*slot, NonZeroU32::MIN, &list, 0..0);
+            }
+            segment.complete(&mut writer);
+        };
+        fill(&mut segment, &[(1, &[1, 8_000]), (2, &[2, 8_000]), (3, &[3])]);
+        fill(&mut segment, &[(7, &[4, 5])]);
+        let handles = |entry: &SegmentEntry| entry.list.handles().iter().collect::<Vec<_>>();
+        let entries: Vec<_> = segment.entries.iter().map(|entry| (entry.slot, handles(entry))).collect();
+        assert_eq!(entries, [(7, vec![4, 5])]);
+        assert!(segment.held_bytes() > 2 * 8_000 / 8, "two sets with room for 8,000 handles");
+        segment.end_round();
+        fill(&mut segment, &[(7, &[4])]);
+        segment.end_round();
+        fill(&mut segment, &[]);
+        assert!(segment.held_bytes() < 2_000, "the entry that was not needed is freed");
+    }
 }
