@@ -173,7 +173,7 @@ impl<'a> Level<'a> {
 
     /// Writes the values of joined leaves with the handles from `first` on, up to the handle `end` or the
     /// first property that is not joined. Returns the handle at which it stopped.
-    // A call for each change costs a sixth of the encoding.
+    // A call for each change costs a seventh of the encoding.
     #[inline(always)]
     pub(crate) fn write_joined(&self, first: u32, end: u32, writer: &mut BitWriter) -> u32 {
         let mut entries = entries_from(self.table, first, end - first);
