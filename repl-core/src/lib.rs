@@ -80,6 +80,7 @@ pub use ids::item_id::ItemId;
 pub use ids::label;
 pub use ids::property_index::PropertyIndex;
 pub use ids::reference::{NoObjects, ObjectRef, Objects, ReferenceMap};
+pub use object::rows::{Rows, Steps};
 pub use schema::callbacks::Callbacks;
 pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};

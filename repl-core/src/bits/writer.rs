@@ -152,6 +152,24 @@ impl BitWriter {
         }
     }
 
+    /// Returns the bits that [`write_exp_golomb`](Self::write_exp_golomb) writes, and their number, so that they
+    /// can be written together with others. Returns `None` if there are more than 62.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `order` is above 31.
+    #[inline]
+    #[must_use]
+    pub const fn short_exp_golomb(value: u32, order: u32) -> Option<(u64, u32)> {
+        debug_assert!(order < 32, "an order over 31");
+        let sum = value as u64 + (1 << order);
+        let width = sum.ilog2();
+        let zeros = width - order;
+        if zeros + 1 + width > 62 {
+            return None;
+        }
+        Some(((sum ^ 1 << width) << (zeros + 1) | 1 << zeros, zeros + 1 + width))
+    }
+
     /// Writes an Exp-Golomb code of more than 64 bits: `zeros` zeros, a one, and the `width` bits of `sum`
     /// below its highest bit.
     #[cold]

@@ -75,6 +75,7 @@ impl<T: Replicated> Class<T> {
     /// adds them to `changes` (S60). A value without a wire form is not copied, and is added to `refusals`.
     /// Costs O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for
     /// arrays.
+    #[inline]
     pub fn compare(
         &self,
         live: &T,
@@ -84,17 +85,31 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
+        scratch.comparisons = scratch.comparisons.saturating_add(1);
         let differences = &mut Differences { scope, copied: &mut changes.handles, left: &mut scratch.left };
         self.places.compare(live, shadow, differences);
-        scratch.comparisons = scratch.comparisons.saturating_add(1);
-        // The set is moved only if it has members: a processor waits when it moves what it has just written.
         if !scratch.left.is_empty() {
-            let left = std::mem::take(&mut scratch.left);
-            let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
-            let by_command = Some(self.places.by_command());
-            comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
-            scratch.left = left;
+            self.compare_left(live, shadow, changes, refusals, scratch);
         }
+    }
+
+    /// Compares by their commands the properties in `scratch.left`, and removes them from there.
+    // Not inlined, so that the code for plain memory stays short.
+    #[inline(never)]
+    fn compare_left(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
+        let mut left = std::mem::take(&mut scratch.left);
+        let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
+        let by_command = Some(self.places.by_command());
+        comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
+        left.clear();
+        scratch.left = left;
     }
 
     /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are

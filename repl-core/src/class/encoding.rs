@@ -10,6 +10,7 @@ use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Level, Slot};
+use crate::object::rows::{Rows, Steps};
 use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
@@ -59,6 +60,29 @@ impl<T: Replicated> Class<T> {
         let mut flat = Vec::new();
         flatten(self.level(shadow), changes, &mut flat);
         flat
+    }
+}
+
+impl Rows<'_> {
+    /// Writes the values of the handles in `changes` from the shadow in a row, without the handles
+    /// themselves. `steps` are the steps of these handles.
+    ///
+    /// # Errors
+    /// Returns an error only if a hand-written serialiser refuses a value that it accepted when the value was
+    /// compared.
+    ///
+    /// # Panics
+    /// Panics if there is no such row, or if the steps were found for objects of another class.
+    #[inline]
+    pub fn write_values(
+        &self,
+        row: u32,
+        changes: &Changelist,
+        steps: &Steps,
+        writer: &mut BitWriter,
+    ) -> Result<(), WriteError> {
+        debug_assert_eq!(steps.handles(), changes.handles(), "the steps of other properties");
+        encode::write_by_steps(*self, row, steps, changes, writer)
     }
 }
 

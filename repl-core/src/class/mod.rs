@@ -21,6 +21,7 @@ use crate::diff::places::Places;
 use crate::ids::handles::HandleSet;
 use crate::object::copy::copy_slots;
 use crate::object::level::{Level, LevelMut};
+use crate::object::rows::Rows;
 use crate::schema::condition_masks::ConditionMasks;
 use crate::schema::plan::Planned;
 use crate::schema::program::Program;
@@ -75,6 +76,14 @@ impl<T: Replicated> Class<T> {
     fn level_mut<'a>(&'a self, object: &'a mut T) -> LevelMut<'a> {
         // SAFETY: `new` checked that the program belongs to `T`.
         unsafe { LevelMut::of(object, &self.tables.program) }
+    }
+
+    /// Returns shadows of this class without their type.
+    #[inline]
+    #[must_use]
+    pub fn rows<'a>(&'a self, shadows: &'a [T]) -> Rows<'a> {
+        // SAFETY: `new` has checked that the program belongs to `T`.
+        unsafe { Rows::of(shadows, &self.tables.program) }
     }
 
     /// Copies the properties of `handles` from `from` to `to`.

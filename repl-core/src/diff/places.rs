@@ -52,7 +52,10 @@ impl<T: Planned> Places<T> {
     /// differ. Adds to `differences` what differs, and what must still be compared by its commands.
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
-        differences.left.clone_from(&self.by_command);
+        debug_assert!(differences.left.is_empty(), "the properties that were left are compared");
+        if !self.by_command.is_empty() {
+            differences.left.clone_from(&self.by_command);
+        }
         self.blocks.compare(live, shadow, differences);
         copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
             Some(&StringPlace { handle, max_bytes }) if handle > 0 => {
@@ -62,7 +65,9 @@ impl<T: Planned> Places<T> {
             }
             _ => false,
         });
-        differences.left.intersect(differences.scope);
+        if !differences.left.is_empty() {
+            differences.left.intersect(differences.scope);
+        }
     }
 }
 

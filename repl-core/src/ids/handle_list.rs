@@ -85,7 +85,7 @@ pub fn read_handles(
     let mut first = 0;
     while first < below {
         let bits = below.saturating_sub(first).min(64);
-        set.insert_word(first, reader.read_bits(bits)?);
+        set.insert_word((first / 64) as usize, reader.read_bits(bits)?);
         first = first.saturating_add(64);
     }
     set.insert(highest);

@@ -38,11 +38,8 @@ impl Clone for HandleSet {
 impl PartialEq for HandleSet {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        if self.first != other.first {
-            return false;
-        }
-        let words = self.rest.len().max(other.rest.len());
-        words == 0 || (1..=words).all(|at| self.word(at) == other.word(at))
+        let are_small = self.rest.is_empty() && other.rest.is_empty();
+        self.first == other.first && (are_small || self.has_same_rest(other))
     }
 }
 
@@ -72,14 +69,22 @@ impl HandleSet {
         set
     }
 
+    /// Returns whether both sets have the same handles after the first word.
+    // Not inlined, so that the code for small sets stays short.
+    #[inline(never)]
+    fn has_same_rest(&self, other: &Self) -> bool {
+        (1..self.words().max(other.words())).all(|at| self.word(at) == other.word(at))
+    }
+
     /// Returns how many bytes the set has on the heap.
     #[inline]
     pub(crate) fn heap_bytes(&self) -> usize {
         self.rest.capacity() * size_of::<u64>()
     }
 
+    /// Returns the members in a word of 64 handles, as a bit mask.
     #[inline]
-    fn word(&self, at: usize) -> u64 {
+    pub(crate) fn word(&self, at: usize) -> u64 {
         match at.checked_sub(1) {
             None => self.first,
             Some(at) => self.rest.get(at).copied().unwrap_or(0),
@@ -133,11 +138,14 @@ impl HandleSet {
         }
     }
 
-    /// Adds the handles whose bits are set in `word`. The lowest bit of `word` stands for the handle after
-    /// `first`, which is a multiple of 64.
-    pub(crate) fn insert_word(&mut self, first: u32, word: u64) {
-        if word != 0 {
-            *self.word_mut((first / 64) as usize) |= word;
+    /// Adds the handles whose bits are set in `mask`. The lowest bit of `mask` stands for the first handle of
+    /// the word of 64 handles with the index `word`.
+    #[inline]
+    pub(crate) fn insert_word(&mut self, word: usize, mask: u64) {
+        if word == 0 {
+            self.first |= mask;
+        } else if mask != 0 {
+            *self.word_mut(word) |= mask;
         }
     }
 
@@ -148,6 +156,7 @@ impl HandleSet {
     }
 
     /// Returns the highest handle in the set, or zero if the set is empty.
+    #[inline(never)]
     pub(crate) fn last(&self) -> u32 {
         let word = (0..self.words()).rev().find(|&at| self.word(at) != 0);
         word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
@@ -173,7 +182,7 @@ impl HandleSet {
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.first == 0 && self.rest.iter().all(|&word| word == 0)
+        self.first == 0 && (self.rest.is_empty() || self.last() == 0)
     }
 
     /// Returns the number of members.

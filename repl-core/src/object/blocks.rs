@@ -21,10 +21,17 @@ const MAX_OFFSET: usize = 16 << 10;
 /// The blocks of the type `T`.
 #[derive(Debug)]
 pub(crate) struct Blocks<T> {
-    blocks: Vec<Block>,
-    /// For each byte of an object, the handle of the property to which it belongs, if it is in a block.
-    handles: Vec<u16>,
+    list: BlockList,
     objects: PhantomData<fn(&mut T)>,
+}
+
+/// The blocks of some type.
+#[derive(Debug)]
+struct BlockList {
+    blocks: Vec<Block>,
+    /// For each byte of an object, the bit of the property to which it belongs, if it is in a block. See
+    /// [`Block::handles`].
+    bits: Vec<u8>,
 }
 
 /// A property whose value is plain memory.
@@ -57,6 +64,7 @@ impl Differences<'_> {
     }
 }
 
+/// All properties of a block have their handles in the same word of a set of handles.
 #[derive(Debug)]
 struct Block {
     offset: usize,
@@ -65,7 +73,10 @@ struct Block {
     owned: u64,
     /// A bit for the last byte of each property.
     last: u64,
-    handles: HandleSet,
+    /// The index of the word of a set of handles.
+    word: usize,
+    /// The bits of the properties in this word.
+    handles: u64,
     /// Whether the values of the whole block can be copied to a shadow without a look at them.
     is_copied: bool,
 }
@@ -73,40 +84,82 @@ struct Block {
 impl<T: Planned> Blocks<T> {
     /// Divides the values into blocks. Returns the blocks and the handles of the values that are in them.
     pub(crate) fn of(values: Vec<PlainValue>) -> (Self, HandleSet) {
-        let (blocks, handles, mapped) = divide(values, const { T::PLAN }.runs());
-        (Self { blocks, handles, objects: PhantomData }, mapped)
+        let (list, mapped) = BlockList::of(values, const { T::PLAN }.runs());
+        (Self { list, objects: PhantomData }, mapped)
     }
 
     /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
     /// `differences`. Copies a block if all its values can be copied and are in scope.
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
-        let from = std::ptr::from_ref(live).cast::<u8>();
-        let to = std::ptr::from_mut(shadow).cast::<u8>();
+        let (from, to) = (std::ptr::from_ref(live).cast(), std::ptr::from_mut(shadow).cast());
+        // SAFETY: the blocks were made from the plan of `T`, so they are initialised bytes inside a `T`,
+        // which the references lend.
+        unsafe { self.list.compare(from, to, differences) };
+    }
+}
+
+impl BlockList {
+    /// Divides the values that lie in one of `runs` into blocks, and leaves out all others. Returns the
+    /// blocks, and the handles of the values in them.
+    fn of(mut values: Vec<PlainValue>, runs: &[Run]) -> (Self, HandleSet) {
+        values.sort_unstable_by_key(|value| value.offset);
+        let (mut blocks, mut bits) = (Vec::<Block>::new(), Vec::new());
+        let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
+        for value in values {
+            let end = value.offset + value.bytes;
+            let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
+            let run = runs.iter().position(is_run);
+            if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
+                continue;
+            }
+            let is_next = |block: &&mut Block| run == run_of_last && block.has_room_for(value);
+            match blocks.last_mut().filter(is_next) {
+                Some(block) => block.add(value),
+                None => blocks.push(Block::of(value)),
+            }
+            bits.resize(end, 0);
+            bits[value.offset..].fill(place_of(value.handle).1);
+            run_of_last = run;
+            mapped.insert(value.handle);
+        }
+        for block in &mut blocks {
+            block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+        }
+        (Self { blocks, bits }, mapped)
+    }
+
+    /// Does the same as [`Blocks::compare`].
+    ///
+    /// # Safety
+    /// Both pointers point to objects of the type to which the blocks belong. The object at `to` is borrowed
+    /// mutably.
+    // Not generic, so that it is compiled once and not for each class.
+    unsafe fn compare(&self, from: *const u8, to: *mut u8, differences: &mut Differences<'_>) {
         for block in &self.blocks {
+            let is_copied = block.is_copied && block.handles & !differences.scope.word(block.word) == 0;
             let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
-            // SAFETY: blocks are initialised bytes inside a `T`, which the references lend.
-            let bytes = unsafe { differing_bytes(from, to, block.bytes) } & block.owned;
+            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied, they
+            // are values of the same properties.
+            let bytes = unsafe { differing_bytes(from, to, block.bytes, is_copied) } & block.owned;
             if bytes == 0 {
                 continue;
             }
             let last = block.last_of_values(bytes);
-            let is_copied = block.is_copied && block.handles.is_subset(differences.scope);
-            let into = differences.list(is_copied);
-            if last == block.last {
-                into.union(&block.handles);
+            let differing = if last == block.last {
+                block.handles
             } else {
-                for at in bits(last) {
-                    into.insert(self.handles[block.offset + at as usize].into());
-                }
-            }
-            if is_copied {
-                // SAFETY: the blocks are values of the same properties in two objects, one of which is
-                // borrowed mutably.
-                unsafe { std::ptr::copy_nonoverlapping(from, to, block.bytes) };
-            }
+                bits(last).fold(0, |found, at| found | 1 << self.bits[block.offset + at as usize])
+            };
+            differences.list(is_copied).insert_word(block.word, differing);
         }
     }
+}
+
+/// Returns the index of the word of a set of handles in which a handle is, and its bit in the word.
+fn place_of(handle: u32) -> (usize, u8) {
+    let bit = handle - 1;
+    ((bit / 64) as usize, (bit % 64) as u8)
 }
 
 impl Block {
@@ -117,11 +170,18 @@ impl Block {
             bytes: 0,
             owned: 0,
             last: 0,
-            handles: HandleSet::new(),
+            word: place_of(value.handle).0,
+            handles: 0,
             is_copied: true,
         };
         block.add(value);
         block
+    }
+
+    /// Returns whether a value that comes after the other values of the block can be added.
+    fn has_room_for(&self, value: PlainValue) -> bool {
+        let end = value.offset + value.bytes;
+        end <= self.offset + MAX_BYTES && place_of(value.handle).0 == self.word
     }
 
     /// Adds a value that comes after the other values of the block.
@@ -130,7 +190,7 @@ impl Block {
         self.bytes = at + value.bytes;
         self.owned |= u64::MAX >> (MAX_BYTES - value.bytes) << at;
         self.last |= 1 << (self.bytes - 1);
-        self.handles.insert(value.handle);
+        self.handles |= 1 << place_of(value.handle).1;
         self.is_copied &= value.is_any_sent;
     }
 
@@ -141,36 +201,6 @@ impl Block {
         // them is set.
         ((bytes & !self.last).wrapping_add(!self.last) | bytes) & self.last
     }
-}
-
-/// Divides the values that lie in one of `runs` into blocks, and leaves out all others. Returns the blocks,
-/// the handle of each byte as in [`Blocks`], and the handles of the values in blocks.
-fn divide(mut values: Vec<PlainValue>, runs: &[Run]) -> (Vec<Block>, Vec<u16>, HandleSet) {
-    values.sort_unstable_by_key(|value| value.offset);
-    let (mut blocks, mut handles) = (Vec::<Block>::new(), Vec::new());
-    let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
-    for value in values {
-        let end = value.offset + value.bytes;
-        let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
-        let run = runs.iter().position(is_run);
-        let Ok(handle) = u16::try_from(value.handle) else { continue };
-        if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
-            continue;
-        }
-        let is_next = |block: &&mut Block| run == run_of_last && end <= block.offset + MAX_BYTES;
-        match blocks.last_mut().filter(is_next) {
-            Some(block) => block.add(value),
-            None => blocks.push(Block::of(value)),
-        }
-        handles.resize(end, 0);
-        handles[value.offset..].fill(handle);
-        run_of_last = run;
-        mapped.insert(value.handle);
-    }
-    for block in &mut blocks {
-        block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
-    }
-    (blocks, handles, mapped)
 }
 
 /// Returns the positions of the bits that are set, in ascending order.
@@ -184,26 +214,35 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns a bit for each byte that differs.
+/// Returns a bit for each byte that differs. Copies the bytes from `one` to `other` if `is_copied` is true.
 ///
 /// # Safety
-/// Both pointers point to `len` initialised bytes. `len` is 1 to 64.
+/// Both pointers point to `len` initialised bytes. `len` is 1 to 64. If the bytes are copied, `other` is valid
+/// for writes, and the bytes are values of the same types.
 #[inline]
-unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
+unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     if len < 16 {
         // SAFETY: as for this function.
-        return unsafe { few_differing_bytes(one, other, len) };
+        return unsafe { few_differing_bytes(one, other, len, is_copied) };
     }
-    let (mut found, mut at) = (0, 0);
-    loop {
+    let found = |at: usize| {
+        let (one, other) = (one.wrapping_add(at), other.wrapping_add(at));
         // SAFETY: `at + 16` is at most `len`.
-        found |= unsafe { wide::differing_bytes(one.wrapping_add(at), other.wrapping_add(at)) } << at;
-        if at + 16 >= len {
-            return found;
+        let found = unsafe { wide::differing_bytes(one, other) };
+        if is_copied {
+            // SAFETY: as for the previous `unsafe` block. The two objects are different.
+            unsafe { std::ptr::copy_nonoverlapping(one, other, 16) };
         }
-        // The last 16 bytes may overlap those before them.
-        at = (at + 16).min(len - 16);
+        found << at
+    };
+    // The last 16 bytes may overlap those before them.
+    let last = len - 16;
+    let (mut sum, mut at) = (0, 0);
+    while at < last {
+        sum |= found(at);
+        at += 16;
     }
+    sum | found(last)
 }
 
 /// Does the same as [`differing_bytes`] for fewer than 16 bytes.
@@ -211,7 +250,7 @@ unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
 /// # Safety
 /// As for [`differing_bytes`].
 #[inline]
-unsafe fn few_differing_bytes(one: *const u8, other: *const u8, len: usize) -> u64 {
+unsafe fn few_differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     let width = match len {
         0..4 => 1,
         4..8 => 4,
@@ -226,6 +265,10 @@ unsafe fn few_differing_bytes(one: *const u8, other: *const u8, len: usize) -> u
         // SAFETY: as for the previous `unsafe` block.
         let theirs = unsafe { load(other.wrapping_add(at), width) };
         found |= differing_bytes_of(ours, theirs) << at;
+    }
+    if is_copied && found != 0 {
+        // SAFETY: the caller guarantees this. The two objects are different.
+        unsafe { std::ptr::copy_nonoverlapping(one, other, len) };
     }
     found
 }
@@ -276,9 +319,14 @@ mod tests {
                 let mut other = one;
                 other[first] ^= 0x80;
                 other[second] ^= 0x01;
-                // SAFETY: both arrays have 64 bytes.
-                let found = unsafe { differing_bytes(one.as_ptr(), other.as_ptr(), len) };
-                assert_eq!(found, 1 << first | 1 << second, "{len} bytes");
+                let was = other;
+                for is_copied in [false, true] {
+                    // SAFETY: both arrays have 64 bytes.
+                    let found = unsafe { differing_bytes(one.as_ptr(), other.as_mut_ptr(), len, is_copied) };
+                    assert_eq!(found, 1 << first | 1 << second, "{len} bytes");
+                    assert_eq!(other[..len], if is_copied { one } else { was }[..len]);
+                    assert_eq!(other[len..], was[len..], "bytes after the block stay");
+                }
             }
         }
     }

@@ -108,7 +108,14 @@ impl<'a> Level<'a> {
     /// `program` is the program of the type `T`.
     #[inline]
     pub(crate) unsafe fn of<T>(object: &'a T, program: &'a Program) -> Self {
-        let base = std::ptr::from_ref(object).cast();
+        // SAFETY: the caller guarantees the type, and the object is borrowed for `'a`.
+        unsafe { Self::at(std::ptr::from_ref(object).cast(), program) }
+    }
+
+    /// # Safety
+    /// `base` points to an object of the type of `program`, which is borrowed for `'a`.
+    #[inline]
+    pub(super) unsafe fn at(base: *const u8, program: &'a Program) -> Self {
         Self { program, table: program.own_table(), base, object: PhantomData }
     }
 
@@ -514,7 +521,7 @@ impl Leaf<'_> {
 
 /// Returns at most `max` entries of a table, from the entry of `handle` on.
 #[inline]
-fn entries_from(table: &[TableEntry], handle: u32, max: u32) -> &[TableEntry] {
+pub(super) fn entries_from(table: &[TableEntry], handle: u32, max: u32) -> &[TableEntry] {
     let rest = table.get(handle.wrapping_sub(1) as usize..).unwrap_or_default();
     rest.get(..max as usize).unwrap_or(rest)
 }

@@ -283,8 +283,27 @@ fn copy_string(from: &String, to: &mut String) {
     }
 }
 
-/// Returns whether two strings are equal. The check for empty strings avoids a call of `memcmp`.
+/// Returns whether two strings are equal. Short strings are compared without a call of `memcmp`.
 #[inline]
 fn is_same(one: &String, other: &String) -> bool {
-    one.len() == other.len() && (one.is_empty() || one == other)
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    match (ends_of(one), ends_of(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+/// Returns the first and the last bytes of 8 to 16 bytes, or of none. They may overlap.
+#[inline]
+fn ends_of(bytes: &[u8]) -> Option<[u64; 2]> {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) if bytes.len() <= 16 => {
+            Some([u64::from_ne_bytes(*first), u64::from_ne_bytes(*last)])
+        }
+        _ if bytes.is_empty() => Some([0; 2]),
+        _ => None,
+    }
 }

@@ -15,6 +15,7 @@ use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::object::level::{Array, Elements, Level, Slot};
+use crate::object::rows::{Rows, Steps};
 
 /// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(
@@ -34,6 +35,21 @@ pub(crate) fn write_values(
         }
     }
     Ok(())
+}
+
+/// Does the same as [`write_values`] for the object in a row, by the steps of its changed properties.
+///
+/// # Panics
+/// Panics if there is no such row, or if the steps were found for objects of another class.
+#[inline]
+pub(crate) fn write_by_steps(
+    rows: Rows<'_>,
+    row: u32,
+    steps: &Steps,
+    changes: &Changelist,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    rows.write(row, steps, writer, |handle, slot, writer| write_slot(slot, &changes.nested, handle, writer))
 }
 
 /// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found

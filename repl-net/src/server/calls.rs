@@ -24,7 +24,7 @@ impl Server {
     /// Returns whether the objects of a class live outside the server.
     pub(crate) fn is_external<T: Replicated>(&self) -> bool {
         let class = self.world.class_of::<T>();
-        class.is_some_and(|class| !self.world.column(class).as_any().is::<OwnColumn<T>>())
+        class.is_some_and(|class| !self.world.column(class).is::<OwnColumn<T>>())
     }
 
     /// Returns whether the session of a connection has begun and has not ended.

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, WriteError};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows, WriteError};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -29,6 +29,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Writes the values of the properties in the changelist `list` from the shadow.
     /// [`Class::write_values`](repl_core::Class::write_values) describes this in detail.
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
+    /// Returns the shadows, to write the values of several of them.
+    fn rows(&self) -> Rows<'_>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
@@ -51,11 +53,26 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
     /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
     fn shadows(&self) -> &dyn Any;
     fn shadows_mut(&mut self) -> &mut dyn Any;
+}
+
+impl dyn Column {
+    /// Returns whether the column has the type `C`.
+    pub(crate) fn is<C: Column>(&self) -> bool {
+        (self as &dyn Any).is::<C>()
+    }
+
+    /// Returns the column, if it has the type `C`.
+    pub(crate) fn downcast_ref<C: Column>(&self) -> Option<&C> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// Does the same as [`downcast_ref`](Self::downcast_ref), for a column that can be changed.
+    pub(crate) fn downcast_mut<C: Column>(&mut self) -> Option<&mut C> {
+        (self as &mut dyn Any).downcast_mut()
+    }
 }
 
 /// The column of the class `T`. The live objects of the class come from the source `S`.
@@ -111,6 +128,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.shadows.class.write_values(&self.shadows.rows[row as usize], list, writer)
     }
 
+    fn rows(&self) -> Rows<'_> {
+        self.shadows.class.rows(&self.shadows.rows)
+    }
+
     fn prune(&self, row: u32, list: &mut Changelist) {
         self.shadows.class.prune(&self.shadows.rows[row as usize], list);
     }
@@ -154,14 +175,6 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         shadows.rows.swap_remove(row);
         shadows.slots.swap_remove(row);
         shadows.slots.get(row).copied()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 
     fn shadows(&self) -> &dyn Any {

@@ -3,7 +3,7 @@
 //! *Invariant:* an object is compared only in the properties that may be sent now (S39, S45), and its changes
 //! are stored both in its history and in the changes of the tick.
 
-use repl_core::{Refusal, Replicated, Scratch};
+use repl_core::{HandleSet, Refusal, Replicated, Scratch};
 
 use super::changes::Changes;
 use super::object::{Object, TearOff};
@@ -11,9 +11,11 @@ use super::shadows::Shadows;
 use super::source::{Outcome, Source};
 use crate::transport::slot_set::SlotSet;
 
-/// The number of objects whose memory is prefetched together. A miss of all caches takes about as long as
-/// eight comparisons.
-const BLOCK: usize = 8;
+/// The number of objects whose rows are looked up together.
+const BATCH: usize = 64;
+/// Memory is prefetched so many objects before it is needed. A miss of all caches takes about as long as eight
+/// comparisons.
+const AHEAD: usize = 8;
 
 /// What the comparison of many objects of one class reads, and where it stores its results.
 pub(crate) struct Comparison<'a> {
@@ -32,7 +34,7 @@ pub(crate) struct Comparison<'a> {
 }
 
 /// What is known about all objects of a class before they are compared.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Expected {
     /// Whether some `push` properties mark themselves.
     marks: bool,
@@ -57,60 +59,113 @@ impl Comparison<'_> {
             openings: !(self.opening.is_empty() && self.reopening.is_empty()),
             too_large: shadows.class.may_exceed(self.max_bits),
         };
-        let mut refusals = Vec::new();
-        for (at, &slot) in slots.iter().enumerate() {
-            if at % BLOCK == 0 {
-                self.preload(shadows, source, class, &slots[at..]);
+        let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
+        for slots in slots.chunks(BATCH) {
+            // If the slots are consecutive, the processor prefetches the objects by itself.
+            let is_spread = slots.last().is_some_and(|last| last - slots[0] >= slots.len() as u32);
+            let rows = self.rows_of(class, slots, is_spread, &mut rows);
+            if is_spread {
+                rows.iter().take(AHEAD).for_each(|&row| source.preload_row(shadows, row as usize));
             }
-            if self.objects[slot as usize].class != class {
-                return at;
+            for (at, (&slot, &row)) in slots.iter().zip(rows).enumerate() {
+                if is_spread {
+                    if let Some(&next) = rows.get(at + AHEAD) {
+                        source.preload_row(shadows, next as usize);
+                    }
+                    if let Some(&next) = rows.get(at + AHEAD / 2) {
+                        source.preload_values(shadows, next as usize);
+                    }
+                }
+                self.object(shadows, source, (slot, row as usize), expected, &mut refusals);
             }
-            self.object(shadows, source, slot, expected, &mut refusals);
+            compared += rows.len();
+            if rows.len() < slots.len() {
+                break;
+            }
         }
-        slots.len()
+        compared
     }
 
-    /// Prefetches the memory for the comparisons after the first block of `slots`, in three steps. Each step
-    /// reads memory that the previous step has prefetched. If `slots` contains all objects of a range, the
-    /// processor prefetches the objects by itself.
-    fn preload<T: Replicated, S: Source<T>>(
+    /// Stores in `rows` the rows of the objects in `slots`, up to the first object of another class. Returns
+    /// these rows. `is_spread` says whether to prefetch the objects.
+    #[inline]
+    fn rows_of<'r>(
         &self,
-        shadows: &Shadows<T>,
-        source: &S,
         class: u16,
         slots: &[u32],
-    ) {
-        let objects = |block: usize| {
-            let slots = slots.iter().skip(block * BLOCK).take(BLOCK);
-            slots.map(|&slot| &self.objects[slot as usize])
-        };
-        let rows = |block| {
-            let objects = objects(block).filter(|object| object.class == class);
-            objects.map(|object| object.row as usize)
-        };
-        if slots.get(3 * BLOCK).is_some_and(|slot| slot - slots[0] == 3 * BLOCK as u32) {
-            return;
+        is_spread: bool,
+        rows: &'r mut [u32; BATCH],
+    ) -> &'r [u32] {
+        if is_spread {
+            slots.iter().for_each(|&slot| self.objects[slot as usize].preload());
         }
-        objects(3).for_each(Object::preload);
-        rows(2).for_each(|row| source.preload_row(shadows, row));
-        rows(1).for_each(|row| source.preload_values(shadows, row));
+        let mut count = 0;
+        for (&slot, row) in slots.iter().zip(rows.iter_mut()) {
+            let object = &self.objects[slot as usize];
+            if object.class != class {
+                break;
+            }
+            *row = object.row;
+            count += 1;
+        }
+        &rows[..count]
     }
 
-    /// Compares one object. `refusals` is empty before and after.
+    /// Compares the object with a slot and a row, and stores what changed. `refusals` is empty before and
+    /// after.
     #[inline]
     fn object<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
-        slot: u32,
+        (slot, row): (u32, usize),
         expected: Expected,
         refusals: &mut Vec<Refusal>,
     ) {
+        let special = if expected == Expected::default() && self.objects[slot as usize].is_plain() {
+            None
+        } else {
+            let Some(scope) = self.special_scope(shadows, source, (slot, row), expected, refusals) else {
+                return;
+            };
+            Some(scope)
+        };
+        let Shadows { class, rows, .. } = shadows;
+        let conditions = class.conditions();
+        let changes = self.changes.blank(slot, self.scratch);
+        let outcome = Outcome { changes, refusals, scratch: self.scratch };
+        let scope = special.as_ref().unwrap_or(conditions.ordinary());
+        source.compare(class, &mut rows[row], row, scope, outcome);
+        if !refusals.is_empty() {
+            self.changes.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+        }
+        let Some(list) = self.changes.keep() else { return };
+        let object = &mut self.objects[slot as usize];
+        object.note_changes(list.handles(), conditions, self.frame);
+        if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
+            self.changes.evicted.push((slot, place, list));
+        }
+        if let Some(moved) = &mut self.moved {
+            moved.push((slot, row as u32));
+        }
+    }
+
+    /// Returns the properties that are compared of an object of which not just the ordinary ones may be
+    /// compared. Returns `None` if the object is not compared.
+    // Not inlined, so that the code for most objects stays short.
+    #[inline(never)]
+    fn special_scope<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &Shadows<T>,
+        source: &S,
+        (slot, row): (u32, usize),
+        expected: Expected,
+        refusals: &mut Vec<Refusal>,
+    ) -> Option<HandleSet> {
         let object = &mut self.objects[slot as usize];
         if object.tear_off == TearOff::Frozen {
-            return;
+            return None;
         }
-        let row = object.row as usize;
         let conditions = shadows.class.conditions();
         if expected.marks {
             let touched = source.touched(shadows, row);
@@ -125,19 +180,6 @@ impl Comparison<'_> {
             object.find_too_large(too_large, refusals);
         }
         object.unmark(&scope);
-        let changes = self.changes.blank(slot, self.scratch);
-        let outcome = Outcome { changes, refusals, scratch: self.scratch };
-        source.compare(&shadows.class, &mut shadows.rows[row], row, &scope, outcome);
-        if !refusals.is_empty() {
-            self.changes.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
-        }
-        let Some(list) = self.changes.keep() else { return };
-        object.note_changes(list.handles(), shadows.class.conditions(), self.frame);
-        if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
-            self.changes.evicted.push((slot, place, list));
-        }
-        if let Some(moved) = &mut self.moved {
-            moved.push((slot, object.row));
-        }
+        Some(scope.into_owned())
     }
 }

@@ -102,6 +102,13 @@ impl Object {
         self.laggards.load(Ordering::Relaxed) > 0
     }
 
+    /// Returns whether the object has no rare state and was not torn off, so that its ordinary properties are
+    /// compared as its class says.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.rare.is_none() && self.tear_off == TearOff::No
+    }
+
     /// Returns the connection that owns the object, directly or through other objects.
     pub(crate) fn owner(&self) -> Option<ConnectionId> {
         self.rare.as_ref()?.owner
@@ -244,6 +251,12 @@ impl Object {
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
+    }
+
+    /// Returns whether the object in this slot exists and has this guid. The guid names this slot.
+    #[inline]
+    pub(crate) fn is(&self, guid: Guid) -> bool {
+        self.alive && self.generation == guid.generation()
     }
 
     pub(crate) fn guid(&self, slot: u32) -> Guid {

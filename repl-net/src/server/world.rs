@@ -144,7 +144,7 @@ impl World {
     pub(crate) fn register<T: Replicated, S: Source<T>>(&mut self, frozen: bool) -> u16 {
         let name = T::LAYOUT.name();
         if let Some(class) = self.class_of::<T>() {
-            let has_source = self.columns[class as usize].as_any().is::<TypedColumn<T, S>>();
+            let has_source = self.columns[class as usize].is::<TypedColumn<T, S>>();
             assert!(has_source, "{}", S::when_another(name));
             return class;
         }
@@ -187,7 +187,7 @@ impl World {
 
     /// Returns the column of the class of `T`, if the server owns the live objects of this class.
     pub(crate) fn own<T: Replicated>(&self) -> Option<&OwnColumn<T>> {
-        self.columns.get(self.class_of::<T>()? as usize)?.as_any().downcast_ref()
+        self.columns.get(self.class_of::<T>()? as usize)?.downcast_ref()
     }
 
     /// Returns the shadows of the class of `T`.
@@ -204,24 +204,25 @@ impl World {
     pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
         let guid = object.guid()?;
         let entry = self.objects.get(guid.slot() as usize)?;
-        (entry.alive && entry.generation == guid.generation()).then_some(guid.slot())
+        entry.is(guid).then_some(guid.slot())
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
         let entry = &self.objects[self.slot_of(object).ok_or(Absence::Gone)? as usize];
-        let column: &dyn Any = self.columns[entry.class as usize].as_any();
+        let column = &self.columns[entry.class as usize];
         let rows = &column.downcast_ref::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
         rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
     /// Returns a mutable reference to an object, and marks the object to be compared in the next tick.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
-        let slot = self.slot_of(object).ok_or(Absence::Gone)?;
-        let entry = &self.objects[slot as usize];
-        let column: &mut dyn Any = self.columns[entry.class as usize].as_any_mut();
+        let guid = object.guid().ok_or(Absence::Gone)?;
+        let entry =
+            self.objects.get(guid.slot() as usize).filter(|entry| entry.is(guid)).ok_or(Absence::Gone)?;
+        let column = &mut self.columns[entry.class as usize];
         let rows = &mut column.downcast_mut::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
         let live = rows.get_mut(entry.row as usize).ok_or(Absence::Gone)?;
-        self.dirty.insert(slot);
+        self.dirty.insert(guid.slot());
         Ok(live)
     }
 
@@ -283,7 +284,7 @@ impl World {
         let Self { columns, objects, polled, .. } = self;
         let column = class.and_then(|class| {
             polled[class as usize] = true;
-            columns[class as usize].as_any_mut().downcast_mut::<OwnColumn<T>>()
+            columns[class as usize].downcast_mut::<OwnColumn<T>>()
         });
         column.into_iter().flat_map(OwnColumn::pairs_mut).map(|(&slot, object)| {
             let entry = &objects[slot as usize];
@@ -334,7 +335,7 @@ impl World {
     ) -> Result<bool, CompareError> {
         let slot = self.slot_of(object).ok_or(CompareError::Gone)?;
         let entry = &self.objects[slot as usize];
-        let column = self.columns[entry.class as usize].as_any_mut().downcast_mut::<ExternalColumn<T>>();
+        let column = self.columns[entry.class as usize].downcast_mut::<ExternalColumn<T>>();
         let column = column.ok_or(CompareError::OtherClass)?;
         if entry.tear_off == TearOff::Frozen {
             return Ok(false);
@@ -416,7 +417,7 @@ impl World {
             }
             None => return Err(SpawnError { max_objects }),
         };
-        let column = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T, S>>();
+        let column = self.columns[class as usize].downcast_mut::<TypedColumn<T, S>>();
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };
         let (row, position) = column.insert(slot, archetype, add);
         let remembers = column.conditions().is_conditional();
@@ -622,5 +623,5 @@ fn asks_at_open(conditions: &ConditionMasks) -> bool {
 
 /// Returns the live objects of a column if they have the type `T` and the server owns them.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
-    Some(&mut column.as_any_mut().downcast_mut::<OwnColumn<T>>()?.source.0)
+    Some(&mut column.downcast_mut::<OwnColumn<T>>()?.source.0)
 }

@@ -299,16 +299,54 @@ impl SegmentWriter {
     #[inline]
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");
-        if self.entries > 0 {
-            writer.write_bits(1, 1);
-        }
-        writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
+        self.gap(slot, None, writer);
         if self.kind == Some(SegmentKind::Open) {
             // Only the gap before the first run is large, because the later runs follow closely after it.
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
         self.entries = self.entries.saturating_add(1);
+    }
+
+    /// Begins the entry of an update for an object of the class of the previous entry, with changes in the same
+    /// properties. Does the same as [`slot`](Self::slot) and then [`handles`](Self::handles).
+    #[inline]
+    pub(crate) fn alike(&mut self, slot: u32, writer: &mut BitWriter) {
+        debug_assert!(slot >= self.next_slot, "entries ascend by slot");
+        debug_assert!(
+            self.kind == Some(SegmentKind::Update) && self.entries > 0,
+            "there is a previous entry"
+        );
+        self.gap(slot, Some(true), writer);
+        self.next_slot = slot.saturating_add(1);
+        self.entries = self.entries.saturating_add(1);
+    }
+
+    /// Writes whether this is a further entry, unless it is the first, and then its gap, and then the flag
+    /// `after`.
+    #[inline]
+    fn gap(&self, slot: u32, after: Option<bool>, writer: &mut BitWriter) {
+        let gap = slot.saturating_sub(self.next_slot);
+        let (before, after_bits) = (u32::from(self.entries > 0), u32::from(after.is_some()));
+        let after = u64::from(after == Some(true));
+        match BitWriter::short_exp_golomb(gap, self.gap_order) {
+            Some((code, bits)) => {
+                let end = bits.saturating_add(before);
+                let code = code.wrapping_shl(before) | u64::from(before) | after.wrapping_shl(end);
+                writer.write_bits(code, end.saturating_add(after_bits));
+            }
+            None => self.long_gap(gap, after_bits, after, writer),
+        }
+    }
+
+    /// Writes what [`gap`](Self::gap) writes, if it takes more than a word.
+    #[cold]
+    fn long_gap(&self, gap: u32, after_bits: u32, after: u64, writer: &mut BitWriter) {
+        if self.entries > 0 {
+            writer.write_flag(true);
+        }
+        writer.write_exp_golomb(gap.into(), self.gap_order);
+        writer.write_bits(after, after_bits);
     }
 
     /// Begins a run of openings for `objects` objects in consecutive slots from `first` on. The caller then

@@ -12,10 +12,9 @@ mod tables;
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use repl_core::{BitWriter, Changelist, ConditionMasks};
+use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, Steps};
 
 use super::changes::Change;
-use super::column::Column;
 use super::object::Object;
 use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
@@ -174,6 +173,8 @@ struct Context<'a> {
 struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
+    /// How the values of the last change were written.
+    steps: Steps,
 }
 
 /// A class whose objects are in a segment.
@@ -184,7 +185,7 @@ struct SharedClass<'a> {
     wire: usize,
     /// The number of handles of the class.
     handles: u32,
-    column: &'a dyn Column,
+    rows: Rows<'a>,
     conditions: &'a ConditionMasks,
 }
 
@@ -195,9 +196,17 @@ impl<'a> Context<'a> {
             number,
             wire: self.classes.wire(number.into()) as usize,
             handles: column.program().handles(),
-            column,
+            rows: column.rows(),
             conditions: column.conditions(),
         }
+    }
+
+    /// Returns whether the changes of an object are in segments. Only the changes of objects that everyone sees
+    /// are in segments, and nobody has a new object.
+    #[inline]
+    fn is_in_segments(&self, slot: u32) -> bool {
+        let World { changes, cells, .. } = self.world;
+        cells.is_everyones(slot) && !changes.newborn.contains(slot)
     }
 
     /// Returns the changes of an object of a class that connections with the default view may receive.
@@ -205,6 +214,15 @@ impl<'a> Context<'a> {
     fn list<'c>(&self, change: &'c Change, class: &SharedClass<'_>) -> Cow<'c, Changelist> {
         self.world.shared_list(change, class.conditions, false)
     }
+}
+
+/// The changes of an object that are to be an entry of a segment.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    slot: u32,
+    object: &'a Object,
+    class: &'a SharedClass<'a>,
+    list: &'a Changelist,
 }
 
 /// The reason why a change is not in a segment.
@@ -232,10 +250,10 @@ impl SegmentEncoder {
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
         let mut class: Option<SharedClass<'_>> = None;
+        // The class of the previous entry.
+        let mut class_before = None;
         for change in changes {
-            let is_newborn = context.world.changes.newborn.contains(change.slot);
-            if is_newborn || !context.world.cells.is_everyones(change.slot) {
-                // Only the changes of objects that everyone sees are in segments. Nobody has a new object.
+            if !context.is_in_segments(change.slot) {
                 done += 1;
                 continue;
             }
@@ -259,7 +277,9 @@ impl SegmentEncoder {
                 done += 1;
                 continue;
             }
-            let Err(obstacle) = self.write(change.slot, object, class, &list, context, into) else {
+            let entry = Entry { slot: change.slot, object, class, list: &list };
+            let is_same_class = class_before.replace(class.number) == Some(class.number);
+            let Err(obstacle) = self.write(entry, is_same_class, context.max_bits, into) else {
                 done += 1;
                 continue;
             };
@@ -289,31 +309,37 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        let object = &context.world.objects[slot as usize];
-        self.write(slot, object, class, list, context, into)?;
+        let entry = Entry { slot, object: &context.world.objects[slot as usize], class, list };
+        self.write(entry, false, context.max_bits, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         Ok(())
     }
 
-    /// Appends the changes of an object that are in the changelist `list`.
+    /// Appends an entry. `is_same_class` says whether the previous entry of the segment, if there is one, is of
+    /// an object of the same class.
     #[inline]
     fn write(
         &mut self,
-        slot: u32,
-        object: &Object,
-        class: &SharedClass<'_>,
-        list: &Changelist,
-        context: &Context<'_>,
+        entry: Entry<'_>,
+        is_same_class: bool,
+        max_bits: usize,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        let Self { segment, bits } = self;
-        segment.slot(slot, bits);
-        segment.handles(class.wire, class.handles, list.handles(), bits);
+        let Self { segment, bits, steps } = self;
+        let Entry { slot, object, class, list } = entry;
+        let previous = into.entries.last().filter(|_| is_same_class);
+        if previous.is_some_and(|previous| previous.list.handles() == list.handles()) {
+            segment.alike(slot, bits);
+        } else {
+            segment.slot(slot, bits);
+            segment.handles(class.wire, class.handles, list.handles(), bits);
+            class.rows.find_steps(list.handles(), steps);
+        }
         let start = bits.bit_len();
-        class.column.write_values(object.row, list, bits).map_err(|_| Obstacle::Refused)?;
+        class.rows.write_values(object.row, list, steps, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
-        if end + SEGMENT_BITS > context.max_bits {
+        if end + SEGMENT_BITS > max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
         }
         into.push(slot, object.generation, list, start..end);
