@@ -125,9 +125,11 @@ impl<'a> Api<'a> {
                 let of_trait = item.trait_.as_ref().and_then(|(path, _)| self.definition(module, path));
                 if self.is_open(of_type.as_ref()) && self.is_open(of_trait.as_ref()) {
                     let place = of_type.or(of_trait).and_then(|place| self.paths.get(&place));
-                    let lines =
-                        sections.entry(place.map_or_else(|| "others".to_owned(), heading)).or_default();
-                    lines.extend(lines::impl_lines(item));
+                    let lines = lines::impl_lines(item);
+                    if !lines.is_empty() {
+                        let section = place.map_or_else(|| "others".to_owned(), heading);
+                        sections.entry(section).or_default().extend(lines);
+                    }
                 }
             }
             Item::Macro(item) => {
