@@ -12,7 +12,7 @@ use bitstream_io::{
     SignedInteger, UnsignedInteger,
 };
 
-use super::{BitSlice, load, mask, width_bits};
+use super::{BitSlice, load, mask, width_bits, word_of};
 
 /// Collects bits in memory.
 ///
@@ -213,6 +213,18 @@ impl BitWriter {
         if at < bits.len() {
             self.write_bits(bits.word(at), (bits.len() - at) as u32);
         }
+    }
+
+    /// Writes whole bytes.
+    #[inline]
+    pub(crate) fn append_bytes(&mut self, bytes: &[u8]) {
+        // The same limit as in `append`.
+        if bytes.len() > 40 {
+            return self.append(bytes.into());
+        }
+        let (words, rest) = bytes.as_chunks();
+        self.write_words(words);
+        self.write_bits(word_of(rest), rest.len() as u32 * 8);
     }
 
     /// Appends the bits of `bits` from bit `at` on as whole words. The writer must be at a byte boundary.
@@ -464,6 +476,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn whole_bytes_are_appended_at_any_bit(
+            fields in prop::collection::vec(field(), 0..4),
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let (mut appended, mut naive) = (written(&fields), written(&fields));
+            appended.append_bytes(&bytes);
+            bytes.iter().for_each(|&byte| naive.write_bits(byte.into(), 8));
+            prop_assert_eq!(appended, naive);
+        }
+
         #[test]
         fn bytes_are_those_of_the_crate_whose_traits_we_implement(
             fields in prop::collection::vec(field(), 0..60),

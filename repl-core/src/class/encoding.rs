@@ -10,7 +10,8 @@ use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Level, Slot};
-use crate::object::rows::{Rows, Steps};
+use crate::object::rows::Rows;
+use crate::object::steps::Steps;
 use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 

@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use crate::bits::{BitSlice, BitWriter};
+use crate::bits::{BitSlice, BitWriter, word_of};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
@@ -185,20 +185,6 @@ fn store(word: u64, to: &mut [u8]) {
     } else if let Some(byte) = to.first_mut() {
         *byte = word as u8;
     }
-}
-
-/// Returns a word of at most 8 bytes, the first of which is the lowest.
-// Two loads that overlap take less time than one load for each byte.
-#[inline]
-fn word_of(bytes: &[u8]) -> u64 {
-    let shift = |width: usize| (bytes.len().saturating_sub(width) as u32).saturating_mul(8);
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift(4);
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<2>(), bytes.last_chunk::<2>()) {
-        return u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << shift(2);
-    }
-    bytes.first().copied().map_or(0, u64::from)
 }
 
 /// Returns a byte that has in its bit n the lowest bit of byte n of `flags`. All other bits of `flags` are

@@ -522,9 +522,7 @@ fn check_len(text: &str, max_bytes: u32) -> Result<(), WriteError> {
 fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
     check_len(text, max_bytes)?;
     writer.write_exp_golomb(text.len() as u64, 3);
-    if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len().saturating_mul(8)) {
-        writer.append(bits);
-    }
+    writer.append_bytes(text.as_bytes());
     Ok(())
 }
 

@@ -17,5 +17,6 @@ pub(crate) mod opaque;
 pub(crate) mod preload;
 pub(crate) mod rows;
 pub(crate) mod scan;
+pub(crate) mod steps;
 pub(crate) mod text;
 pub(crate) mod whole;

@@ -15,7 +15,8 @@ use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::object::level::{Array, Elements, Level, Slot};
-use crate::object::rows::{Rows, Steps};
+use crate::object::rows::Rows;
+use crate::object::steps::Steps;
 
 /// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(

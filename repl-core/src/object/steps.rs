@@ -1,0 +1,171 @@
+//! Steps: how the values of some properties are written, found out once for many objects of a class.
+//!
+//! *Invariant:* the offsets of steps lie in objects with the layout for which they were found. The memory
+//! there is initialised, because a program joins only leaves that lie without gaps.
+#![expect(unsafe_code, reason = "reads the bytes of several values")]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use super::joined::gather;
+use super::level::entries_from;
+use crate::bits::{BitWriter, word_of};
+use crate::ids::handles::HandleSet;
+use crate::schema::joined::{Form, Joined};
+use crate::schema::layout::Layout;
+use crate::schema::program::Program;
+
+/// How the values of a set of properties are written, found out once for many objects of a class.
+///
+/// Most objects that change in a tick change in the same properties as the object before. Finding the steps
+/// costs about as much as writing one object without them, and writing an object by its steps a fraction of
+/// this.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// The layout of the objects, if the steps were found.
+    layout: Option<&'static Layout>,
+    handles: HandleSet,
+    steps: Vec<Step>,
+}
+
+/// One step of writing an object. Offsets are in bytes from the start of the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Writes whole words of memory.
+    Words { offset: u32, words: u32 },
+    /// Writes up to seven bytes of memory.
+    Bytes { offset: u32, bytes: u32 },
+    /// Writes up to eight `bool`s, each of them as a bit.
+    Flags { offset: u32, count: u32 },
+    /// Writes a signed integer, whose highest bit is inverted.
+    Signed { offset: u32, bytes: u32 },
+    /// Writes a property by its command in the program.
+    ByCommand { handle: u32 },
+}
+
+impl Steps {
+    /// Returns the properties whose values the steps write.
+    #[must_use]
+    pub fn handles(&self) -> &HandleSet {
+        &self.handles
+    }
+
+    /// Returns whether the steps were found for objects with this program.
+    #[inline]
+    pub(super) fn are_for(&self, program: &Program) -> bool {
+        self.layout.is_some_and(|layout| std::ptr::eq(layout, program.layout()))
+    }
+
+    /// Makes these the steps that write the properties in `handles` of objects with this program. Uses the
+    /// memory of the earlier steps again.
+    pub(super) fn find(&mut self, program: &Program, handles: &HandleSet) {
+        self.layout = Some(program.layout());
+        self.handles.clone_from(handles);
+        self.steps.clear();
+        for (first, count) in handles.stretches() {
+            let mut entries = entries_from(program.own_table(), first, count);
+            let mut handle = first;
+            while let Some(entry) = entries.first() {
+                let joined = Program::joined(entries);
+                match joined {
+                    Some(joined) => push_joined(entry.offset, joined, &mut self.steps),
+                    None => self.steps.push(Step::ByCommand { handle }),
+                }
+                let leaves = joined.map_or(1, |joined| joined.leaves);
+                entries = entries.get(leaves.into()..).unwrap_or_default();
+                handle = handle.saturating_add(leaves.into());
+            }
+        }
+    }
+
+    /// Writes the values of an object from step number `at` on, up to the first property that is written by
+    /// its command in the program. Returns the handle of this property, and moves `at` past it. Returns
+    /// `None` if all steps are done.
+    ///
+    /// # Safety
+    /// `base` points to an object with the layout for which the steps were found, which is borrowed for the
+    /// call.
+    #[inline]
+    pub(super) unsafe fn write(
+        &self,
+        base: *const u8,
+        at: &mut usize,
+        writer: &mut BitWriter,
+    ) -> Option<u32> {
+        let memory = |offset: u32, bytes: u32| {
+            // SAFETY: the offset lies inside the object.
+            let first = unsafe { base.add(offset as usize) };
+            // SAFETY: the object has as many bytes of leaves there, which are initialised and borrowed.
+            unsafe { std::slice::from_raw_parts(first, bytes as usize) }
+        };
+        for step in self.steps.iter().skip(*at) {
+            *at = at.saturating_add(1);
+            match *step {
+                Step::Words { offset, words } => {
+                    let bytes = memory(offset, words.wrapping_mul(8));
+                    writer.write_words(bytes.as_chunks().0);
+                }
+                Step::Bytes { offset, bytes } => {
+                    writer.write_bits(word_of(memory(offset, bytes)), bytes.wrapping_mul(8));
+                }
+                Step::Flags { offset, count } => {
+                    writer.write_bits(gather(word_of(memory(offset, count))), count);
+                }
+                Step::Signed { offset, bytes } => {
+                    let bits = bytes.wrapping_mul(8);
+                    let flip = 1 << bits.wrapping_sub(1);
+                    writer.write_bits(word_of(memory(offset, bytes)) ^ flip, bits);
+                }
+                Step::ByCommand { handle } => return Some(handle),
+            }
+        }
+        None
+    }
+}
+
+/// Adds the steps that write joined leaves, whose memory begins at `offset`.
+fn push_joined(offset: u32, joined: Joined, steps: &mut Vec<Step>) {
+    let bytes = u32::from(joined.bytes);
+    let mut push = |step: Step| steps.push(step);
+    match joined.form {
+        Form::Number => {
+            let (words, rest) = (bytes / 8, bytes % 8);
+            if words > 0 {
+                push(Step::Words { offset, words });
+            }
+            if rest > 0 {
+                push(Step::Bytes { offset: offset.saturating_add(words.saturating_mul(8)), bytes: rest });
+            }
+        }
+        Form::Flags => {
+            for at in (0..bytes).step_by(8) {
+                let count = bytes.saturating_sub(at).min(8);
+                push(Step::Flags { offset: offset.saturating_add(at), count });
+            }
+        }
+        Form::Signed => push(Step::Signed { offset, bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_leaves_are_written_in_words_and_what_is_left() {
+        let steps_of = |bytes, form| {
+            let mut steps = Vec::new();
+            push_joined(4, Joined { leaves: 1, bytes, form }, &mut steps);
+            steps
+        };
+        assert_eq!(
+            steps_of(21, Form::Number),
+            [Step::Words { offset: 4, words: 2 }, Step::Bytes { offset: 20, bytes: 5 }]
+        );
+        assert_eq!(steps_of(8, Form::Number), [Step::Words { offset: 4, words: 1 }]);
+        assert_eq!(steps_of(2, Form::Number), [Step::Bytes { offset: 4, bytes: 2 }]);
+        assert_eq!(
+            steps_of(10, Form::Flags),
+            [Step::Flags { offset: 4, count: 8 }, Step::Flags { offset: 12, count: 2 }]
+        );
+        assert_eq!(steps_of(8, Form::Signed), [Step::Signed { offset: 4, bytes: 8 }]);
+    }
+}
