@@ -54,12 +54,18 @@ impl TableHead {
         Ok((Self { class, slot_bits, common }, count))
     }
 
-    /// Writes the slot and the handles of an entry.
-    fn write_entry(&self, slot: u32, handles: &HandleSet, count: u32, writer: &mut BitWriter) {
-        writer.write_bits(1, 1);
-        writer.write_bits(slot.into(), self.slot_bits);
-        let is_common = *handles == self.common;
-        writer.write_flag(is_common);
+    /// Writes the slot and the handles of an entry. `is_common` says whether the handles are the common ones.
+    #[inline]
+    fn write_entry(
+        &self,
+        slot: u32,
+        handles: &HandleSet,
+        is_common: bool,
+        count: u32,
+        writer: &mut BitWriter,
+    ) {
+        let after = u64::from(is_common).wrapping_shl(self.slot_bits.saturating_add(1));
+        writer.write_bits(u64::from(slot) << 1 | 1 | after, self.slot_bits.saturating_add(2));
         if !is_common {
             write_handles(handles, count, false, writer);
         }
@@ -181,33 +187,34 @@ impl TableWriter {
         (self.head, self.count) = (head, count);
     }
 
-    /// Appends an entry, unless its values are refused or it does not fit into `max_bits` bits together with
-    /// the head. The argument `values` writes the values of the properties in `list`, and returns whether
-    /// this was possible.
-    ///
-    /// # Errors
-    /// Returns the change if the entry was not appended.
+    /// Appends an entry for the changes in `list`, unless its values are refused or it does not fit into
+    /// `max_bits` bits together with the head. `values` writes the values, and returns whether this was
+    /// possible. Its first argument says whether the handles are the common ones of the table. Returns whether
+    /// the entry was appended.
+    #[inline]
     pub(crate) fn entry(
         &mut self,
-        slot: u32,
-        change: TableChange,
+        (slot, generation): (u32, NonZeroU32),
+        list: &Changelist,
         max_bits: usize,
-        values: impl FnOnce(&TableChange, &mut BitWriter) -> bool,
+        values: impl FnOnce(bool, &mut BitWriter) -> bool,
         into: &mut Table,
-    ) -> Result<(), TableChange> {
+    ) -> bool {
         let before = self.bits.bit_len();
-        self.head.write_entry(slot, change.list.handles(), self.count, &mut self.bits);
-        let is_written = values(&change, &mut self.bits);
-        let bits = self.bits.bit_len().saturating_sub(before).saturating_add(into.head_bits as usize);
-        if !is_written || bits > max_bits || self.bits.bit_len() > u32::MAX as usize {
+        let is_common = *list.handles() == self.head.common;
+        self.head.write_entry(slot, list.handles(), is_common, self.count, &mut self.bits);
+        let is_written = values(is_common, &mut self.bits);
+        let end = self.bits.bit_len();
+        let bits = end.saturating_sub(before).saturating_add(into.head_bits as usize);
+        if !is_written || bits > max_bits || end > u32::MAX as usize {
             self.bits.truncate(before);
-            return Err(change);
+            return false;
         }
-        into.has_new_elements |= change.list.has_new_elements();
+        into.has_new_elements |= list.has_new_elements();
         into.slots.push(slot);
-        into.ends.push(self.bits.bit_len() as u32);
-        into.changes.push(change);
-        Ok(())
+        into.ends.push(end as u32);
+        into.changes.push(TableChange { generation, list: list.clone() });
+        true
     }
 
     /// Completes the table.
@@ -225,10 +232,10 @@ mod tests {
     const COUNT: u32 = 9;
     const CLASSES: u32 = 3;
 
-    fn change(handles: &[u32]) -> TableChange {
+    fn change(handles: &[u32]) -> Changelist {
         let mut list = Changelist::new();
         handles.iter().for_each(|&handle| list.insert(handle));
-        TableChange { generation: NonZeroU32::MIN, list }
+        list
     }
 
     /// Writes entries with eight bits of values each: the low bits of their slots.
@@ -237,11 +244,13 @@ mod tests {
         let common = [2, 5].into_iter().collect();
         writer.begin(TableHead { class: 1, slot_bits: 32, common }, CLASSES, COUNT, &mut table);
         for &(slot, handles) in entries {
-            let write = |_: &TableChange, bits: &mut BitWriter| {
+            let write = |is_common: bool, bits: &mut BitWriter| {
+                assert_eq!(is_common, handles == [2, 5]);
                 bits.write_bits((slot % 256).into(), 8);
                 true
             };
-            writer.entry(slot, change(handles), 1_000, write, &mut table).expect("there is room");
+            let entry = (slot, NonZeroU32::MIN);
+            assert!(writer.entry(entry, &change(handles), 1_000, write, &mut table), "there is room");
         }
         writer.end(&mut table);
         table
@@ -300,18 +309,19 @@ mod tests {
         let (mut writer, mut table) = (TableWriter::default(), Table::default());
         let head = TableHead { class: 0, slot_bits: 4, common: [1].into_iter().collect() };
         writer.begin(head, CLASSES, COUNT, &mut table);
-        let long = |_: &TableChange, bits: &mut BitWriter| {
+        let long = |_: bool, bits: &mut BitWriter| {
             bits.write_bits(0, 60);
             true
         };
-        let refused = |_: &TableChange, bits: &mut BitWriter| {
+        let refused = |_: bool, bits: &mut BitWriter| {
             bits.write_bits(7, 3);
             false
         };
-        let short = |_: &TableChange, _: &mut BitWriter| true;
-        assert!(writer.entry(1, change(&[1]), 60, long, &mut table).is_err());
-        assert!(writer.entry(2, change(&[1]), 60, refused, &mut table).is_err());
-        assert!(writer.entry(3, change(&[1]), 60, short, &mut table).is_ok());
+        let short = |_: bool, _: &mut BitWriter| true;
+        let entry = |slot| (slot, NonZeroU32::MIN);
+        assert!(!writer.entry(entry(1), &change(&[1]), 60, long, &mut table));
+        assert!(!writer.entry(entry(2), &change(&[1]), 60, refused, &mut table));
+        assert!(writer.entry(entry(3), &change(&[1]), 60, short, &mut table));
         writer.end(&mut table);
         assert_eq!((table.len(), table.slots(0..1)), (1, &[3][..]));
         assert_eq!(table.bits(0..1).len(), 1 + 4 + 1);

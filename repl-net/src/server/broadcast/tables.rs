@@ -11,19 +11,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitWriter, Changelist, HandleSet};
+use repl_core::{BitWriter, Changelist, HandleSet, Steps};
 
 use super::pool::Pool;
 use crate::server::cells::Home;
 use crate::server::cells::area::Band;
 use crate::server::cells::sight::Span;
 use crate::server::cells::strips::StripPlace;
+use crate::server::changes::Change;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::recycled::Recycled;
 use crate::transport::segment::SEGMENT_BITS;
 use crate::transport::spare::ROUND_TICKS;
-use crate::transport::table::{Table, TableChange, TableHead, TableWriter};
+use crate::transport::table::{Table, TableHead, TableWriter};
 
 /// The tables of one tick.
 #[derive(Debug, Default)]
@@ -35,8 +36,12 @@ pub(crate) struct Tables {
     sections: Recycled<Section>,
     /// For each class and distance, the number of its newest section.
     newest: Vec<[Option<u32>; 3]>,
-    /// The changes of one table that are not encoded yet.
-    waiting: Vec<(u32, TableChange)>,
+    /// How the values of the common properties of a table are written.
+    steps: Steps,
+    /// How the values of the last entry with other properties were written.
+    other_steps: Steps,
+    /// The changelists of one table, as far as connections may see them. Empty if the class has no conditions.
+    masked: Vec<Changelist>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
 }
@@ -118,6 +123,8 @@ struct StripEntries {
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     place: StripPlace,
+    /// The number of the cell among those with changes, after [`arrange`](Section::arrange).
+    cell: u32,
     /// The index of the change among the changes of the tick, or among those that are due for the period.
     change: u32,
 }
@@ -177,7 +184,21 @@ impl Section {
             self.touched.push(strip as u32);
         }
         entries.cells |= place.bit();
-        self.changes.push(Placed { place, change });
+        self.changes.push(Placed { place, cell: 0, change });
+    }
+
+    /// Returns all changes from which those of the section are chosen.
+    fn all_changes<'w>(&self, world: &'w World) -> &'w [Change] {
+        match self.period {
+            1 => world.changes.as_slice(),
+            period => world.later.due_for(period),
+        }
+    }
+
+    /// Returns the changes of the section, in the order of the places of their cells.
+    fn changes<'w>(&self, world: &'w World) -> impl Iterator<Item = &'w Change> {
+        let changes = self.all_changes(world);
+        self.order.iter().map(move |&at| &changes[at as usize])
     }
 
     /// Puts the changes into the order of the places of their cells. `area_of` returns the area of a strip.
@@ -196,9 +217,11 @@ impl Section {
             entries.before = cells;
             cells += entries.cells.count_ones();
         }
-        let cell_of = |placed: &Placed| strips[placed.place.strip() as usize].cells_below(placed.place.bit());
         ends.resize(cells as usize, 0);
-        changes.iter().for_each(|placed| ends[cell_of(placed)] += 1);
+        for Placed { place, cell, .. } in changes.iter_mut() {
+            *cell = strips[place.strip() as usize].cells_below(place.bit()) as u32;
+            ends[*cell as usize] += 1;
+        }
         let mut sum = 0;
         for end in ends.iter_mut() {
             // At first the start of the cell's changes, which then moves to their end.
@@ -206,7 +229,7 @@ impl Section {
         }
         order.resize(changes.len(), 0);
         for placed in changes {
-            let next = &mut ends[cell_of(placed)];
+            let next = &mut ends[placed.cell as usize];
             order[*next as usize] = placed.change;
             *next += 1;
         }
@@ -304,7 +327,7 @@ impl Tables {
         if world.frame.is_multiple_of(ROUND_TICKS) {
             self.pool.end_round(Table::clear);
             self.sections.end_round(|section| *section = Section::default());
-            self.waiting = Vec::new();
+            self.masked = Vec::new();
         }
         if world.cells.are_unused() {
             return;
@@ -384,68 +407,91 @@ impl Tables {
         unshared: &mut Vec<(u32, Distance)>,
     ) {
         let Some(&Section { class, distance, .. }) = sections.first() else { return };
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let (column, is_far) = (world.column(class), distance == Distance::Far);
+        let (column, mut masked) = (world.column(class), std::mem::take(&mut self.masked));
         for section in &mut *sections {
             section.arrange(|strip| world.cells.area_of(strip));
-            let changes = match section.period {
-                1 => world.changes.as_slice(),
-                period => world.later.due_for(period),
-            };
-            waiting.extend(section.order.iter().map(|&at| {
-                let change = &changes[at as usize];
-                let generation = world.objects[change.slot as usize].generation;
-                let list = world.shared_list(change, column.conditions(), is_far).into_owned();
-                (change.slot, TableChange { generation, list })
-            }));
+            if column.conditions().is_conditional() {
+                let is_far = distance == Distance::Far;
+                let list = |change| world.masked_list(change, column.conditions(), is_far);
+                masked.extend(section.changes(world).map(list));
+            }
         }
-        let common = majority(waiting.iter().map(|(_, change)| change.list.handles())).cloned();
+        let changes = sections.iter().flat_map(|section| section.changes(world)).enumerate();
+        let lists = changes.map(|(at, change)| masked.get(at).unwrap_or(&change.list));
+        let common = majority(lists.map(Changelist::handles)).cloned();
         let mut table = self.pool.blank(Table::clear);
         if let (Some(common), Some(into)) = (common, Arc::get_mut(&mut table)) {
+            column.rows().find_steps(&common, &mut self.steps);
             let head = TableHead {
                 class: classes.wire(class.into()),
                 slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
                 common,
             };
             self.writer.begin(head, classes.len(), column.program().handles(), into);
-            let (number, mut changes) = (self.tables.len() as u32, waiting.drain(..));
+            let mut lists = &masked[..];
             for section in &mut *sections {
-                section.table = number;
-                let mut start = 0;
-                for &end in &section.ends {
-                    section.starts.push(into.len());
-                    for (slot, change) in changes.by_ref().take((end - start) as usize) {
-                        let row = world.objects[slot as usize].row;
-                        let write = |change: &TableChange, bits: &mut BitWriter| {
-                            column.write_values(row, &change.list, bits).is_ok()
-                        };
-                        if change.list.is_empty() {
-                            continue;
-                        }
-                        match self.writer.entry(slot, change, max_bits, write, into) {
-                            Ok(()) => {}
-                            Err(_) if section.period == 1 => unshared.push((slot, distance)),
-                            Err(TableChange { list, .. }) => {
-                                let Home::Cell(cell) = world.cells.home(slot) else { continue };
-                                let period = section.period;
-                                self.due_alone.push(DueAlone { cell, period, distance, slot, list });
-                            }
-                        }
-                    }
-                    start = end;
-                }
-                section.starts.push(into.len());
+                section.table = self.tables.len() as u32;
+                let own = lists.split_off(..section.order.len().min(lists.len())).unwrap_or_default();
+                self.encode_section(section, own, world, max_bits, unshared, into);
             }
             self.writer.end(into);
         }
-        waiting.clear();
-        self.waiting = waiting;
+        masked.clear();
+        self.masked = masked;
         if table.is_empty() {
             sections.iter_mut().for_each(Section::clear);
             self.pool.give_back(table);
         } else {
             self.tables.push(table);
         }
+    }
+
+    /// Appends the changes of a section to its table. `masked` has their changelists, as far as connections may
+    /// see the changes, if the class has conditions.
+    fn encode_section(
+        &mut self,
+        section: &mut Section,
+        masked: &[Changelist],
+        world: &World,
+        max_bits: usize,
+        unshared: &mut Vec<(u32, Distance)>,
+        into: &mut Table,
+    ) {
+        let (rows, changes) = (world.column(section.class).rows(), section.all_changes(world));
+        let (mut start, mut masked) = (0, masked.iter());
+        for &end in &section.ends {
+            section.starts.push(into.len());
+            for &at in &section.order[start..end as usize] {
+                let change = &changes[at as usize];
+                let list = masked.next().unwrap_or(&change.list);
+                if list.is_empty() {
+                    continue;
+                }
+                let object = &world.objects[change.slot as usize];
+                let (steps, other_steps) = (&self.steps, &mut self.other_steps);
+                let values = |is_common: bool, bits: &mut BitWriter| {
+                    let steps = if is_common {
+                        steps
+                    } else {
+                        rows.find_steps(list.handles(), other_steps);
+                        other_steps
+                    };
+                    rows.write_values(object.row, list, steps, bits).is_ok()
+                };
+                if self.writer.entry((change.slot, object.generation), list, max_bits, values, into) {
+                    continue;
+                }
+                if section.period == 1 {
+                    unshared.push((change.slot, section.distance));
+                } else if let Home::Cell(cell) = world.cells.home(change.slot) {
+                    let Section { period, distance, .. } = *section;
+                    let list = list.clone();
+                    self.due_alone.push(DueAlone { cell, period, distance, slot: change.slot, list });
+                }
+            }
+            start = end as usize;
+        }
+        section.starts.push(into.len());
     }
 }
 

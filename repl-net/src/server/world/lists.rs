@@ -27,7 +27,12 @@ impl World {
     }
 
     /// Does the same as [`shared_list`](Self::shared_list), for classes with conditions.
-    fn masked_list(&self, change: &Change, conditions: &ConditionMasks, is_far: bool) -> Changelist {
+    pub(crate) fn masked_list(
+        &self,
+        change: &Change,
+        conditions: &ConditionMasks,
+        is_far: bool,
+    ) -> Changelist {
         let object = &self.objects[change.slot as usize];
         let mut list = change.list.clone();
         let flags = object.common_flags().with_if(ViewFlags::FAR, is_far);
