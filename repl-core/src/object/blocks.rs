@@ -134,7 +134,7 @@ impl BlockList {
     /// # Safety
     /// Both pointers point to objects of the type to which the blocks belong. The object at `to` is borrowed
     /// mutably.
-    // Not generic, so that it is compiled once and not for each class.
+    #[inline(always)]
     unsafe fn compare(&self, from: *const u8, to: *mut u8, differences: &mut Differences<'_>) {
         for block in &self.blocks {
             let is_copied = block.is_copied && block.handles & !differences.scope.word(block.word) == 0;
@@ -219,7 +219,7 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
 /// # Safety
 /// Both pointers point to `len` initialised bytes. `len` is 1 to 64. If the bytes are copied, `other` is valid
 /// for writes, and the bytes are values of the same types.
-#[inline]
+#[inline(always)]
 unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     if len < 16 {
         // SAFETY: as for this function.
@@ -249,7 +249,8 @@ unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied:
 ///
 /// # Safety
 /// As for [`differing_bytes`].
-#[inline]
+// Not inlined, so that the code for most blocks stays short.
+#[inline(never)]
 unsafe fn few_differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     let width = match len {
         0..4 => 1,

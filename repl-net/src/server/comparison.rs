@@ -34,7 +34,7 @@ pub(crate) struct Comparison<'a> {
 }
 
 /// What is known about all objects of a class before they are compared.
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy)]
 struct Expected {
     /// Whether some `push` properties mark themselves.
     marks: bool,
@@ -42,6 +42,8 @@ struct Expected {
     openings: bool,
     /// Whether objects can become larger than clients can hold.
     too_large: bool,
+    /// Whether nothing of this is the case.
+    nothing: bool,
 }
 
 impl Comparison<'_> {
@@ -54,11 +56,10 @@ impl Comparison<'_> {
         class: u16,
         slots: &[u32],
     ) -> usize {
-        let expected = Expected {
-            marks: shadows.class.conditions().has_marks_of_its_own(),
-            openings: !(self.opening.is_empty() && self.reopening.is_empty()),
-            too_large: shadows.class.may_exceed(self.max_bits),
-        };
+        let marks = shadows.class.conditions().has_marks_of_its_own();
+        let openings = !(self.opening.is_empty() && self.reopening.is_empty());
+        let too_large = shadows.class.may_exceed(self.max_bits);
+        let expected = Expected { marks, openings, too_large, nothing: !(marks || openings || too_large) };
         let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
         for slots in slots.chunks(BATCH) {
             // If the slots are consecutive, the processor prefetches the objects by itself.
@@ -122,7 +123,7 @@ impl Comparison<'_> {
         expected: Expected,
         refusals: &mut Vec<Refusal>,
     ) {
-        let special = if expected == Expected::default() && self.objects[slot as usize].is_plain() {
+        let special = if expected.nothing && self.objects[slot as usize].is_plain() {
             None
         } else {
             let Some(scope) = self.special_scope(shadows, source, (slot, row), expected, refusals) else {
