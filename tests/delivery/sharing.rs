@@ -97,6 +97,40 @@ fn s90_packets_are_the_same_bit_for_bit_with_and_without_sharing() {
     }
 }
 
+#[derive(Replicated, Default, Clone, PartialEq, Debug)]
+struct Door {
+    #[replicated]
+    angle: u8,
+    #[replicated(condition = OwnerOnly)]
+    code: u16,
+}
+
+#[test]
+fn s90_changes_of_a_class_are_read_after_changes_of_another_class_in_the_same_properties() {
+    for hidden in [false, true] {
+        let mut room = Room::new(ServerConfig::default(), |client| {
+            client.register::<Car>();
+            client.register::<Door>();
+        });
+        let car = room.server.spawn(Car::default());
+        let doors: Vec<_> = (0..3).map(|_| room.server.spawn(Door::default())).collect();
+        room.enter();
+        room.settle();
+        // The first handle of both classes, after a change of which the client sees nothing.
+        room.server[car].place[0] = 1.5;
+        if hidden {
+            room.server[doors[0]].code = 7;
+        }
+        room.server[doors[1]].angle = 30;
+        room.server[doors[2]].angle = 40;
+        room.settle();
+        let client = &room.guests[0].client;
+        assert_eq!(client.get(car).unwrap().place, [1.5, 0.0]);
+        let angles: Vec<_> = doors.iter().map(|&door| client.get(door).unwrap().angle).collect();
+        assert_eq!(angles, [0, 30, 40]);
+    }
+}
+
 thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
     static COMPARED: Cell<usize> = const { Cell::new(0) };
