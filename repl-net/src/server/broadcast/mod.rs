@@ -9,7 +9,6 @@
 mod pool;
 mod tables;
 
-use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, Steps};
@@ -123,7 +122,7 @@ impl Broadcast {
         let first = self.segments.len();
         let object = &context.world.objects[change.slot as usize];
         let class = context.class(object.class);
-        let list = context.list(change, &class);
+        let list = context.world.shared_list(change, class.conditions, false);
         if list.is_empty() {
             return;
         }
@@ -208,12 +207,6 @@ impl<'a> Context<'a> {
         let World { changes, cells, .. } = self.world;
         cells.is_everyones(slot) && !changes.newborn.contains(slot)
     }
-
-    /// Returns the changes of an object of a class that connections with the default view may receive.
-    #[inline]
-    fn list<'c>(&self, change: &'c Change, class: &SharedClass<'_>) -> Cow<'c, Changelist> {
-        self.world.shared_list(change, class.conditions, false)
-    }
 }
 
 /// The changes of an object that are to be an entry of a segment.
@@ -228,7 +221,7 @@ struct Entry<'a> {
 /// The reason why a change is not in a segment.
 enum Obstacle {
     /// The change does not fit into the segment. With the change that does not fit, the segment would have
-    /// `bits` bits.
+    /// `bits` bits, or more if nothing was written.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
@@ -248,38 +241,21 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        let mut done = 0;
-        let mut class: Option<SharedClass<'_>> = None;
         // The class of the previous entry.
-        let mut class_before = None;
+        let mut class = None;
+        let mut done = 0;
         for change in changes {
-            if !context.is_in_segments(change.slot) {
-                done += 1;
-                continue;
-            }
-            if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
-                // A change with so many items cannot fit into a segment, so the encoder does not try to
-                // encode it.
-                if into.entries.is_empty() {
-                    *large = Some(change);
-                    done += 1;
-                }
-                break;
-            }
             let before = self.bits.bit_len();
             let object = &context.world.objects[change.slot as usize];
-            let class = match &mut class {
-                Some(class) if class.number == object.class => class,
-                known => known.insert(context.class(object.class)),
+            let written = match &class {
+                Some(class) if self.is_alike(change, object, class, context) => {
+                    let entry = Entry { slot: change.slot, object, class, list: &change.list };
+                    self.segment.alike(change.slot, &mut self.bits);
+                    self.write_values(entry, context.max_bits, into)
+                }
+                _ => self.write_change(change, object, &mut class, context, into),
             };
-            let list = context.list(change, class);
-            if list.is_empty() {
-                done += 1;
-                continue;
-            }
-            let entry = Entry { slot: change.slot, object, class, list: &list };
-            let is_same_class = class_before.replace(class.number) == Some(class.number);
-            let Err(obstacle) = self.write(entry, is_same_class, context.max_bits, into) else {
+            let Err(obstacle) = written else {
                 done += 1;
                 continue;
             };
@@ -297,6 +273,53 @@ impl SegmentEncoder {
         done
     }
 
+    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is in
+    /// the same properties, and all connections that share the segment may receive it.
+    #[inline]
+    fn is_alike(
+        &self,
+        change: &Change,
+        object: &Object,
+        class: &SharedClass<'_>,
+        context: &Context<'_>,
+    ) -> bool {
+        object.class == class.number
+            && change.list.handles() == self.steps.handles()
+            && change.list.items().is_none()
+            && !class.conditions.is_conditional()
+            && context.is_in_segments(change.slot)
+    }
+
+    /// Appends the changes of an object that connections with the default view may receive, if they are in
+    /// segments. `class` is the class of the previous entry.
+    // Not inlined, so that the code for changes like the previous one stays short.
+    #[inline(never)]
+    fn write_change<'a>(
+        &mut self,
+        change: &Change,
+        object: &Object,
+        class: &mut Option<SharedClass<'a>>,
+        context: &Context<'a>,
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
+        if !context.is_in_segments(change.slot) {
+            return Ok(());
+        }
+        if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
+            return Err(Obstacle::Full { bits: usize::MAX });
+        }
+        let own = match class.take() {
+            Some(class) if class.number == object.class => class,
+            _ => context.class(object.class),
+        };
+        let list = context.world.shared_list(change, own.conditions, false);
+        let own = class.insert(own);
+        if list.is_empty() {
+            return Ok(());
+        }
+        self.write(Entry { slot: change.slot, object, class: own, list: &list }, context.max_bits, into)
+    }
+
     /// Encodes a part of one object's changes into an empty segment.
     fn write_one(
         &mut self,
@@ -310,32 +333,30 @@ impl SegmentEncoder {
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let entry = Entry { slot, object: &context.world.objects[slot as usize], class, list };
-        self.write(entry, false, context.max_bits, into)?;
+        self.write(entry, context.max_bits, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         Ok(())
     }
 
-    /// Appends an entry. `is_same_class` says whether the previous entry of the segment, if there is one, is of
-    /// an object of the same class.
+    /// Appends an entry.
+    fn write(&mut self, entry: Entry<'_>, max_bits: usize, into: &mut Segment) -> Result<(), Obstacle> {
+        let Entry { slot, class, list, .. } = entry;
+        self.segment.slot(slot, &mut self.bits);
+        self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
+        class.rows.find_steps(list.handles(), &mut self.steps);
+        self.write_values(entry, max_bits, into)
+    }
+
+    /// Appends the values of an entry whose steps were found, after its slot and handles.
     #[inline]
-    fn write(
+    fn write_values(
         &mut self,
         entry: Entry<'_>,
-        is_same_class: bool,
         max_bits: usize,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        let Self { segment, bits, steps } = self;
-        let Entry { slot, object, class, list } = entry;
-        let previous = into.entries.last().filter(|_| is_same_class);
-        if previous.is_some_and(|previous| previous.list.handles() == list.handles()) {
-            segment.alike(slot, bits);
-        } else {
-            segment.slot(slot, bits);
-            segment.handles(class.wire, class.handles, list.handles(), bits);
-            class.rows.find_steps(list.handles(), steps);
-        }
+        let (Self { steps, bits, .. }, Entry { slot, object, class, list }) = (self, entry);
         let start = bits.bit_len();
         class.rows.write_values(object.row, list, steps, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
