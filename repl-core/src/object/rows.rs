@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use super::level::{Level, Slot};
+use super::level::Level;
 use super::steps::Steps;
 use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;
@@ -64,10 +64,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the values of an object by steps. `slot` writes a value that is not plain memory.
+    /// Writes the values of an object by steps. `by_command` writes the value at a handle that is not plain
+    /// memory.
     ///
     /// # Errors
-    /// Returns the first error of `slot`.
+    /// Returns the first error of `by_command`.
     ///
     /// # Panics
     /// Panics if there is no such row, or if the steps were found for objects of another class.
@@ -77,13 +78,13 @@ impl<'a> Rows<'a> {
         row: u32,
         steps: &Steps,
         writer: &mut BitWriter,
-        mut slot: impl FnMut(u32, Option<Slot<'a>>, &mut BitWriter) -> Result<(), WriteError>,
+        mut by_command: impl FnMut(Level<'a>, u32, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         assert!(steps.are_for(self.program), "the steps of another class");
         let (object, mut at) = (self.at(row), 0);
         // SAFETY: the steps were found for objects with the layout of this one, which is borrowed for `'a`.
         while let Some(handle) = unsafe { steps.write(object, &mut at, writer) } {
-            slot(handle, self.level(row).slot(handle), writer)?;
+            by_command(self.level(row), handle, writer)?;
         }
         Ok(())
     }

@@ -50,7 +50,21 @@ pub(crate) fn write_by_steps(
     changes: &Changelist,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    rows.write(row, steps, writer, |handle, slot, writer| write_slot(slot, &changes.nested, handle, writer))
+    rows.write(row, steps, writer, |object, handle, writer| {
+        write_by_command(object, handle, &changes.nested, writer)
+    })
+}
+
+/// Writes the value at a handle by its command.
+// Not inlined, so that the code for plain memory stays short.
+#[inline(never)]
+fn write_by_command(
+    object: Level<'_>,
+    handle: u32,
+    nested: &NestedChanges,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    write_slot(object.slot(handle), nested, handle, writer)
 }
 
 /// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found
