@@ -38,9 +38,7 @@ impl<T, F: Fn(&T) -> Position + Send + Sync> Locate<T> for F {
     }
 
     fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions) {
-        for &(slot, row) in changed {
-            positions.update(area, slot, self(&rows[row as usize]));
-        }
+        positions.update(area, changed.iter().map(|&(slot, row)| (slot, self(&rows[row as usize]))));
     }
 }
 

@@ -3,13 +3,14 @@
 //! *Invariant:* whether a cell is near a point depends only on the cell, the point and the [`Area`], so every
 //! connection with the same viewpoints sees the same cells.
 
-use std::ops::RangeInclusive;
-
 /// A point in the world, in the user's units. A point in a plane has the last coordinate zero.
 pub type Position = [f32; 3];
 
 /// The coordinates of a cell, in sides of cells.
 pub(crate) type CellPosition = [i32; 3];
+
+/// The corner of a cell at which all coordinates are least, in sides of cells.
+pub(crate) type CellCorner = [f32; 3];
 
 /// How far a cell is from the viewpoints of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +79,10 @@ struct Rate {
 
 /// The greatest number of bands of an area.
 const MAX_BANDS: usize = 3;
+
+/// The greatest number of distances at which the nearness of cells changes: the two radii, the border of what
+/// is near, and those of the bands.
+pub(super) const MAX_BORDERS: usize = MAX_BANDS + 3;
 
 /// The greatest number of ticks between two updates of an object in a band.
 const MAX_PERIOD: u16 = 1_000;
@@ -288,46 +293,46 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns whether [`cell_of`](Self::cell_of) certainly returns this cell for a position, if it has
-    /// returned the cell for some other position. Returns `false` for a few positions next to the border of
-    /// the cell, too. Takes half as long as `cell_of`.
+    /// Returns whether [`cell_of`](Self::cell_of) certainly returns the cell with this corner for a position,
+    /// if it has returned the cell for some other position. Returns `false` for a few positions next to the
+    /// border of the cell, too. Takes a third of the time of `cell_of`.
     #[inline]
-    pub(crate) fn surely_contains(&self, cell: CellPosition, position: Position) -> bool {
+    pub(crate) fn surely_contains(&self, corner: CellCorner, position: Position) -> bool {
         // Rounding keeps the order of numbers, so a difference that is exactly zero or more and less than one
-        // is never computed from numbers for which this is false.
-        let is_within =
-            |axis: usize| (0.0..1.0).contains(&(position[axis] * self.cells_per_unit - cell[axis] as f32));
+        // is never computed from numbers for which this is false. As integers, the bits of all numbers from
+        // zero to one are less than those of one, and those of negative numbers and of NaN are greater.
+        let is_within = |axis: usize| {
+            let offset = position[axis] * self.cells_per_unit - corner[axis];
+            offset.to_bits() < 1.0_f32.to_bits()
+        };
         is_within(0) && is_within(1) && (self.is_flat || is_within(2))
     }
 
-    /// Calls `visit` with each cell in the rings around a viewpoint and its nearness, in ascending order of
-    /// the cells.
-    pub(crate) fn cells_around(&self, viewpoint: Position, mut visit: impl FnMut(CellPosition, Nearness)) {
-        let centre = self.cell_of(viewpoint);
-        let reach = (self.keep_radius / self.cell).ceil() as i32 + 1;
-        let range = |at: i32| -> RangeInclusive<i32> { at.saturating_sub(reach)..=at.saturating_add(reach) };
-        let depth = if self.is_flat { 0..=0 } else { range(centre[2]) };
-        let farthest = square(self.keep_radius);
-        for x in range(centre[0]) {
-            let along_x = self.squared_distance(x, viewpoint[0]);
-            for y in range(centre[1]) {
-                let along_both = along_x + self.squared_distance(y, viewpoint[1]);
-                if along_both > farthest {
-                    continue;
-                }
-                for z in depth.clone() {
-                    let along_z = if self.is_flat { 0.0 } else { self.squared_distance(z, viewpoint[2]) };
-                    if let Some(nearness) = self.nearness_at(along_both + along_z) {
-                        visit([x, y, z], nearness);
-                    }
-                }
+    /// Returns how many cells beyond the cell of a viewpoint may be in the rings, on each axis.
+    pub(super) fn reach(&self) -> i32 {
+        (self.keep_radius / self.cell).ceil() as i32 + 1
+    }
+
+    /// Returns the squares of the distances at which the nearness of cells changes, each with the nearness of
+    /// the cells up to there that are beyond the border before, and the number of these borders.
+    pub(super) fn borders(&self) -> ([(f64, Nearness); MAX_BORDERS], usize) {
+        let mut borders = [(0.0, Nearness::HERE); MAX_BORDERS];
+        let [one, two, three] = self.bands.map(|band| band.beyond);
+        let mut radii = [self.radius, self.keep_radius, self.near_radius, one, two, three];
+        radii.sort_unstable_by(f32::total_cmp);
+        let mut count = 0;
+        for radius in radii {
+            if let Some(nearness) = self.nearness_at(square(radius)) {
+                borders[count] = (square(radius), nearness);
+                count += 1;
             }
         }
+        (borders, count)
     }
 
     /// Returns the square of the distance between the centre of a cell and a viewpoint on one axis.
     #[inline]
-    fn squared_distance(&self, cell: i32, viewpoint: f32) -> f64 {
+    pub(super) fn squared_distance(&self, cell: i32, viewpoint: f32) -> f64 {
         // In `f64`, because the centres of far cells are infinite or NaN in `f32`.
         let distance = (f64::from(cell) + 0.5) * f64::from(self.cell) - f64::from(viewpoint);
         distance * distance
@@ -336,7 +341,7 @@ impl Area {
     /// Returns how near a cell is whose centre is at this squared distance from a viewpoint. Returns `None`
     /// if the cell is in no ring.
     #[inline]
-    fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
+    pub(super) fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
         let is_within = |radius: f32| squared_distance <= square(radius);
         if !is_within(self.keep_radius) {
             return None;
@@ -387,7 +392,8 @@ mod tests {
                 let at = |coordinate: f32| std::array::from_fn(|of| if of == axis { coordinate } else { 0.0 });
                 let own = area.cell_of(at(coordinate));
                 for other in [-1.0, 0.0, 1.0].map(|step| area.cell_of(at(coordinate + step * side))) {
-                    prop_assert!(other == own || !area.surely_contains(other, at(coordinate)));
+                    let corner = other.map(|at| at as f32);
+                    prop_assert!(other == own || !area.surely_contains(corner, at(coordinate)));
                 }
             }
         }
@@ -395,10 +401,11 @@ mod tests {
         #[test]
         fn a_position_inside_a_cell_is_surely_in_it(cell in -1_000..1_000_i32, at in 0.01..0.99_f32) {
             let area = Area::within(100.0);
-            let position = [(cell as f32 + at) * 25.0; 3];
+            let cell = cell as f32;
+            let position = [(cell + at) * 25.0; 3];
             prop_assert!(area.surely_contains([cell; 3], position));
-            prop_assert!(!area.surely_contains([cell, cell, cell + 1], position));
-            prop_assert!(area.flat().surely_contains([cell, cell, 0], position));
+            prop_assert!(!area.surely_contains([cell, cell, cell + 1.0], position));
+            prop_assert!(area.flat().surely_contains([cell, cell, 0.0], position));
         }
     }
 }

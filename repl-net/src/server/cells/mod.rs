@@ -8,10 +8,11 @@
 pub(crate) mod area;
 pub(crate) mod positions;
 pub(crate) mod rank;
+mod rings;
 pub(crate) mod sight;
 pub(crate) mod strips;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use repl_core::__private::{preload, preload_all};
 use repl_core::ObjectRef;
@@ -21,11 +22,14 @@ use crate::transport::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position, Ring};
 use positions::Positions;
 pub use rank::Group;
-use rank::{CellKey, Rank, RankHashing};
+use rank::{CellKey, Rank};
 use strips::{StripPlace, Strips};
 
-/// The number of moves by which memory is preloaded ahead.
-const PRELOAD_LEAD: usize = 2;
+/// The greatest number of members, and of viewers, for which an empty cell keeps memory.
+const MAX_SPARE: usize = 8;
+
+/// The number of moves, and of changes of a sight, whose memory is preloaded together.
+const BATCH: usize = 16;
 
 /// Which connections see an object. The connection that owns an object sees it, with two exceptions: if the
 /// relevancy is [`Nobody`](Self::Nobody), and if the owner is not in the [`Audience`] of the object. A
@@ -104,8 +108,6 @@ pub(crate) enum Home {
 
 #[derive(Debug)]
 struct Cell {
-    key: CellKey,
-    rank: Rank,
     place: StripPlace,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
@@ -115,6 +117,27 @@ struct Cell {
 }
 
 impl Cell {
+    fn new(place: StripPlace) -> Self {
+        Self { place, members: Vec::new(), viewers: Vec::new(), bands: Vec::new() }
+    }
+
+    /// Preloads what a change of the members and of the viewers reads.
+    fn preload_lists(&self) {
+        self.members.last().into_iter().for_each(preload);
+        preload_all(self.viewers.as_slice());
+    }
+
+    /// Frees the memory of an empty cell if it is large. The next cell with this number uses small memory
+    /// again, because cells come and go as objects and viewpoints move.
+    fn free_large(&mut self) {
+        if self.members.capacity() > MAX_SPARE {
+            self.members = Vec::new();
+        }
+        if self.viewers.capacity() > MAX_SPARE {
+            self.viewers = Vec::new();
+        }
+    }
+
     /// Counts a viewer in a band.
     fn add_band(&mut self, band: Band) {
         match self.bands.iter_mut().find(|(known, _)| *known == band) {
@@ -194,8 +217,6 @@ pub(crate) struct Cells {
     have_bands: bool,
     /// Whether connections are far from some objects in their sight.
     have_far: bool,
-    /// The numbers of the cells by their ranks.
-    numbers: HashMap<Rank, u32, RankHashing>,
     /// See [`tolerance`](Self::tolerance).
     tolerance: f32,
     cells: Vec<Cell>,
@@ -327,7 +348,7 @@ impl Cells {
 
     /// Returns whether there is no cell, so that all clients see all objects except those of their own.
     pub(crate) fn are_unused(&self) -> bool {
-        self.numbers.is_empty()
+        self.strips.are_empty()
     }
 
     /// Returns the periods longer than a tick with which connections receive the changes of objects in a
@@ -413,54 +434,68 @@ impl Cells {
     /// for which an object may have come into sight or gone out of it, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {
         let moved = self.positions.take_moved();
-        for (at, &slot) in moved.iter().enumerate() {
-            self.preload_moves(&moved, at);
-            let before = self.home(slot);
-            self.settle_alone(slot);
-            let first = affected.len();
-            let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
-            affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
-            if self.attached.contains_key(&slot) {
-                let others = self.settle(slot);
-                for at in first..affected.len() {
-                    let viewer = affected[at].0;
-                    affected
-                        .extend(others.iter().filter(|&&other| other != slot).map(|&other| (viewer, other)));
-                }
-            }
+        for moves in moved.chunks(BATCH) {
+            self.preload_moves(moves);
+            moves.iter().for_each(|&slot| self.take_move(slot, affected));
         }
         self.positions.give_back(moved);
     }
 
-    /// Preloads the memory for moves that come after index `at` of the list. Preloading has three steps, and
-    /// each step reads memory that the previous step has preloaded.
-    fn preload_moves(&self, moved: &[u32], at: usize) {
-        if let Some(&slot) = moved.get(at + 3 * PRELOAD_LEAD) {
-            self.homes.get(slot as usize).into_iter().for_each(preload);
-            self.places.get(slot as usize).into_iter().for_each(preload);
-            self.positions.preload(slot);
-        }
-        if let Some(&slot) = moved.get(at + 2 * PRELOAD_LEAD) {
-            self.cells_of_move(slot).for_each(preload_all);
-        }
-        if let Some(&slot) = moved.get(at + PRELOAD_LEAD) {
-            for cell in self.cells_of_move(slot) {
-                cell.members.last().into_iter().for_each(preload);
-                preload_all(cell.viewers.as_slice());
+    /// Moves one object to the cell of its position, in the same way as [`take_moved`](Self::take_moved).
+    fn take_move(&mut self, slot: u32, affected: &mut Vec<(ConnectionId, u32)>) {
+        let before = self.home(slot);
+        self.settle_alone(slot);
+        let first = affected.len();
+        let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
+        affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
+        if self.attached.contains_key(&slot) {
+            let others = self.settle(slot);
+            for at in first..affected.len() {
+                let viewer = affected[at].0;
+                affected.extend(others.iter().filter(|&&other| other != slot).map(|&other| (viewer, other)));
             }
         }
     }
 
-    /// Returns the cell in which an object is, and the cell of its position, if they exist.
-    fn cells_of_move(&self, slot: u32) -> impl Iterator<Item = &Cell> {
+    /// Preloads a cell, but not its lists.
+    fn preload(&self, number: u32) {
+        self.cells.get(number as usize).into_iter().for_each(preload_all);
+    }
+
+    /// Preloads the lists of a cell.
+    fn preload_lists(&self, number: u32) {
+        self.cells.get(number as usize).into_iter().for_each(Cell::preload_lists);
+    }
+
+    /// Preloads the memory for at most [`BATCH`] moves. Preloading has four steps, and each step reads memory
+    /// that the step before has preloaded.
+    fn preload_moves(&self, moves: &[u32]) {
+        for &slot in moves {
+            self.homes.get(slot as usize).into_iter().for_each(preload);
+            self.places.get(slot as usize).into_iter().for_each(preload);
+            self.positions.preload(slot);
+        }
+        let mut cells = [[None; 2]; BATCH];
+        for (cells, &slot) in cells.iter_mut().zip(moves) {
+            *cells = self.cells_of_move(slot);
+            cells.iter().flatten().for_each(|&cell| self.preload(cell));
+        }
+        cells.iter().flatten().flatten().for_each(|&cell| self.preload_lists(cell));
+        // The last member of the cell takes the index of the member that leaves.
+        let left = cells.iter().filter_map(|[before, _]| self.cells.get((*before)? as usize));
+        let last = left.filter_map(|cell| self.places.get(*cell.members.last()? as usize));
+        last.for_each(preload);
+    }
+
+    /// Returns the number of the cell in which an object is, and of the cell of its position, if they exist.
+    fn cells_of_move(&self, slot: u32) -> [Option<u32>; 2] {
         let before = match self.home(slot) {
             Home::Cell(cell) => Some(cell),
             Home::Everyone | Home::Nobody => None,
         };
         let class = self.places.get(slot as usize).map_or(0, |place| place.class);
-        let after = self.rank_of(CellKey::At(class, self.positions.cell(slot)));
-        let cells = before.into_iter().chain(self.numbers.get(&after).copied());
-        cells.filter_map(|cell| self.cells.get(cell as usize))
+        let after = self.strips.find(self.rank_of_position(slot, class));
+        [before, after.map(|(cell, _)| cell)]
     }
 
     /// Returns how near a cell is to a connection. Returns `None` if the connection does not have the cell in
@@ -491,10 +526,8 @@ impl Cells {
         let home = match place.relevancy {
             Relevancy::Always => Home::Everyone,
             Relevancy::OwnerOnly | Relevancy::Nobody => Home::Nobody,
-            Relevancy::Group(group) => Home::Cell(self.number_of(CellKey::Group(group))),
-            Relevancy::Located => {
-                Home::Cell(self.number_of(CellKey::At(place.class, self.positions.cell(slot))))
-            }
+            Relevancy::Group(group) => Home::Cell(self.cell_at(CellKey::Group(group).rank(false)).0),
+            Relevancy::Located => Home::Cell(self.cell_at(self.rank_of_position(slot, place.class)).0),
             Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent)),
         };
         self.move_to(slot, home);
@@ -529,46 +562,35 @@ impl Cells {
         self.homes[slot as usize] = PackedHome::new(home);
     }
 
-    /// Returns the rank of the cell with a key.
-    fn rank_of(&self, key: CellKey) -> Rank {
-        let is_flat = match key {
-            CellKey::Group(_) => false,
-            CellKey::At(class, _) => self.area(class).is_some_and(Area::is_flat),
-        };
-        key.rank(is_flat)
+    /// Returns the rank of the cell of the last position of an object of a class.
+    fn rank_of_position(&self, slot: u32, class: u16) -> Rank {
+        let is_flat = self.area(class).is_some_and(Area::is_flat);
+        CellKey::At(class, self.positions.cell(slot)).rank(is_flat)
     }
 
-    /// Returns the number of a cell. A cell that has neither members nor viewers yet gets a new number.
-    fn number_of(&mut self, key: CellKey) -> u32 {
-        let rank = self.rank_of(key);
-        *self.numbers.entry(rank).or_insert_with(|| {
-            let cell = Cell {
-                key,
-                rank,
-                place: self.strips.add(rank, key.area()),
-                members: Vec::new(),
-                viewers: Vec::new(),
-                bands: Vec::new(),
-            };
-            match self.free.pop() {
-                Some(number) => {
-                    self.cells[number as usize] = cell;
-                    number
-                }
-                None => {
-                    self.cells.push(cell);
-                    self.in_sight.push(None);
-                    self.cells.len() as u32 - 1
-                }
+    /// Returns the number of the cell with a rank, and its place. A cell that has neither members nor viewers
+    /// yet gets a new number.
+    fn cell_at(&mut self, rank: Rank) -> (u32, StripPlace) {
+        if let Some(known) = self.strips.find(rank) {
+            return known;
+        }
+        let number = self.free.pop().unwrap_or(self.cells.len() as u32);
+        let place = self.strips.add(rank, number);
+        match self.cells.get_mut(number as usize) {
+            Some(cell) => cell.place = place,
+            None => {
+                self.cells.push(Cell::new(place));
+                self.in_sight.push(None);
             }
-        })
+        }
+        (number, place)
     }
 
     fn free_if_unused(&mut self, number: u32) {
-        let cell = &self.cells[number as usize];
+        let cell = &mut self.cells[number as usize];
         if cell.members.is_empty() && cell.viewers.is_empty() {
-            self.numbers.remove(&cell.rank);
-            self.strips.remove(cell.rank, cell.place);
+            cell.free_large();
+            self.strips.remove(cell.place);
             self.free.push(number);
         }
     }

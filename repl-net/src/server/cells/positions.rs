@@ -5,13 +5,13 @@
 
 use repl_core::__private::preload;
 
-use super::area::{Area, CellPosition, Position};
+use super::area::{Area, CellCorner, CellPosition, Position};
 
 /// The cell of the last position of each object.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
-    /// For each slot, the cell of its object's position.
-    cells: Vec<CellPosition>,
+    /// For each slot, the corner of the cell of its object's position.
+    corners: Vec<CellCorner>,
     /// Objects that are still in their old cells, although their positions are now in other cells. An object
     /// in `moved` may have been removed since.
     moved: Vec<u32>,
@@ -20,33 +20,43 @@ pub(crate) struct Positions {
 impl Positions {
     /// Returns the cell of the last position of an object.
     pub(super) fn cell(&self, slot: u32) -> CellPosition {
-        self.cells.get(slot as usize).copied().unwrap_or_default()
+        self.corners.get(slot as usize).map_or([0; 3], |corner| corner.map(|at| at as i32))
     }
 
     /// Preloads what [`cell`](Self::cell) reads.
     pub(super) fn preload(&self, slot: u32) {
-        self.cells.get(slot as usize).into_iter().for_each(preload);
+        self.corners.get(slot as usize).into_iter().for_each(preload);
     }
 
     /// Sets the cell of an object that is not in a cell yet.
     pub(super) fn set(&mut self, slot: u32, cell: CellPosition) {
-        if self.cells.len() <= slot as usize {
-            self.cells.resize(slot as usize + 1, CellPosition::default());
+        if self.corners.len() <= slot as usize {
+            self.corners.resize(slot as usize + 1, CellCorner::default());
         }
-        self.cells[slot as usize] = cell;
+        self.corners[slot as usize] = corner_of(cell);
     }
 
-    /// Records the position of an object that has changed.
+    /// Records the positions of objects that have changed, each with its slot. `area` is the area of all
+    /// these objects.
     #[inline]
-    pub(crate) fn update(&mut self, area: &Area, slot: u32, position: Position) {
-        let known = &mut self.cells[slot as usize];
-        if area.surely_contains(*known, position) {
-            return;
+    pub(crate) fn update(&mut self, area: &Area, changed: impl Iterator<Item = (u32, Position)>) {
+        // Two loops, so that neither of them asks for each object whether the area is flat.
+        if area.is_flat() {
+            self.update_in(&area.flat(), changed);
+        } else {
+            self.update_in(area, changed);
         }
-        let cell = area.cell_of(position);
-        if cell != *known {
-            *known = cell;
-            self.moved.push(slot);
+    }
+
+    #[inline(always)]
+    fn update_in(&mut self, area: &Area, changed: impl Iterator<Item = (u32, Position)>) {
+        let corners = self.corners.as_mut_slice();
+        for (slot, position) in changed {
+            let corner = &mut corners[slot as usize];
+            let [x, y, z] = position;
+            if !area.surely_contains(*corner, position) && leaves(area, corner, x, y, z) {
+                self.moved.push(slot);
+            }
         }
     }
 
@@ -59,5 +69,53 @@ impl Positions {
     pub(super) fn give_back(&mut self, mut memory: Vec<u32>) {
         memory.clear();
         self.moved = memory;
+    }
+}
+
+/// Replaces the corner of an object's cell by that of the cell of its position. Returns whether that is
+/// another cell. Few of the objects that move come here. The coordinates are passed one by one, because an
+/// array would be written to memory for each object.
+#[cold]
+#[inline(never)]
+fn leaves(area: &Area, corner: &mut CellCorner, x: f32, y: f32, z: f32) -> bool {
+    let other = corner_of(area.cell_of([x, y, z]));
+    let is_other = *corner != other;
+    *corner = other;
+    is_other
+}
+
+/// Returns the corner of a cell. This is exact, because the number of each cell was an `f32` before.
+fn corner_of(cell: CellPosition) -> CellCorner {
+    cell.map(|at| at as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn coordinate() -> impl Strategy<Value = f32> {
+        prop_oneof![-4.0..4.0_f32, any::<f32>(), -1e12..1e12_f32]
+    }
+
+    proptest! {
+        #[test]
+        fn objects_are_in_the_cells_of_their_last_positions(
+            side in prop_oneof![Just(1.0_f32), 1e-3..1e6_f32],
+            path in prop::collection::vec([coordinate(), coordinate(), coordinate()], 1..8),
+            flat in any::<bool>(),
+        ) {
+            let area = Area::within(side).cells_of(side).flat_if(flat);
+            let (mut positions, mut before) = (Positions::default(), area.cell_of([0.0; 3]));
+            positions.set(5, before);
+            for position in path {
+                positions.update(&area, [(5, position)].into_iter());
+                let cell = area.cell_of(position);
+                prop_assert_eq!(positions.cell(5), cell);
+                prop_assert_eq!(!positions.take_moved().is_empty(), cell != before);
+                before = cell;
+            }
+        }
     }
 }

@@ -23,14 +23,6 @@ pub(crate) enum CellKey {
 pub(crate) type Rank = u128;
 
 impl CellKey {
-    /// Returns the class whose area has the cell, or `None` if it is the cell of a group.
-    pub(super) const fn area(self) -> Option<u16> {
-        match self {
-            Self::Group(_) => None,
-            Self::At(class, _) => Some(class),
-        }
-    }
-
     /// Returns the rank of the cell. `is_flat` says whether the area of the cell is flat.
     pub(super) fn rank(self, is_flat: bool) -> Rank {
         match self {
@@ -43,6 +35,11 @@ impl CellKey {
             }
         }
     }
+}
+
+/// Returns the class whose area has the cell with a rank, or `None` if it is the cell of a group.
+pub(super) const fn area_of(rank: Rank) -> Option<u16> {
+    if rank >> 127 == 1 { Some((rank >> 96) as u16) } else { None }
 }
 
 /// Makes hashers for ranks. They are several times faster than those of the standard library, and have a
@@ -109,6 +106,12 @@ mod tests {
         assert_eq!(at(5, -1, -1).rank(false) + 1, at(5, -1, 0).rank(false));
         assert_eq!(at(5, -1, 0).rank(true) + 1, at(5, 0, 0).rank(true));
         assert!(at(5, i32::MAX, 0).rank(true) < at(6, i32::MIN, 0).rank(true));
+        let areas = keys.iter().map(|key| area_of(key.rank(false)));
+        let expected = keys.iter().map(|key| match key {
+            CellKey::Group(_) => None,
+            CellKey::At(class, _) => Some(*class),
+        });
+        assert!(areas.eq(expected));
     }
 
     #[test]

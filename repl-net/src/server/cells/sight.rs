@@ -3,9 +3,11 @@
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
-use super::Cells;
 use super::area::{Band, Nearness, Position, Ring};
-use super::rank::{CellKey, Group};
+use super::rank::{CellKey, Group, Rank, area_of};
+use super::rings::rows_around;
+use super::strips::StripPlace;
+use super::{BATCH, Cells};
 use crate::session::connection_id::ConnectionId;
 
 /// The cells in the sight of one connection.
@@ -14,7 +16,7 @@ pub(crate) struct Sight {
     /// The viewpoints, and after them those with which the cells in sight were computed.
     viewpoints: Vec<Position>,
     groups: Vec<Group>,
-    /// The cells in the rings around the viewpoints, and those of the groups, in the order of their keys.
+    /// The cells in the rings around the viewpoints, and those of the groups, in the order of their ranks.
     cells: Vec<Seen>,
     /// Those of the cells that are open, in the order of their areas, and then of the numbers of their
     /// strips. They are read in each tick.
@@ -37,8 +39,9 @@ pub(crate) struct Span {
 /// A cell in a ring around a viewpoint, or the cell of a group.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    key: CellKey,
+    rank: Rank,
     number: u32,
+    place: StripPlace,
     nearness: Nearness,
     /// Whether the client may have objects in the cell that it takes shared data of. If not, the cell is kept
     /// and not in the spans.
@@ -46,16 +49,24 @@ struct Seen {
 }
 
 impl Seen {
+    /// Returns the cell with a rank. `known` is the cell if it was in a ring before.
+    fn new(rank: Rank, nearness: Nearness, known: Option<&Self>, cells: &mut Cells) -> Self {
+        let (number, place) = known.map_or_else(|| cells.cell_at(rank), |seen| (seen.number, seen.place));
+        let is_open = nearness.ring == Ring::Near || known.is_some_and(|seen| seen.is_open);
+        Self { rank, number, place, nearness, is_open }
+    }
+
     /// Adds the cell to the last of the spans, or to a new one. The cells of a strip follow each other.
-    fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
-        let (place, nearness) = (cells.cells[self.number as usize].place, self.nearness);
+    #[inline]
+    fn add_to(&self, spans: &mut Vec<Span>) {
+        let (place, nearness) = (self.place, self.nearness);
         let band = nearness.band();
         let near = if nearness.ring == Ring::Near { place.bit() } else { 0 };
         let mut last = spans.iter_mut().rev().take_while(|span| span.strip == place.strip());
         match last.find(|span| span.band == band) {
             Some(span) => (span.cells, span.near) = (span.cells | place.bit(), span.near | near),
             None => {
-                let (area, strip) = (self.key.area(), place.strip());
+                let (area, strip) = (area_of(self.rank), place.strip());
                 spans.push(Span { area, strip, band, cells: place.bit(), near });
             }
         }
@@ -67,15 +78,15 @@ impl Sight {
     /// [computed](Self::update) again. They stay the same while no point has moved by more than `tolerance`
     /// since they were computed.
     pub(crate) fn set_viewpoints(&mut self, viewpoints: &[Position], tolerance: f32) -> bool {
-        let is_near = |(one, other): (&Position, &Position)| {
-            let distances = one.iter().zip(other).map(|(one, other)| (one - other) * (one - other));
-            distances.sum::<f32>() <= tolerance * tolerance
+        let is_near = |one: &Position, other: &Position| {
+            let [x, y, z]: Position = std::array::from_fn(|axis| one[axis] - other[axis]);
+            x * x + y * y + z * z <= tolerance * tolerance
         };
         let count = self.viewpoints.len() / 2;
         let (newest, computed) = self.viewpoints.split_at_mut(count);
         if count == viewpoints.len() {
             newest.copy_from_slice(viewpoints);
-            let is_same = computed.iter().zip(viewpoints).all(is_near);
+            let is_same = computed.iter().zip(viewpoints).all(|(one, other)| is_near(one, other));
             if !is_same {
                 computed.copy_from_slice(viewpoints);
             }
@@ -117,7 +128,7 @@ impl Sight {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the groups, in the order of their keys, each with
+    /// Returns the numbers of the cells in the rings and of the groups, in the order of their ranks, each with
     /// its ring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
@@ -132,82 +143,168 @@ impl Sight {
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
     /// that may have come into sight or gone out of it. Costs O(cells in the rings).
     pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
-        // The number of cells in the rings hardly changes.
-        let mut rings: Vec<(CellKey, Nearness)> = Vec::with_capacity(self.cells.len() + 8);
-        rings.extend(self.groups.iter().map(|&group| (CellKey::Group(group), Nearness::HERE)));
+        // Most rows have two cells or more.
+        let mut rows: Vec<Row> = Vec::with_capacity(self.groups.len() + self.cells.len() / 2 + 8);
+        rows.extend(self.groups.iter().map(|&group| {
+            let first = CellKey::Group(group).rank(false);
+            Row { first, count: 1, nearness: Nearness::HERE }
+        }));
         for (class, area) in cells.areas() {
             for &viewpoint in self.viewpoints() {
-                area.cells_around(viewpoint, |cell, nearness| {
-                    rings.push((CellKey::At(class, cell), nearness))
+                rows_around(area, viewpoint, |first, count, nearness| {
+                    let first = CellKey::At(class, first).rank(area.is_flat());
+                    rows.push(Row { first, count, nearness });
                 });
             }
         }
-        // If several viewpoints are around a cell, its least nearness counts, which comes first.
-        rings.sort_unstable();
-        rings.dedup_by_key(|(key, _)| *key);
-        self.replace(viewer, &rings, cells)
+        if self.viewpoints().len() > 1 {
+            rows = without_overlaps(&rows);
+        }
+        self.replace(viewer, &rows, cells)
     }
 
-    /// Replaces the cells in the rings by these, which are in ascending order. Returns the objects in the
-    /// cells that have come nearer or into another band, and in those that are in no ring any more.
-    fn replace(
-        &mut self,
-        viewer: ConnectionId,
-        rings: &[(CellKey, Nearness)],
-        cells: &mut Cells,
-    ) -> Vec<u32> {
+    /// Replaces the cells in the rings by those in `rows`, which are in ascending order. Returns the objects
+    /// in the cells that have come nearer or into another band, and in those that are in no ring any more.
+    fn replace(&mut self, viewer: ConnectionId, rows: &[Row], cells: &mut Cells) -> Vec<u32> {
+        let changes = self.set_cells(rows, cells);
         let mut affected = Vec::new();
-        let before = std::mem::replace(&mut self.cells, Vec::with_capacity(rings.len()));
-        let mut old = before.iter().peekable();
-        let leave = |seen: &Seen, cells: &mut Cells, affected: &mut Vec<u32>| {
-            affected.extend_from_slice(cells.members(seen.number));
-            cells.remove_viewer(seen.number, viewer);
-        };
-        for &(key, nearness) in rings {
-            while let Some(seen) = old.next_if(|seen| seen.key < key) {
-                leave(seen, cells, &mut affected);
-            }
-            let known = old.next_if(|seen| seen.key == key);
-            let number = known.map_or_else(|| cells.number_of(key), |seen| seen.number);
-            let before = known.map(|seen| seen.nearness);
-            if before != Some(nearness) {
-                cells.set_viewer(number, viewer, nearness);
-                if nearness.is_reconsidered_after(before) {
-                    affected.extend_from_slice(cells.members(number));
-                }
-            }
-            let is_open = nearness.ring == Ring::Near || known.is_some_and(|seen| seen.is_open);
-            self.cells.push(Seen { key, number, nearness, is_open });
+        for changes in changes.chunks(BATCH) {
+            changes.iter().for_each(|change| cells.preload_lists(change.number));
+            changes.iter().for_each(|change| change.apply(viewer, cells, &mut affected));
         }
-        old.for_each(|seen| leave(seen, cells, &mut affected));
-        self.find_spans(cells);
+        self.find_spans();
         affected
+    }
+
+    /// Replaces the cells in the rings by those in `rows`. Returns which of them have come, have gone, or are
+    /// less or more near than before, and preloads these.
+    fn set_cells(&mut self, rows: &[Row], cells: &mut Cells) -> Vec<Change> {
+        // The number of cells in the rings hardly changes.
+        let after = Vec::with_capacity(self.cells.len() + 8);
+        let before = std::mem::replace(&mut self.cells, after);
+        let mut old = before.as_slice();
+        let mut changes = Vec::with_capacity(before.len() / 4);
+        for row in rows {
+            if let Some(same) = old.get(..row.count as usize).filter(|seen| row.equals(seen)) {
+                self.cells.extend_from_slice(same);
+                old = &old[same.len()..];
+                continue;
+            }
+            for rank in row.ranks() {
+                while let Some(gone) = take_first_if(&mut old, |seen| seen.rank < rank) {
+                    changes.push(Change::new(cells, gone.number, Some(gone.nearness), None));
+                }
+                let known = take_first_if(&mut old, |seen| seen.rank == rank);
+                let seen = Seen::new(rank, row.nearness, known, cells);
+                let before = known.map(|seen| seen.nearness);
+                if before != Some(row.nearness) {
+                    changes.push(Change::new(cells, seen.number, before, Some(row.nearness)));
+                }
+                self.cells.push(seen);
+            }
+        }
+        let gone = old.iter().map(|gone| Change::new(cells, gone.number, Some(gone.nearness), None));
+        changes.extend(gone);
+        changes
     }
 
     /// Records that the client takes shared data of an object in a cell. [Near](Ring::Near) cells are open
     /// anyway.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
-        let key = cells.cells[cell as usize].key;
-        if let Ok(index) = self.cells.binary_search_by_key(&key, |seen| seen.key)
+        let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
+        if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank)
             && !self.cells[index].is_open
         {
             self.cells[index].is_open = true;
-            self.find_spans(cells);
+            self.find_spans();
         }
     }
 
-    fn find_spans(&mut self, cells: &Cells) {
+    fn find_spans(&mut self) {
         let Self { cells: seen, spans, .. } = self;
         spans.clear();
-        for seen in seen.iter().filter(|seen| seen.is_open) {
-            seen.add_to(spans, cells);
-        }
+        seen.iter().filter(|seen| seen.is_open).for_each(|seen| seen.add_to(spans));
         spans.sort_unstable_by_key(|span| (span.area, span.strip, span.band));
     }
 
     /// Removes the connection from the viewers of all cells, because the connection has ended.
     pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
         self.replace(viewer, &[], cells);
+    }
+}
+
+/// Cells with consecutive ranks that are equally near to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    first: Rank,
+    count: u32,
+    nearness: Nearness,
+}
+
+impl Row {
+    fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        let first = self.first;
+        (0..self.count).map(move |at| first + Rank::from(at))
+    }
+
+    /// Returns whether as many cells in ascending order are the cells of this row, and are as near.
+    fn equals(&self, seen: &[Seen]) -> bool {
+        let ends = seen.first().zip(seen.last());
+        ends.is_some_and(|(first, last)| {
+            first.rank == self.first && last.rank - first.rank == Rank::from(self.count - 1)
+        }) && seen.iter().all(|seen| seen.nearness == self.nearness)
+    }
+}
+
+/// Returns the cells in rows as rows of one cell, in ascending order and each once. If several viewpoints are
+/// around a cell, its least nearness counts.
+fn without_overlaps(rows: &[Row]) -> Vec<Row> {
+    let cells = |row: &Row| {
+        let nearness = row.nearness;
+        row.ranks().map(move |first| Row { first, count: 1, nearness })
+    };
+    let mut cells: Vec<Row> = rows.iter().flat_map(cells).collect();
+    cells.sort_unstable();
+    cells.dedup_by_key(|cell| cell.first);
+    cells
+}
+
+/// Removes and returns the first cell of a list if `is_meant` returns true for it.
+#[inline]
+fn take_first_if<'a>(list: &mut &'a [Seen], is_meant: impl Fn(&Seen) -> bool) -> Option<&'a Seen> {
+    let (first, rest) = list.split_first()?;
+    if !is_meant(first) {
+        return None;
+    }
+    *list = rest;
+    Some(first)
+}
+
+/// How near a cell was to a connection and is now, `None` if it was or is in no ring.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    number: u32,
+    before: Option<Nearness>,
+    after: Option<Nearness>,
+}
+
+impl Change {
+    /// Returns a change of a cell, which it preloads.
+    fn new(cells: &Cells, number: u32, before: Option<Nearness>, after: Option<Nearness>) -> Self {
+        cells.preload(number);
+        Self { number, before, after }
+    }
+
+    /// Sets how near the cell is to a viewer. Appends the objects that may come into sight, go out of it, or
+    /// be seen in another way to `affected`.
+    fn apply(&self, viewer: ConnectionId, cells: &mut Cells, affected: &mut Vec<u32>) {
+        if self.after.is_none_or(|after| after.is_reconsidered_after(self.before)) {
+            affected.extend_from_slice(cells.members(self.number));
+        }
+        match self.after {
+            Some(after) => cells.set_viewer(self.number, viewer, after),
+            None => cells.remove_viewer(self.number, viewer),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::rank::{Rank, RankHashing};
+use super::rank::{Rank, RankHashing, area_of};
 
 /// The place of a cell in its strip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,10 +17,22 @@ impl StripPlace {
         Self(strip * 64 + cell)
     }
 
+    /// Returns the place of the cell with a rank in its strip.
+    #[inline]
+    const fn of(strip: u32, rank: Rank) -> Self {
+        Self(strip * 64 + (rank % 64) as u32)
+    }
+
     /// Returns the number of the strip.
     #[inline]
     pub(crate) const fn strip(self) -> u32 {
         self.0 / 64
+    }
+
+    /// Returns which of the cells of the strip it is.
+    #[inline]
+    const fn at(self) -> usize {
+        (self.0 % 64) as usize
     }
 
     /// Returns the bit of the cell in words about its strip.
@@ -30,47 +42,76 @@ impl StripPlace {
     }
 }
 
-/// The numbers of the strips with cells.
+/// 64 cells with consecutive ranks.
+#[derive(Debug)]
+struct Strip {
+    /// The rank of the cells, divided by 64.
+    rank: Rank,
+    /// Which of the cells exist.
+    cells: u64,
+    /// The number of each cell that exists.
+    numbers: [u32; 64],
+}
+
+/// The strips with cells. The cells have numbers, which the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct Strips {
     /// The numbers of the strips by the ranks of their cells, divided by 64.
     numbers: HashMap<Rank, u32, RankHashing>,
-    /// For each strip, which of its cells exist.
-    cells: Vec<u64>,
-    /// For each strip, the class whose area has the cells, or `None` if they are cells of groups.
-    areas: Vec<Option<u16>>,
+    strips: Vec<Strip>,
     free: Vec<u32>,
 }
 
 impl Strips {
-    /// Adds the cell with a rank in the area of a class, or of a group. Returns its place.
-    pub(super) fn add(&mut self, rank: Rank, area: Option<u16>) -> StripPlace {
-        let Self { numbers, cells, areas, free } = self;
-        let number = *numbers.entry(rank / 64).or_insert_with(|| {
-            let number = free.pop().unwrap_or_else(|| {
-                cells.push(0);
-                areas.push(None);
-                cells.len() as u32 - 1
-            });
-            areas[number as usize] = area;
-            number
+    /// Returns the number of the cell with a rank, and its place, if the cell exists.
+    #[inline]
+    pub(super) fn find(&self, rank: Rank) -> Option<(u32, StripPlace)> {
+        let number = *self.numbers.get(&(rank / 64))?;
+        let (strip, place) = (&self.strips[number as usize], StripPlace::of(number, rank));
+        (strip.cells & place.bit() != 0).then(|| (strip.numbers[place.at()], place))
+    }
+
+    /// Adds a cell with a rank and a number. Returns its place.
+    pub(super) fn add(&mut self, rank: Rank, number: u32) -> StripPlace {
+        let Self { numbers, strips, free } = self;
+        let strip = *numbers.entry(rank / 64).or_insert_with(|| match free.pop() {
+            Some(strip) => {
+                strips[strip as usize].rank = rank / 64;
+                strip
+            }
+            None => {
+                strips.push(Strip { rank: rank / 64, cells: 0, numbers: [0; 64] });
+                strips.len() as u32 - 1
+            }
         });
-        let place = StripPlace(number * 64 + (rank % 64) as u32);
-        cells[number as usize] |= place.bit();
+        let place = StripPlace::of(strip, rank);
+        let strip = &mut strips[strip as usize];
+        strip.cells |= place.bit();
+        strip.numbers[place.at()] = number;
         place
+    }
+
+    /// Returns whether there are no cells.
+    pub(super) fn are_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Returns the rank of the cell at a place.
+    pub(super) fn rank_of(&self, place: StripPlace) -> Rank {
+        self.strips[place.strip() as usize].rank * 64 + place.at() as Rank
     }
 
     /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
-        self.areas[strip as usize]
+        area_of(self.strips[strip as usize].rank * 64)
     }
 
-    /// Removes the cell with a rank at a place.
-    pub(super) fn remove(&mut self, rank: Rank, place: StripPlace) {
-        let cells = &mut self.cells[place.strip() as usize];
-        *cells &= !place.bit();
-        if *cells == 0 {
-            self.numbers.remove(&(rank / 64));
+    /// Removes the cell at a place.
+    pub(super) fn remove(&mut self, place: StripPlace) {
+        let strip = &mut self.strips[place.strip() as usize];
+        strip.cells &= !place.bit();
+        if strip.cells == 0 {
+            self.numbers.remove(&strip.rank);
             self.free.push(place.strip());
         }
     }
@@ -83,17 +124,21 @@ mod tests {
     #[test]
     fn cells_with_consecutive_ranks_share_a_strip_and_empty_strips_are_used_again() {
         let mut strips = Strips::default();
-        let start = 1 << 127;
-        let places: Vec<StripPlace> = (start..start + 65).map(|rank| strips.add(rank, Some(1))).collect();
+        let start = 1 << 127 | 1 << 96;
+        let places: Vec<StripPlace> =
+            (start..start + 65).zip(7..).map(|(rank, cell)| strips.add(rank, cell)).collect();
         assert!(places[..64].iter().all(|place| place.strip() == places[0].strip()));
         assert_eq!(places[..64].iter().fold(0, |word, place| word | place.bit()), u64::MAX);
         assert_ne!(places[64].strip(), places[0].strip());
-        strips.remove(start + 64, places[64]);
-        assert_eq!(strips.add(7 << 64, Some(2)).strip(), places[64].strip());
+        let find = |strips: &Strips, at| strips.find(start + at).map(|(cell, _)| cell);
+        assert_eq!([0, 9, 64, 65].map(|at| find(&strips, at)), [Some(7), Some(16), Some(71), None]);
+        assert!((start..).zip(&places).all(|(rank, &place)| strips.rank_of(place) == rank));
+        strips.remove(places[64]);
+        assert_eq!(find(&strips, 64), None);
+        assert_eq!(strips.add(1 << 127 | 2 << 96, 8).strip(), places[64].strip());
         assert_eq!([places[0], places[64]].map(|place| strips.area_of(place.strip())), [Some(1), Some(2)]);
-        for (rank, &place) in (start..).zip(&places[1..64]) {
-            strips.remove(rank + 1, place);
-        }
-        assert_eq!(strips.add(start + 9, Some(1)).strip(), places[0].strip(), "one cell is left");
+        places[1..64].iter().for_each(|&place| strips.remove(place));
+        assert_eq!([0, 1].map(|at| find(&strips, at)), [Some(7), None]);
+        assert_eq!(strips.add(start + 9, 9).strip(), places[0].strip(), "one cell is left");
     }
 }

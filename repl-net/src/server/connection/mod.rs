@@ -152,8 +152,11 @@ impl Connection {
     }
 
     /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
-    /// objects are known.
+    /// objects are known. A client without a session is sent no objects, so that its lists are not read.
     pub(crate) fn preload_lists(&self, reads_known: bool) {
+        if !self.is_live {
+            return;
+        }
         self.objects.preload_lists(reads_known);
         self.outbox.preload_lists();
         self.backlog.iter().for_each(|backlog| preload_all(&**backlog));
@@ -161,6 +164,9 @@ impl Connection {
 
     /// Preloads what the lists lead to. Call it some time after [`preload_lists`](Self::preload_lists).
     pub(crate) fn preload_next(&self) {
+        if !self.is_live {
+            return;
+        }
         self.objects.preload_next();
         self.outbox.preload_next();
     }
