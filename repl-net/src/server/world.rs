@@ -13,6 +13,7 @@ use std::time::Duration;
 use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, Replicated, Scratch};
 
 use super::cells::area::Position;
+use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
 use super::column::{Column, TypedColumn};
@@ -33,6 +34,10 @@ use crate::session::events::{CompareError, SpawnError};
 use crate::session::type_map::TypeMap;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
+
+/// The greatest number of objects that are compared before the positions of those that changed are recorded.
+/// What the comparison has read and written is then still in the fastest cache.
+const LOCATED_TOGETHER: usize = 512;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -71,9 +76,9 @@ pub(crate) struct World {
     pub(crate) dormancies: Dormancies,
     /// Decides which of the objects that wait for a connection are sent first.
     pub(crate) priorities: Priorities,
-    /// For each class with an area, the slots and rows of the objects that changed, while objects are
-    /// compared.
-    changed_rows: Vec<Vec<(u32, u32)>>,
+    /// The slots and rows of the objects with positions that were compared last and changed. The list is empty
+    /// between two calls of `compare`.
+    changed_rows: Vec<(u32, u32)>,
     /// Which objects own which objects.
     pub(crate) owners: Forest,
     /// Which objects are subobjects of which objects.
@@ -91,6 +96,7 @@ pub(crate) struct World {
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
     scratch: Scratch,
+    pub(crate) sight_scratch: SightScratch,
 }
 
 /// The limits on the number and the size of the objects of a server.
@@ -160,7 +166,6 @@ impl World {
         self.asks_at_open |= asks_at_open(column.conditions());
         self.columns.push(Box::new(column));
         self.polled.push(false);
-        self.changed_rows.push(Vec::new());
         self.by_type.insert(TypeId::of::<T>(), class);
         class
     }
@@ -549,6 +554,8 @@ impl World {
         let mut slots = &queue[..];
         while let Some(&first) = slots.first() {
             let class = self.objects[first as usize].class;
+            let has_area = self.cells.has_area(class);
+            let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
             let mut comparison = Comparison {
                 objects: &mut self.objects,
                 changes: &mut self.changes,
@@ -556,11 +563,12 @@ impl World {
                 reopening: &self.reopening,
                 max_bits: self.limits.max_object_bits(),
                 frame: self.frame,
-                moved: self.cells.has_area(class).then_some(&mut self.changed_rows[usize::from(class)]),
+                moved: has_area.then_some(&mut self.changed_rows),
                 scratch: &mut self.scratch,
             };
-            let compared = self.columns[usize::from(class)].compare(class, slots, &mut comparison);
+            let compared = self.columns[usize::from(class)].compare(class, &slots[..most], &mut comparison);
             slots = &slots[compared..];
+            self.locate_changed(class);
         }
         queue.clear();
         self.queue = queue;
@@ -568,7 +576,7 @@ impl World {
         self.schedule.changed(&self.changes.slots);
         self.opening.clear();
         self.reopening.clear();
-        self.locate_changed();
+        self.locate_newborn();
         for slot in self.tearing_off.drain(..) {
             let state = &mut self.objects[slot as usize].tear_off;
             // If the object was removed, the next object in its slot was not torn off.
@@ -581,23 +589,27 @@ impl World {
         woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
     }
 
-    /// Records the positions of the objects that changed, and of new objects: they may have moved since they
-    /// were spawned, and yet be where their archetype is, so that the comparison found no change.
-    fn locate_changed(&mut self) {
+    /// Records the positions of new objects: they may have moved since they were spawned, and yet be where
+    /// their archetype is, so that the comparison found no change.
+    fn locate_newborn(&mut self) {
         for slot in self.changes.newborn.iter() {
             let object = &self.objects[slot as usize];
-            if object.alive && self.cells.has_area(object.class) {
-                self.changed_rows[usize::from(object.class)].push((slot, object.row));
-            }
-        }
-        for (class, changed) in self.changed_rows.iter_mut().enumerate() {
-            if !changed.is_empty()
-                && let Some((area, positions)) = self.cells.positions_in(class as u16)
+            if object.alive
+                && let Some((area, positions)) = self.cells.positions_in(object.class)
             {
-                self.columns[class].locate(changed, area, positions);
+                self.columns[usize::from(object.class)].locate(&[(slot, object.row)], area, positions);
             }
-            changed.clear();
         }
+    }
+
+    /// Records the positions of the objects of a class that were compared last and changed.
+    fn locate_changed(&mut self, class: u16) {
+        if !self.changed_rows.is_empty()
+            && let Some((area, positions)) = self.cells.positions_in(class)
+        {
+            self.columns[usize::from(class)].locate(&self.changed_rows, area, positions);
+        }
+        self.changed_rows.clear();
     }
 
     /// Stores the changes of this tick that far connections receive later, and finds those that are due now.

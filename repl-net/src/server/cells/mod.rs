@@ -106,19 +106,27 @@ pub(crate) enum Home {
     Cell(u32),
 }
 
+/// A cell, in one line of the cache.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Cell {
     place: StripPlace,
     members: Vec<u32>,
     /// The connections that have the cell in sight, in ascending order.
     viewers: Vec<Viewer>,
-    /// The bands of the viewers except the nearest band, each with the number of viewers that have it.
-    bands: Vec<(Band, u32)>,
+    /// The bands of the viewers, if any of them is not in the nearest band.
+    bands: Option<Box<Bands>>,
 }
+
+const _: () = assert!(size_of::<Cell>() == 64, "each move of an object to another cell reads two of them");
+
+/// The bands of the viewers of a cell except the nearest band, each with the number of viewers that have it.
+#[derive(Debug, Default)]
+struct Bands(Vec<(Band, u32)>);
 
 impl Cell {
     fn new(place: StripPlace) -> Self {
-        Self { place, members: Vec::new(), viewers: Vec::new(), bands: Vec::new() }
+        Self { place, members: Vec::new(), viewers: Vec::new(), bands: None }
     }
 
     /// Preloads what a change of the members and of the viewers reads.
@@ -138,27 +146,39 @@ impl Cell {
         }
     }
 
+    /// Returns the bands of the viewers except the nearest band, each with the number of viewers.
+    fn bands(&self) -> &[(Band, u32)] {
+        self.bands.as_ref().map_or(&[], |bands| &bands.0)
+    }
+
     /// Counts a viewer in a band.
     fn add_band(&mut self, band: Band) {
-        match self.bands.iter_mut().find(|(known, _)| *known == band) {
+        if band == Band::NEAREST {
+            return;
+        }
+        let Bands(bands) = &mut **self.bands.get_or_insert_default();
+        match bands.iter_mut().find(|(known, _)| *known == band) {
             Some((_, count)) => *count += 1,
-            None if band != Band::NEAREST => self.bands.push((band, 1)),
-            None => {}
+            None => bands.push((band, 1)),
         }
     }
 
     fn remove_band(&mut self, band: Band) {
-        if let Some(at) = self.bands.iter().position(|(known, _)| *known == band) {
-            self.bands[at].1 -= 1;
-            if self.bands[at].1 == 0 {
-                self.bands.swap_remove(at);
+        let Some(bands) = &mut self.bands else { return };
+        if let Some(at) = bands.0.iter().position(|(known, _)| *known == band) {
+            bands.0[at].1 -= 1;
+            if bands.0[at].1 == 0 {
+                bands.0.swap_remove(at);
             }
+        }
+        if bands.0.is_empty() {
+            self.bands = None;
         }
     }
 
     /// Returns the number of viewers in a band.
     fn viewers_in(&self, band: Band) -> u32 {
-        let counts = self.bands.iter();
+        let counts = self.bands().iter();
         if band == Band::NEAREST {
             self.viewers.len() as u32 - counts.map(|(_, count)| count).sum::<u32>()
         } else {
@@ -354,7 +374,7 @@ impl Cells {
     /// Returns the periods longer than a tick with which connections receive the changes of objects in a
     /// cell.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
-        let bands = &self.cells[cell as usize].bands;
+        let bands = self.cells[cell as usize].bands();
         let long = bands.iter().enumerate().filter(|(_, (band, _))| band.period > 1);
         let is_first = |at: usize, period: u16| bands[..at].iter().all(|(band, _)| band.period != period);
         long.filter(move |(at, (band, _))| is_first(*at, band.period)).map(|(_, (band, _))| band.period)

@@ -4,11 +4,14 @@
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
 use super::area::{Band, Nearness, Position, Ring};
-use super::rank::{CellKey, Group, Rank, area_of};
+use super::rank::{CellKey, Group, Rank};
 use super::rings::rows_around;
 use super::strips::StripPlace;
 use super::{BATCH, Cells};
 use crate::session::connection_id::ConnectionId;
+
+/// The number of objects for which an update makes room at first.
+const FEW_OBJECTS: usize = 64;
 
 /// The cells in the sight of one connection.
 #[derive(Debug, Default)]
@@ -39,7 +42,6 @@ pub(crate) struct Span {
 /// A cell in a ring around a viewpoint, or the cell of a group.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    rank: Rank,
     number: u32,
     place: StripPlace,
     nearness: Nearness,
@@ -48,17 +50,24 @@ struct Seen {
     is_open: bool,
 }
 
+const _: () = assert!(size_of::<Seen>() == 16, "each connection has a list of about a hundred of them");
+
 impl Seen {
     /// Returns the cell with a rank. `known` is the cell if it was in a ring before.
     fn new(rank: Rank, nearness: Nearness, known: Option<&Self>, cells: &mut Cells) -> Self {
         let (number, place) = known.map_or_else(|| cells.cell_at(rank), |seen| (seen.number, seen.place));
         let is_open = nearness.ring == Ring::Near || known.is_some_and(|seen| seen.is_open);
-        Self { rank, number, place, nearness, is_open }
+        Self { number, place, nearness, is_open }
+    }
+
+    #[inline]
+    fn rank(&self, cells: &Cells) -> Rank {
+        cells.strips.rank_of(self.place)
     }
 
     /// Adds the cell to the last of the spans, or to a new one. The cells of a strip follow each other.
     #[inline]
-    fn add_to(&self, spans: &mut Vec<Span>) {
+    fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);
         let band = nearness.band();
         let near = if nearness.ring == Ring::Near { place.bit() } else { 0 };
@@ -66,7 +75,7 @@ impl Seen {
         match last.find(|span| span.band == band) {
             Some(span) => (span.cells, span.near) = (span.cells | place.bit(), span.near | near),
             None => {
-                let (area, strip) = (area_of(self.rank), place.strip());
+                let (area, strip) = (cells.area_of(place.strip()), place.strip());
                 spans.push(Span { area, strip, band, cells: place.bit(), near });
             }
         }
@@ -142,9 +151,14 @@ impl Sight {
 
     /// Computes the cells in the rings, after the viewpoints or the groups have changed. Returns the objects
     /// that may have come into sight or gone out of it. Costs O(cells in the rings).
-    pub(crate) fn update(&mut self, viewer: ConnectionId, cells: &mut Cells) -> Vec<u32> {
-        // Most rows have two cells or more.
-        let mut rows: Vec<Row> = Vec::with_capacity(self.groups.len() + self.cells.len() / 2 + 8);
+    pub(crate) fn update(
+        &mut self,
+        viewer: ConnectionId,
+        cells: &mut Cells,
+        scratch: &mut SightScratch,
+    ) -> Vec<u32> {
+        let rows = &mut scratch.rows;
+        rows.clear();
         rows.extend(self.groups.iter().map(|&group| {
             let first = CellKey::Group(group).rank(false);
             Row { first, count: 1, nearness: Nearness::HERE }
@@ -158,43 +172,43 @@ impl Sight {
             }
         }
         if self.viewpoints().len() > 1 {
-            rows = without_overlaps(&rows);
+            *rows = without_overlaps(rows);
         }
-        self.replace(viewer, &rows, cells)
+        self.replace(viewer, cells, scratch)
     }
 
-    /// Replaces the cells in the rings by those in `rows`, which are in ascending order. Returns the objects
+    /// Replaces the cells in the rings by those in the rows, which are in ascending order. Returns the objects
     /// in the cells that have come nearer or into another band, and in those that are in no ring any more.
-    fn replace(&mut self, viewer: ConnectionId, rows: &[Row], cells: &mut Cells) -> Vec<u32> {
-        let changes = self.set_cells(rows, cells);
-        let mut affected = Vec::new();
-        for changes in changes.chunks(BATCH) {
+    fn replace(&mut self, viewer: ConnectionId, cells: &mut Cells, scratch: &mut SightScratch) -> Vec<u32> {
+        self.set_cells(cells, scratch);
+        let mut affected = Vec::with_capacity(FEW_OBJECTS);
+        for changes in scratch.changes.chunks(BATCH) {
             changes.iter().for_each(|change| cells.preload_lists(change.number));
             changes.iter().for_each(|change| change.apply(viewer, cells, &mut affected));
         }
-        self.find_spans();
+        self.find_spans(cells);
         affected
     }
 
-    /// Replaces the cells in the rings by those in `rows`. Returns which of them have come, have gone, or are
+    /// Replaces the cells in the rings by those in the rows. Finds which of them have come, have gone, or are
     /// less or more near than before, and preloads these.
-    fn set_cells(&mut self, rows: &[Row], cells: &mut Cells) -> Vec<Change> {
-        // The number of cells in the rings hardly changes.
-        let after = Vec::with_capacity(self.cells.len() + 8);
-        let before = std::mem::replace(&mut self.cells, after);
+    fn set_cells(&mut self, cells: &mut Cells, scratch: &mut SightScratch) {
+        let SightScratch { rows, changes, before } = scratch;
+        changes.clear();
+        before.clone_from(&self.cells);
+        self.cells.clear();
         let mut old = before.as_slice();
-        let mut changes = Vec::with_capacity(before.len() / 4);
         for row in rows {
-            if let Some(same) = old.get(..row.count as usize).filter(|seen| row.equals(seen)) {
+            if let Some(same) = old.get(..row.count as usize).filter(|seen| row.equals(seen, cells)) {
                 self.cells.extend_from_slice(same);
                 old = &old[same.len()..];
                 continue;
             }
             for rank in row.ranks() {
-                while let Some(gone) = take_first_if(&mut old, |seen| seen.rank < rank) {
+                while let Some(gone) = take_first_if(&mut old, |seen| seen.rank(cells) < rank) {
                     changes.push(Change::new(cells, gone.number, Some(gone.nearness), None));
                 }
-                let known = take_first_if(&mut old, |seen| seen.rank == rank);
+                let known = take_first_if(&mut old, |seen| seen.rank(cells) == rank);
                 let seen = Seen::new(rank, row.nearness, known, cells);
                 let before = known.map(|seen| seen.nearness);
                 if before != Some(row.nearness) {
@@ -205,32 +219,40 @@ impl Sight {
         }
         let gone = old.iter().map(|gone| Change::new(cells, gone.number, Some(gone.nearness), None));
         changes.extend(gone);
-        changes
     }
 
     /// Records that the client takes shared data of an object in a cell. [Near](Ring::Near) cells are open
     /// anyway.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
-        if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank)
+        if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank(cells))
             && !self.cells[index].is_open
         {
             self.cells[index].is_open = true;
-            self.find_spans();
+            self.find_spans(cells);
         }
     }
 
-    fn find_spans(&mut self) {
+    fn find_spans(&mut self, cells: &Cells) {
         let Self { cells: seen, spans, .. } = self;
         spans.clear();
-        seen.iter().filter(|seen| seen.is_open).for_each(|seen| seen.add_to(spans));
+        seen.iter().filter(|seen| seen.is_open).for_each(|seen| seen.add_to(spans, cells));
         spans.sort_unstable_by_key(|span| (span.area, span.strip, span.band));
     }
 
     /// Removes the connection from the viewers of all cells, because the connection has ended.
     pub(crate) fn end(mut self, viewer: ConnectionId, cells: &mut Cells) {
-        self.replace(viewer, &[], cells);
+        self.replace(viewer, cells, &mut SightScratch::default());
     }
+}
+
+/// Memory for the updates of all sights.
+#[derive(Debug, Default)]
+pub(crate) struct SightScratch {
+    rows: Vec<Row>,
+    changes: Vec<Change>,
+    /// The cells in the rings before the update.
+    before: Vec<Seen>,
 }
 
 /// Cells with consecutive ranks that are equally near to a connection.
@@ -248,11 +270,12 @@ impl Row {
     }
 
     /// Returns whether as many cells in ascending order are the cells of this row, and are as near.
-    fn equals(&self, seen: &[Seen]) -> bool {
-        let ends = seen.first().zip(seen.last());
-        ends.is_some_and(|(first, last)| {
-            first.rank == self.first && last.rank - first.rank == Rank::from(self.count - 1)
-        }) && seen.iter().all(|seen| seen.nearness == self.nearness)
+    fn equals(&self, seen: &[Seen], cells: &Cells) -> bool {
+        let last = self.first + Rank::from(self.count - 1);
+        let has_rank = |seen: Option<&Seen>, rank: Rank| seen.is_some_and(|seen| seen.rank(cells) == rank);
+        has_rank(seen.first(), self.first)
+            && has_rank(seen.last(), last)
+            && seen.iter().all(|seen| seen.nearness == self.nearness)
     }
 }
 

@@ -45,8 +45,6 @@ impl StripPlace {
 /// 64 cells with consecutive ranks.
 #[derive(Debug)]
 struct Strip {
-    /// The rank of the cells, divided by 64.
-    rank: Rank,
     /// Which of the cells exist.
     cells: u64,
     /// The number of each cell that exists.
@@ -59,6 +57,8 @@ pub(super) struct Strips {
     /// The numbers of the strips by the ranks of their cells, divided by 64.
     numbers: HashMap<Rank, u32, RankHashing>,
     strips: Vec<Strip>,
+    /// For each strip, the rank of its first cell.
+    ranks: Vec<Rank>,
     free: Vec<u32>,
 }
 
@@ -73,14 +73,15 @@ impl Strips {
 
     /// Adds a cell with a rank and a number. Returns its place.
     pub(super) fn add(&mut self, rank: Rank, number: u32) -> StripPlace {
-        let Self { numbers, strips, free } = self;
+        let Self { numbers, strips, ranks, free } = self;
         let strip = *numbers.entry(rank / 64).or_insert_with(|| match free.pop() {
             Some(strip) => {
-                strips[strip as usize].rank = rank / 64;
+                ranks[strip as usize] = rank / 64 * 64;
                 strip
             }
             None => {
-                strips.push(Strip { rank: rank / 64, cells: 0, numbers: [0; 64] });
+                strips.push(Strip { cells: 0, numbers: [0; 64] });
+                ranks.push(rank / 64 * 64);
                 strips.len() as u32 - 1
             }
         });
@@ -97,13 +98,14 @@ impl Strips {
     }
 
     /// Returns the rank of the cell at a place.
+    #[inline]
     pub(super) fn rank_of(&self, place: StripPlace) -> Rank {
-        self.strips[place.strip() as usize].rank * 64 + place.at() as Rank
+        self.ranks[place.strip() as usize] | place.at() as Rank
     }
 
     /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
-        area_of(self.strips[strip as usize].rank * 64)
+        area_of(self.ranks[strip as usize])
     }
 
     /// Removes the cell at a place.
@@ -111,7 +113,7 @@ impl Strips {
         let strip = &mut self.strips[place.strip() as usize];
         strip.cells &= !place.bit();
         if strip.cells == 0 {
-            self.numbers.remove(&strip.rank);
+            self.numbers.remove(&(self.ranks[place.strip() as usize] / 64));
             self.free.push(place.strip());
         }
     }

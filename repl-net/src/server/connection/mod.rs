@@ -270,7 +270,8 @@ impl Connection {
     }
 
     fn update_sight(&mut self, world: &mut World) {
-        let affected = self.objects.sight_mut().update(self.id, &mut world.cells);
+        let World { cells, sight_scratch, .. } = world;
+        let affected = self.objects.sight_mut().update(self.id, cells, sight_scratch);
         affected.into_iter().for_each(|slot| self.reconsider(world, slot));
     }
 
