@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits` bits that were
 //! written are in `pending`, and the other bits of `pending` are zero. Bytes of `bytes` after the first
-//! `settled` bytes are a copy of `pending` that may be out of date.
+//! `settled` bytes are unused.
 
 use std::io;
 use std::ops::Range;
@@ -13,6 +13,9 @@ use bitstream_io::{
 };
 
 use super::{BitSlice, load, mask, width_bits, word_of};
+
+/// By how many bytes a writer grows at least, as far as it has memory.
+const GROWTH: usize = 256;
 
 /// Collects bits in memory.
 ///
@@ -97,21 +100,46 @@ impl BitWriter {
     // word.
     #[inline(never)]
     fn settle_word(&mut self, value: u64, end: u32) {
-        self.bytes.truncate(self.settled);
-        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
-        // Adding to `settled` would make the processor wait for both lengths.
-        self.settled = self.bytes.len();
+        let full = self.pending.to_le_bytes();
+        if let Some(word) = self.room(8).first_chunk_mut() {
+            *word = full;
+        }
+        self.settled += 8;
         // Shifts twice, because one shift by 64 would overflow when no bits were pending.
         self.pending = value >> 1 >> (63 - self.pending_bits);
         self.pending_bits = end - 64;
     }
 
+    /// Returns the bytes after those that are settled, at least `count` bytes.
+    #[inline]
+    fn room(&mut self, count: usize) -> &mut [u8] {
+        let end = self.settled + count;
+        if self.bytes.len() < end {
+            self.grow(end);
+        }
+        &mut self.bytes[self.settled..]
+    }
+
+    /// Makes the bytes at least `end` bytes long, and longer if there is memory for more.
+    #[inline(never)]
+    fn grow(&mut self, end: usize) {
+        self.bytes.reserve(end - self.bytes.len());
+        self.bytes.resize(self.bytes.capacity().min(end + GROWTH), 0);
+    }
+
     /// Writes whole words, the lowest byte of each word first.
     #[inline]
     pub(crate) fn write_words(&mut self, words: &[[u8; 8]]) {
-        self.bytes.truncate(self.settled);
-        words.iter().for_each(|word| self.push_word(u64::from_le_bytes(*word)));
-        self.settled = self.bytes.len();
+        let (mut pending, pending_bits) = (self.pending, self.pending_bits);
+        let bytes = self.room(words.len() * 8);
+        for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            let word = u64::from_le_bytes(*word);
+            *to = (pending | word << pending_bits).to_le_bytes();
+            // Shifts twice, because one shift by 64 would overflow when no bits were pending.
+            pending = word >> 1 >> (63 - pending_bits);
+        }
+        self.pending = pending;
+        self.settled += words.len() * 8;
     }
 
     /// Appends a full word to the bytes, and keeps the rest of `word` pending. The caller first removes the

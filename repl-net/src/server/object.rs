@@ -319,14 +319,14 @@ impl Object {
     /// Returns the handles in the shared opening (first update) of this object. These are the handles of
     /// properties that have ever changed and that connections with the default view may see. `is_far` says
     /// whether these connections are far from the object.
-    pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> HandleSet {
+    pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> Cow<'_, HandleSet> {
         if !conditions.is_conditional() {
-            return self.history.ever().clone();
+            return Cow::Borrowed(self.history.ever());
         }
         let flags = self.common_flags().with(ViewFlags::INITIAL).with_if(ViewFlags::FAR, is_far);
         let mut handles = self.mask(conditions, flags, None).into_owned();
         handles.intersect(self.history.ever());
-        handles
+        Cow::Owned(handles)
     }
 
     /// Returns the handles that must be compared now (S39): the ordinary properties and the marked `push`

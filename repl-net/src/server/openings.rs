@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use repl_core::{BitSlice, BitWriter, HandleSet};
+use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows, Steps};
 
+use super::column::Column;
 use super::part_size::LEAST_NEW_BITS;
 use super::world::World;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin};
@@ -45,6 +46,50 @@ pub(crate) struct OpeningHeader {
     /// The number of the class on the server.
     pub(crate) class: u16,
     pub(crate) handles: HandleSet,
+}
+
+/// How openings with the same properties are written, of objects of the same class. Most objects are like the
+/// object before in this.
+struct Form<'a> {
+    /// The number of the class on the server.
+    class: u16,
+    /// The number of the class on the wire.
+    wire: u32,
+    column: &'a dyn Column,
+    conditions: &'a ConditionMasks,
+    rows: Rows<'a>,
+    /// The properties, which are sent whole.
+    list: Changelist,
+    steps: Steps,
+}
+
+impl<'a> Form<'a> {
+    /// Returns how openings without any properties are written.
+    fn new(class: u16, wire: u32, column: &'a dyn Column) -> Self {
+        let (conditions, rows) = (column.conditions(), column.rows());
+        let (list, mut steps) = (Changelist::new(), Steps::default());
+        rows.find_steps(list.handles(), &mut steps);
+        Self { class, wire, column, conditions, rows, list, steps }
+    }
+
+    /// Sets the properties.
+    #[inline]
+    fn set_handles(&mut self, handles: &HandleSet) {
+        if self.list.handles() != handles {
+            self.list = Changelist::new();
+            self.column.insert_whole(handles, &mut self.list);
+            self.rows.find_steps(handles, &mut self.steps);
+        }
+    }
+
+    /// Writes the opening of an object. Returns whether the opening is refused: because the object has too
+    /// many items for a run of openings, or because a hand-written serialiser refuses a value.
+    #[inline]
+    fn write(&self, row: u32, values: &mut BitWriter) -> bool {
+        let items = self.column.items_of(row, self.list.handles());
+        items * LEAST_NEW_BITS > SMALL_OPEN_BITS
+            || self.rows.write_values(row, &self.list, &self.steps, values).is_err()
+    }
 }
 
 /// The position in the cache of the opening of an object.
@@ -104,38 +149,44 @@ impl Openings {
     /// The argument `is_far` says whether they are for connections that are far from the objects. It is the
     /// same in all calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
+        let mut form: Option<Form<'_>> = None;
         for &slot in slots {
-            if !self.written.contains(slot) {
-                self.write_object(slot, world, is_far, &wire);
+            if self.written.contains(slot) {
+                continue;
             }
+            let class = world.objects[slot as usize].class;
+            let form = match &mut form {
+                Some(form) if form.class == class => form,
+                other => other.insert(Form::new(class, wire(class), world.column(class))),
+            };
+            self.write_object(slot, world, is_far, form);
         }
         self.values.finish();
     }
 
-    fn write_object(&mut self, slot: u32, world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
+    /// Encodes the opening of an object. `form` is how the opening of another object of the class was written.
+    #[inline]
+    fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
         let object = &world.objects[slot as usize];
-        let handles = object.shared_opening(world.conditions(slot), is_far);
+        let handles = object.shared_opening(form.conditions, is_far);
+        form.set_handles(&handles);
         let start = self.values.bit_len();
-        // An object with so many items is too large for a run of openings, so the cache does not try to
-        // encode it.
-        let items = world.column(object.class).items_of(object.row, &handles);
-        let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
-        if !refused {
-            let mut list = world.whole(slot, &handles);
-            refused = !world.write_values(slot, &mut list, &mut self.values).is_empty();
-        }
-        if refused {
+        let is_refused = form.write(object.row, &mut self.values);
+        if is_refused {
             self.values.truncate(start);
         }
         let origin = Origin {
             generation: object.generation,
-            class: wire(object.class),
+            class: form.wire,
             archetype: object.archetype(),
             proxy: object.proxy(false),
         };
-        let header = OpeningHeader { origin, class: object.class, handles };
-        if self.headers.last() != Some(&header) {
-            self.headers.push(header);
+        let is_alike = |last: &OpeningHeader| {
+            last.origin == origin && last.class == form.class && last.handles == *handles
+        };
+        if !self.headers.last().is_some_and(is_alike) {
+            let handles = handles.into_owned();
+            self.headers.push(OpeningHeader { origin, class: form.class, handles });
         }
         if self.entries.len() <= slot as usize {
             // As much memory as the objects take, and not twice as much as the greatest slot so far.
@@ -143,7 +194,7 @@ impl Openings {
             self.entries.resize(world.objects.len(), Entry::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
-        let header = if refused { u32::MAX } else { self.headers.len() as u32 - 1 };
+        let header = if is_refused { u32::MAX } else { self.headers.len() as u32 - 1 };
         self.entries[slot as usize] = Entry { start, bits, header };
         self.written.insert(slot);
     }

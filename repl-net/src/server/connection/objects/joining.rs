@@ -10,7 +10,7 @@ use super::pending_spawns::PendingSpawns;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::slots_of;
+use crate::transport::slot_set::{bit_of, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
 
 /// What the client still lacks of the objects and the news that it receives when it joins. `None` if it lacks
@@ -62,13 +62,14 @@ impl Joining {
         let Rest { lacking, all_sent, news } = &mut **rest;
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
-            for slot in slots_of(word, mask & !pending.in_word(word)) {
-                if tracked.get(slot).is_none_or(|tracked| is_there(slot, tracked, all_sent, floor, next)) {
-                    arrived.push(slot);
-                }
-            }
+            let sent = mask & !pending.in_word(word);
+            let is_missing = |&slot: &u32| {
+                tracked.get(slot).is_some_and(|tracked| !is_there(slot, tracked, all_sent, floor, next))
+            };
+            let missing = slots_of(word, sent).filter(is_missing).fold(0, |mask, slot| mask | bit_of(slot));
+            arrived.push((word, sent & !missing));
         }
-        arrived.into_iter().for_each(|slot| lacking.remove(slot));
+        arrived.into_iter().for_each(|(word, mask)| lacking.remove_mask(word, mask));
         let is_told = |slot: &u32| !tracked.get(*slot).is_some_and(Tracked::is_closing);
         let told: Vec<u32> = news.iter().filter(is_told).collect();
         told.into_iter().for_each(|slot| news.remove(slot));
