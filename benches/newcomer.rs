@@ -211,6 +211,20 @@ fn joins<C: Candidate>(count: u64, part: Part) -> Duration {
     (0..count).map(|_| part(&C::join().1)).sum()
 }
 
+/// Returns how long a server takes to spawn all players after it made room for them, `count` times.
+fn spawns_with_room(count: u64) -> Duration {
+    let mut spawning = Duration::ZERO;
+    for _ in 0..count {
+        let mut server = Server::new(at_once());
+        let players: Vec<_> = elapsed(&mut spawning, || {
+            server.reserve::<Player>(PLAYERS as usize);
+            (0..PLAYERS).map(|index| server.spawn(Player::nth(index))).collect()
+        });
+        assert!(players.len() == PLAYERS as usize, "all players are spawned");
+    }
+    spawning
+}
+
 /// Returns how long a client takes to receive `count` ticks.
 fn updates<C: Candidate>(candidate: &mut C, step: &mut u32, count: u64) -> Duration {
     let mut tick = |_| {
@@ -248,6 +262,13 @@ fn main() {
             ],
         );
     }
+    ratios::report(
+        "spawn, with room",
+        &mut [
+            Side::new("repl", None, &mut spawns_with_room),
+            Side::new("hand", None, &mut |count| joins::<Hand>(count, |times| times.spawn)),
+        ],
+    );
     let name = format!("receive {}, {} updates", UPDATES.name, UPDATES.changed());
     let (mut repl_step, mut hand_step) = (1, 1);
     ratios::report(

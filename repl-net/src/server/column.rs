@@ -15,6 +15,7 @@ use super::comparison::Comparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
+use crate::transport::growth::push;
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
@@ -51,6 +52,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
+    /// Makes room for more objects.
+    fn reserve(&mut self, additional: usize);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
@@ -90,6 +93,7 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     /// Adds an object to the column. The shadow of the object starts with the archetype's values (S29, S69).
     /// The function `add` adds the object's row to the source. Returns the number of the object's row, and
     /// what `add` returns.
+    #[inline]
     pub(crate) fn insert<R>(
         &mut self,
         slot: u32,
@@ -98,11 +102,12 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     ) -> (u32, R) {
         let Self { shadows, source } = self;
         let class = &shadows.class;
-        shadows.rows.push(match shadows.archetypes.get(archetype as usize) {
+        let shadow = match shadows.archetypes.get(archetype as usize) {
             Some(make) if archetype > 0 || class.has_arrays() => class.shadow_of(&make()),
             _ => T::initial(),
-        });
-        shadows.slots.push(slot);
+        };
+        push(&mut shadows.rows, shadow);
+        push(&mut shadows.slots, slot);
         (shadows.rows.len() as u32 - 1, add(shadows, source))
     }
 }
@@ -167,6 +172,12 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {
         let Shadows { prioritize, rows, .. } = &self.shadows;
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.shadows.rows.reserve(additional);
+        self.shadows.slots.reserve(additional);
+        self.source.reserve(additional);
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

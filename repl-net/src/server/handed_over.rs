@@ -12,6 +12,7 @@ use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
+use crate::transport::growth::push;
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
@@ -51,7 +52,7 @@ const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lie
 
 impl HandedOver {
     pub(crate) fn push(&mut self) {
-        self.0.push(Found::default());
+        push(&mut self.0, Found::default());
     }
 }
 
@@ -152,6 +153,10 @@ impl<T: Replicated> Source<T> for HandedOver {
 
     fn live(&self, _: usize) -> Option<&T> {
         None
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional);
     }
 
     fn swap_remove(&mut self, row: usize) {

@@ -11,6 +11,7 @@ use super::cells::area::Position;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
+use crate::transport::growth::push;
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
@@ -37,9 +38,10 @@ impl<T> OwnColumn<T> {
 
 impl<T: Replicated> OwnRows<T> {
     /// Adds a live object, whose shadow has been added. Returns its position, if the class has an area.
+    #[inline]
     pub(crate) fn push(&mut self, object: T, shadows: &Shadows<T>) -> Option<Position> {
         let position = shadows.position_of(&object);
-        self.0.push(object);
+        push(&mut self.0, object);
         position
     }
 }
@@ -96,6 +98,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
 
     fn live(&self, row: usize) -> Option<&T> {
         self.0.get(row)
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional);
     }
 
     fn swap_remove(&mut self, row: usize) {

@@ -54,6 +54,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
+    /// Makes room for more rows.
+    fn reserve(&mut self, additional: usize);
     /// Removes a row and moves the last row to the index of the removed row.
     fn swap_remove(&mut self, row: usize);
 }

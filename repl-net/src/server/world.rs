@@ -32,6 +32,7 @@ use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
 use crate::session::type_map::TypeMap;
+use crate::transport::growth::push;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
@@ -396,6 +397,16 @@ impl World {
         }
     }
 
+    /// Makes room for more objects of a class, but not for more than the limit allows.
+    pub(crate) fn reserve(&mut self, class: u16, additional: usize) {
+        let left = self.limits.max_objects.saturating_sub(self.objects.len());
+        let additional = additional.min(left + self.free.len());
+        self.columns[class as usize].reserve(additional);
+        let new_slots = additional.saturating_sub(self.free.len());
+        self.objects.reserve(new_slots);
+        self.cells.reserve(new_slots);
+    }
+
     /// Adds an object to the server. The argument `add` adds the row of the object to the source of its
     /// class, and returns its position if the class has an area.
     ///
@@ -408,7 +419,10 @@ impl World {
         frozen: bool,
         add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let class = self.register::<T, S>(frozen);
+        let class = match self.class_of::<T>() {
+            Some(class) if self.columns[class as usize].is::<TypedColumn<T, S>>() => class,
+            _ => self.register::<T, S>(frozen),
+        };
         let max_objects = self.limits.max_objects;
         let slot = match self.free.pop_front() {
             Some(slot) => {
@@ -417,7 +431,7 @@ impl World {
                 slot
             }
             None if self.objects.len() < max_objects => {
-                self.objects.push(Object::new(NonZeroU32::MIN));
+                push(&mut self.objects, Object::new(NonZeroU32::MIN));
                 self.objects.len() as u32 - 1
             }
             None => return Err(SpawnError { max_objects }),

@@ -18,6 +18,7 @@ use repl_core::__private::{preload, preload_all};
 use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
+use crate::transport::growth::push;
 use crate::transport::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position, Ring};
 use positions::Positions;
@@ -290,15 +291,25 @@ impl Cells {
         (0..).zip(&self.areas).filter_map(|(class, area)| Some((class, area.as_ref()?)))
     }
 
+    /// Makes room for more objects.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.homes.reserve(additional);
+        self.places.reserve(additional);
+    }
+
     /// Adds a new object. `position` is its position, if the class has an area.
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
         set(&mut self.places, at, Place { class, ..Place::default() });
+        let cell = self.area(class).zip(position).map(|(area, position)| area.cell_of(position));
+        let Some(cell) = cell else {
+            set(&mut self.homes, at, PackedHome::new(Home::Everyone));
+            self.everyone.insert(slot);
+            return;
+        };
         set(&mut self.homes, at, PackedHome::new(Home::Nobody));
-        if let (Some(area), Some(position)) = (self.area(class), position) {
-            self.positions.set(slot, area.cell_of(position));
-            self.places[at].relevancy = Relevancy::Located;
-        }
+        self.positions.set(slot, cell);
+        self.places[at].relevancy = Relevancy::Located;
         // Nothing is attached to a new object.
         self.settle_alone(slot);
     }
@@ -648,8 +659,10 @@ fn set<T: Clone>(elements: &mut Vec<T>, at: usize, element: T) {
     if let Some(known) = elements.get_mut(at) {
         *known = element;
     } else {
-        elements.resize(at, element.clone());
-        elements.push(element);
+        if elements.len() < at {
+            elements.resize(at, element.clone());
+        }
+        push(elements, element);
     }
 }
 
