@@ -1,6 +1,7 @@
 //! The changes of one tick, of all objects.
 //!
-//! *Invariant:* each object has at most one changelist in a tick, for all connections together (S67).
+//! *Invariant:* each object has at most one changelist in a tick, for all connections together (S67). A new
+//! object has none.
 
 use repl_core::{Changelist, Refusal, Scratch};
 
@@ -65,11 +66,8 @@ impl Changes {
         self.items.end_round(|change| free_large(&mut change.list));
     }
 
-    /// Makes room for the changes of objects in slots below `end`: for those of all new objects, because most
-    /// of them have changed.
+    /// Makes room for the changes of objects in slots below `end`.
     pub(crate) fn reserve(&mut self, end: usize) {
-        let newborn: u32 = self.newborn.masks().map(|(_, mask)| mask.count_ones()).sum();
-        self.items.reserve(newborn as usize);
         if self.at.len() < end {
             self.at.resize(end, 0);
         }
@@ -86,12 +84,16 @@ impl Changes {
         &mut change.list
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick, unless it
-    /// is empty. Returns the changelist if it was added.
+    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick, unless the
+    /// object is new or the changelist is empty. Returns the changelist if it is not empty.
     #[inline]
     pub(crate) fn keep(&mut self) -> Option<&Changelist> {
-        if self.items.next()?.list.is_empty() {
+        let change = self.items.next()?;
+        if change.list.is_empty() {
             return None;
+        }
+        if self.newborn.contains(change.slot) {
+            return self.items.next().map(|change| &change.list);
         }
         self.items.keep();
         self.items.last().map(|change| &change.list)

@@ -588,6 +588,7 @@ impl World {
         self.queue = queue;
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);
+        self.schedule.changed(&self.changes.newborn);
         self.opening.clear();
         self.reopening.clear();
         self.locate_newborn();

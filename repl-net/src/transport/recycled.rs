@@ -68,11 +68,6 @@ impl<T> Recycled<T> {
         self.len = 0;
     }
 
-    /// Makes room for `count` more items.
-    pub(crate) fn reserve(&mut self, count: usize) {
-        self.items.reserve((self.len + count).saturating_sub(self.items.len()));
-    }
-
     /// Frees the unused items that were not needed recently. `shrink` frees memory of the other unused items.
     pub(crate) fn end_round(&mut self, shrink: impl FnMut(&mut T)) {
         self.items.truncate(std::mem::take(&mut self.most).max(self.len));

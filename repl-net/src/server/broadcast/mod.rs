@@ -201,11 +201,10 @@ impl<'a> Context<'a> {
     }
 
     /// Returns whether the changes of an object are in segments. Only the changes of objects that everyone sees
-    /// are in segments, and nobody has a new object.
+    /// are in segments.
     #[inline]
     fn is_in_segments(&self, slot: u32) -> bool {
-        let World { changes, cells, .. } = self.world;
-        cells.is_everyones(slot) && !changes.newborn.contains(slot)
+        self.world.cells.is_everyones(slot)
     }
 }
 

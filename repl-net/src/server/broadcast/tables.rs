@@ -334,9 +334,7 @@ impl Tables {
         }
         self.newest.clear();
         for (at, change) in (0..).zip(world.changes.as_slice()) {
-            if let Some(place) = world.cells.place_in_sight(change.slot)
-                && !world.changes.newborn.contains(change.slot)
-            {
+            if let Some(place) = world.cells.place_in_sight(change.slot) {
                 self.add(world, change.slot, 1, place, at);
             }
         }
