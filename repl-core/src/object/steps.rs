@@ -6,12 +6,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::joined::gather;
+use super::leaf::write_nearest_text;
 use super::level::entries_from;
 use crate::bits::{BitWriter, word_of};
 use crate::ids::handles::HandleSet;
+use crate::schema::codec::Codec;
 use crate::schema::joined::{Form, Joined};
 use crate::schema::layout::Layout;
-use crate::schema::program::Program;
+use crate::schema::program::{CommandKind, LeafCommand, Program};
 
 /// How the values of a set of properties are written, found out once for many objects of a class.
 ///
@@ -37,6 +39,8 @@ enum Step {
     Flags { offset: u32, count: u32 },
     /// Writes a signed integer, whose highest bit is inverted.
     Signed { offset: u32, bytes: u32 },
+    /// Writes a `String` of at most `max_bytes` bytes.
+    Text { offset: u32, max_bytes: u32 },
     /// Writes a property by its command in the program.
     ByCommand { handle: u32 },
 }
@@ -67,7 +71,7 @@ impl Steps {
                 let joined = Program::joined(entries);
                 match joined {
                     Some(joined) => push_joined(entry.offset, joined, &mut self.steps),
-                    None => self.steps.push(Step::ByCommand { handle }),
+                    None => self.steps.push(step_of(program, handle)),
                 }
                 let leaves = joined.map_or(1, |joined| joined.leaves);
                 entries = entries.get(leaves.into()..).unwrap_or_default();
@@ -114,10 +118,30 @@ impl Steps {
                     let flip = 1 << bits.wrapping_sub(1);
                     writer.write_bits(word_of(memory(offset, bytes)) ^ flip, bits);
                 }
+                Step::Text { offset, max_bytes } => {
+                    // SAFETY: the offset lies inside the object.
+                    let text = unsafe { base.add(offset as usize) };
+                    // SAFETY: the program has a `String` at this offset, which is borrowed for the call.
+                    let text = unsafe { &*text.cast::<String>() };
+                    write_nearest_text(text, max_bytes, writer);
+                }
                 Step::ByCommand { handle } => return Some(handle),
             }
         }
         None
+    }
+}
+
+/// Returns the step that writes a property that is not plain memory.
+fn step_of(program: &Program, handle: u32) -> Step {
+    let command = program.command(program.own_table(), handle);
+    match command.map(|command| (command.offset, command.kind)) {
+        Some((offset, CommandKind::Leaf(LeafCommand { codec: Codec::String { max_bytes, text }, .. })))
+            if text.is_string =>
+        {
+            Step::Text { offset, max_bytes }
+        }
+        _ => Step::ByCommand { handle },
     }
 }
 
