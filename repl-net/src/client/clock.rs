@@ -36,11 +36,23 @@ const JUMP_SECS: f64 = 1.0;
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
     /// The ticks that arrived, each with the time when its first packet arrived. The oldest tick comes first.
-    arrivals: VecDeque<(u64, Duration)>,
+    arrivals: VecDeque<Arrival>,
+    /// The tick and the time from which the points of arrivals are counted.
+    origin: (u64, Duration),
     /// The current estimate of the clock, or `None` if too few ticks have arrived.
     estimate: Option<Estimate>,
     /// The shown tick, and the time at which it was computed.
     shown: Option<(f64, Duration)>,
+}
+
+/// A tick that arrived, and when.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    tick: u64,
+    time: Duration,
+    /// How many ticks and seconds it is after the origin. Converting all of them anew for each estimate would
+    /// take a third of its time.
+    point: (f64, f64),
 }
 
 /// The estimate of the server's clock from the recent ticks that arrived.
@@ -61,22 +73,27 @@ impl ServerClock {
     /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest tick so
     /// far.
     pub(crate) fn arrived(&mut self, tick: u64, now: Duration) {
-        if self.arrivals.back().is_some_and(|&(newest, _)| newest >= tick) {
+        if self.arrivals.back().is_some_and(|newest| newest.tick >= tick) {
             return;
         }
-        if self.arrivals.back().is_some_and(|&(_, last)| now.saturating_sub(last) > STANDSTILL) {
+        if self.arrivals.back().is_some_and(|last| now.saturating_sub(last.time) > STANDSTILL) {
             self.arrivals.clear();
         }
         // After a standstill, many ticks arrive at the same time. Of several ticks that arrive at the same
         // time, only the newest tick is on time.
-        let at_once = self.arrivals.iter().rev().take_while(|(_, time)| *time == now).count();
+        let at_once = self.arrivals.iter().rev().take_while(|arrival| arrival.time == now).count();
         if at_once == self.arrivals.len().min(2) {
             self.arrivals.truncate(self.arrivals.len().saturating_sub(1));
         }
         if self.arrivals.len() == *WINDOW.end() {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back((tick, now));
+        if self.arrivals.is_empty() {
+            self.origin = (tick, now);
+        }
+        let (first, start) = self.origin;
+        let point = (tick.saturating_sub(first) as f64, now.saturating_sub(start).as_secs_f64());
+        self.arrivals.push_back(Arrival { tick, time: now, point });
         self.estimate = Estimate::of(&self.arrivals);
     }
 
@@ -136,39 +153,29 @@ impl ServerClock {
 impl Estimate {
     /// Fits a line to the ticks and the times of their arrival, by the method of least squares. The slope of
     /// the line is the time between two ticks.
-    fn of(arrivals: &VecDeque<(u64, Duration)>) -> Option<Self> {
+    fn of(arrivals: &VecDeque<Arrival>) -> Option<Self> {
         if arrivals.len() < *WINDOW.start() {
             return None;
         }
-        let &newest = arrivals.back()?;
-        // For each tick that arrived, how many ticks and seconds it is before the newest tick.
-        let mut points = [(0.0, 0.0); *WINDOW.end()];
-        let points = points.get_mut(..arrivals.len())?;
-        for (point, &(tick, time)) in points.iter_mut().zip(arrivals) {
-            *point = (newest.0.saturating_sub(tick) as f64, newest.1.saturating_sub(time).as_secs_f64());
-        }
+        let newest = arrivals.back()?;
         let count = arrivals.len() as f64;
-        let (ticks, secs) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+        let points = || arrivals.iter().map(|arrival| arrival.point);
+        let (ticks, secs) = points().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
         let (mean_ticks, mean_secs) = (ticks / count, secs / count);
-        let (mut products, mut squares) = (0.0, 0.0);
-        for (ticks, secs) in &*points {
-            products += (ticks - mean_ticks) * (secs - mean_secs);
-            squares += (ticks - mean_ticks) * (ticks - mean_ticks);
-        }
-        let secs_per_tick = products / squares;
+        let (products, squares) = points().fold((0.0, 0.0), |(products, squares), (ticks, secs)| {
+            let (ticks, secs) = (ticks - mean_ticks, secs - mean_secs);
+            (products + ticks * secs, squares + ticks * ticks)
+        });
+        let secs_per_tick: f64 = products / squares;
         if !(secs_per_tick.is_finite() && secs_per_tick > 0.0) {
             return None;
         }
-        let mut leads = [0.0; *WINDOW.end()];
-        let leads = leads.get_mut(..arrivals.len())?;
-        for (lead, (ticks, secs)) in leads.iter_mut().zip(&*points) {
-            *lead = secs - ticks * secs_per_tick;
-        }
-        let lead_secs = leads.iter().copied().max_by(f64::total_cmp)?;
+        let (last_tick, last_secs) = newest.point;
+        let leads = points().map(|(ticks, secs)| (last_secs - secs) - (last_tick - ticks) * secs_per_tick);
         let late = ((1.0 - SHARE_IN_TIME) * count) as usize;
-        let (_, latest_in_time, _) = leads.select_nth_unstable_by(late, f64::total_cmp);
-        let jitter_secs = (lead_secs - *latest_in_time).max(0.0);
-        Some(Self { newest, secs_per_tick, lead_secs, jitter_secs })
+        let (latest_in_time, lead_secs) = rank_and_greatest(leads, late);
+        let jitter_secs = (lead_secs - latest_in_time).max(0.0);
+        Some(Self { newest: (newest.tick, newest.time), secs_per_tick, lead_secs, jitter_secs })
     }
 
     fn tick_at(&self, now: Duration) -> f64 {
@@ -182,10 +189,44 @@ impl Estimate {
     }
 }
 
+/// More than the greatest number of recent ticks that may be late.
+const MAX_LATE: usize = 4;
+
+/// Returns the value before which `rank` values would be if all were sorted, and the greatest value. `rank` is
+/// below [`MAX_LATE`] and below the number of values.
+fn rank_and_greatest(values: impl Iterator<Item = f64>, rank: usize) -> (f64, f64) {
+    let mut least = [f64::INFINITY; MAX_LATE];
+    let greatest = values.fold(f64::NEG_INFINITY, |greatest, value| {
+        // Most values are not among the least ones.
+        if least.last().is_some_and(|last| value < *last) {
+            least.iter_mut().fold(value, |value, known| {
+                let (less, more) = (known.min(value), known.max(value));
+                *known = less;
+                more
+            });
+        }
+        greatest.max(value)
+    });
+    (least.get(rank).copied().unwrap_or(greatest), greatest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::Rng;
+
+    #[test]
+    fn the_value_of_a_rank_is_the_one_in_the_sorted_values() {
+        let mut rng = Rng::new(3);
+        for count in 1..100 {
+            let mut values: Vec<f64> = (0..count).map(|_| rng.below(50) as f64 - 25.0).collect();
+            let found = |rank| rank_and_greatest(values.iter().copied(), rank);
+            let found: Vec<_> = (0..MAX_LATE.min(count)).map(found).collect();
+            values.sort_by(f64::total_cmp);
+            let expected = values.iter().take(MAX_LATE).map(|value| (*value, values[count - 1]));
+            assert_eq!(found, expected.collect::<Vec<_>>());
+        }
+    }
 
     const TICK: Duration = Duration::from_millis(50);
 
@@ -264,7 +305,7 @@ mod tests {
         link.run(300, JITTER, 1_000, |_| {});
         let (mut frames, mut in_time, mut last) = (0, 0, shown(&link));
         link.run(400, JITTER, 1_000, |link| {
-            let newest = link.clock.arrivals.back().expect("an arrival").0;
+            let newest = link.clock.arrivals.back().expect("an arrival").tick;
             frames += 1;
             in_time += u32::from(newest as f64 >= shown(link) + 0.2);
             assert!((0.0..=0.23).contains(&(shown(link) - last)), "{} after {last}", shown(link));
