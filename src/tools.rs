@@ -27,7 +27,7 @@
 pub use repl_core::{
     BitSlice, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum, Class, ConditionMasks, Counts,
     DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, Notify, Objects,
-    Observer, Portions, Program, ReceivedChange, Rows, Scratch, Step, Steps, ViewFlags, With,
+    Observer, Portions, Program, ReceivedChange, Recipe, Rows, Scratch, Step, Steps, ViewFlags, With,
 };
 pub use repl_core::{bits, label, limits, wire};
 pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};

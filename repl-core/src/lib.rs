@@ -80,6 +80,7 @@ pub use ids::item_id::ItemId;
 pub use ids::label;
 pub use ids::property_index::PropertyIndex;
 pub use ids::reference::{NoObjects, ObjectRef, Objects, ReferenceMap};
+pub use object::recipe::Recipe;
 pub use object::rows::Rows;
 pub use object::steps::Steps;
 pub use schema::callbacks::Callbacks;

@@ -192,35 +192,61 @@ proptest! {
     }
 
     #[test]
-    fn s90_direct_properties_are_read_like_all_others(
-        object in mixed(),
+    fn s90_updates_with_recipes_are_read_like_all_others(
+        objects in prop::collection::vec(mixed(), 1..4),
         seed in any::<u128>(),
         bytes in prop::collection::vec(any::<u8>(), 600),
+        start in 0..9_usize,
+        cut in any::<prop::sample::Index>(),
     ) {
         let class = Class::<Mixed>::new();
         let handles = chosen(&class, seed);
-        let (direct, others): (Vec<HandleSet>, Vec<HandleSet>) =
-            one_by_one(&handles).partition(|handle| class.direct_bits(handle).is_some());
-        let direct: HandleSet = direct.iter().flat_map(HandleSet::iter).collect();
-        if !others.is_empty() {
-            prop_assert_eq!(class.direct_bits(&handles), None);
-        }
-        let bits = class.direct_bits(&direct).expect("each of them is direct");
+        let (simple, others): (Vec<HandleSet>, Vec<HandleSet>) =
+            one_by_one(&handles).partition(|handle| class.recipe(handle).is_some());
+        let simple: HandleSet = simple.iter().flat_map(HandleSet::iter).collect();
+        prop_assert!(others.is_empty() || class.recipe(&handles).is_none());
+        // The number of reads of a recipe is limited.
+        let Some(recipe) = class.recipe(&simple) else {
+            prop_assert!(simple.len() > 64);
+            return Ok(());
+        };
         let mut written = BitWriter::new();
-        class.write_values(&object, &list_of(&class, &direct), &mut written).unwrap();
-        prop_assert_eq!(written.bit_len(), bits);
+        written.write_bits(0, start as u32);
+        for object in &objects {
+            class.write_values(object, &list_of(&class, &simple), &mut written).unwrap();
+        }
+        let whole = written.slice(start..written.bit_len()).unwrap();
+        prop_assert!(whole.len() >= recipe.least_bits() * objects.len());
 
-        // All bits are values of direct properties.
-        for (values, is_own) in [(written.as_slice(), true), (BitSlice::new(&bytes, 3, bits).unwrap(), false)] {
-            let (mut read, mut expected) = (Mixed::default(), Mixed::default());
-            class.apply_direct(&mut read, &direct, values, 0);
-            let mut again = BitWriter::new();
-            class.write_values(&read, &list_of(&class, &direct), &mut again).unwrap();
-            prop_assert_eq!(again.as_slice(), values);
-            decode(&class, &mut expected, &direct, &mut values.reader()).unwrap();
-            let mut copied = Mixed::default();
-            class.copy(&object, &mut copied, &direct);
-            prop_assert!(!is_own || (read == expected && read == copied));
+        let own = whole.slice(0..cut.index(whole.len() + 1)).unwrap();
+        let count = objects.len() as u32;
+        for values in [whole, own, BitSlice::new(&bytes, start, bytes.len() * 8 - start).unwrap()] {
+            let (mut fast, mut slow) = (values.reader(), values.reader());
+            let mut expected = vec![Mixed::default(); objects.len()];
+            let is_valid = expected.iter_mut().all(|object| decode(&class, object, &simple, &mut slow).is_ok());
+            prop_assert_eq!(recipe.check(count, &mut fast), is_valid);
+            if is_valid {
+                prop_assert_eq!(fast.position(), slow.position());
+                let mut read = vec![Mixed::default(); objects.len()];
+                let end = read.iter_mut().fold(0, |at, object| class.apply_by(object, &recipe, values, at));
+                prop_assert_eq!(end, slow.position());
+                let same = |(one, other): (&Mixed, &Mixed)| {
+                    let [mut one, mut other] = [one, other].map(|object| {
+                        let mut writer = BitWriter::new();
+                        class.write_values(object, &list_of(&class, &simple), &mut writer).unwrap();
+                        writer
+                    });
+                    one.as_slice() == other.as_slice()
+                };
+                prop_assert!(read.iter().zip(&expected).all(same));
+            }
+            if values == whole {
+                prop_assert_eq!(slow.remaining(), 0);
+                let mut copied = vec![Mixed::default(); objects.len()];
+                copied.iter_mut().zip(&objects).for_each(|(to, from)| class.copy(from, to, &simple));
+                prop_assert_eq!(&expected, &copied);
+            }
+            prop_assert!(is_valid || values != whole);
         }
     }
 

@@ -113,6 +113,31 @@ impl<'a> BitReader<'a> {
         self.read_long_exp_golomb(order)
     }
 
+    /// Reads one bit, and then a number like [`read_exp_golomb`](Self::read_exp_golomb) if the bit is set.
+    ///
+    /// # Errors
+    /// As for [`read_flag`](Self::read_flag) and [`read_exp_golomb`](Self::read_exp_golomb).
+    #[inline(always)]
+    pub fn read_optional_exp_golomb(&mut self, order: u32) -> Result<Option<u64>, ReadError> {
+        let window = load(self.bytes, self.at);
+        let zeros = (window >> 1).trailing_zeros();
+        let width = zeros.wrapping_add(order);
+        let taken = width.wrapping_add(zeros).wrapping_add(2);
+        if window & 1 == 1 && order < 64 && taken <= 64 && taken as usize <= self.remaining() {
+            self.at = self.at.wrapping_add(taken as usize);
+            let low = window.wrapping_shr(zeros).wrapping_shr(2) & mask(width);
+            // `taken` is at most 64 and more than `width`, so `width` is below 64.
+            return Ok(Some((1_u64.wrapping_shl(width) | low).wrapping_sub(1_u64.wrapping_shl(order))));
+        }
+        self.read_long_optional(order)
+    }
+
+    /// Does the same as [`read_optional_exp_golomb`](Self::read_optional_exp_golomb), more slowly.
+    #[cold]
+    fn read_long_optional(&mut self, order: u32) -> Result<Option<u64>, ReadError> {
+        if self.read_flag()? { self.read_exp_golomb(order).map(Some) } else { Ok(None) }
+    }
+
     /// Does the same as [`read_exp_golomb`](Self::read_exp_golomb), more slowly, for codes of more than 64
     /// bits, and for input that is too short or invalid.
     #[cold]
@@ -161,6 +186,13 @@ impl<'a> BitReader<'a> {
         }
         self.at = self.at.wrapping_add(bits);
         Ok(())
+    }
+
+    /// Returns to a position that was passed before. Does nothing if `position` was not reached yet. Costs less
+    /// than a clone of the reader, because a copy must wait until the last position was stored.
+    #[inline]
+    pub fn rewind(&mut self, position: usize) {
+        self.at = self.at.min(self.start.saturating_add(position));
     }
 
     /// Returns the next `bits` bits as a slice, and moves the reader past them.
@@ -285,6 +317,7 @@ mod tests {
         Bits(u64, u32),
         Flag(bool),
         ExpGolomb(u64, u32),
+        Optional(Option<u64>, u32),
         Below(u64, u64),
         Signed(i64, u32),
         Wide(u128, u32),
@@ -299,6 +332,10 @@ mod tests {
                 Self::Bits(value, bits) => writer.write_bits(value, bits),
                 Self::Flag(flag) => writer.write_flag(flag),
                 Self::ExpGolomb(value, order) => writer.write_exp_golomb(value, order),
+                Self::Optional(value, order) => {
+                    writer.write_flag(value.is_some());
+                    value.into_iter().for_each(|value| writer.write_exp_golomb(value, order));
+                }
                 Self::Below(value, bound) => writer.write_below(value, bound),
                 Self::Signed(value, bits) => writer.write_signed_var(bits, value).unwrap(),
                 Self::Wide(value, bits) => writer.write_unsigned_var(bits, value).unwrap(),
@@ -313,6 +350,9 @@ mod tests {
                 Self::Bits(_, bits) => Self::Bits(reader.read_bits(bits).ok()?, bits),
                 Self::Flag(_) => Self::Flag(reader.read_flag().ok()?),
                 Self::ExpGolomb(_, order) => Self::ExpGolomb(reader.read_exp_golomb(order).ok()?, order),
+                Self::Optional(_, order) => {
+                    Self::Optional(reader.read_optional_exp_golomb(order).ok()?, order)
+                }
                 Self::Below(_, bound) => Self::Below(reader.read_below(bound).ok()?, bound),
                 Self::Signed(_, bits) => Self::Signed(reader.read_signed_var(bits).ok()?, bits),
                 Self::Wide(_, bits) => Self::Wide(reader.read_unsigned_var(bits).ok()?, bits),
@@ -331,6 +371,7 @@ mod tests {
             (any::<u64>(), 0..=64_u32).prop_map(|(value, bits)| Item::Bits(value & mask(bits), bits)),
             any::<bool>().prop_map(Item::Flag),
             (number(), 0..64_u32).prop_map(|(value, order)| Item::ExpGolomb(value, order)),
+            (prop::option::of(number()), 0..64_u32).prop_map(|(value, order)| Item::Optional(value, order)),
             (0..8_u64, 0..64_u32).prop_map(|(less, order)| Item::ExpGolomb(u64::MAX - less, order)),
             (any::<u64>(), number())
                 .prop_map(|(value, bound)| Item::Below(value % bound.max(1), bound.max(1))),
@@ -353,6 +394,11 @@ mod tests {
                 let before = reader.position();
                 let read = item.read(&mut reader);
                 prop_assert_eq!(read.as_ref(), Some(item));
+                let after = reader.position();
+                reader.rewind(before);
+                reader.rewind(after);
+                prop_assert_eq!(reader.position(), before);
+                prop_assert_eq!(item.read(&mut reader), read);
                 let mut again = BitWriter::new();
                 item.write(&mut again);
                 prop_assert_eq!(reader.slice(before..reader.position()), Some(again.as_slice()));

@@ -67,6 +67,30 @@ impl<'a> BitSlice<'a> {
         load(self.bytes, self.start.wrapping_add(at))
     }
 
+    /// Stores the words of 64 bits from bit `at` of the slice on. If the slice ends before, the bits after it
+    /// are those of [`window`](Self::window).
+    // A function of its own, so that it does not make the loops slow in which it is called.
+    #[inline(never)]
+    pub(crate) fn copy_words(&self, at: usize, words: &mut [[u8; 8]]) {
+        let start = self.start.wrapping_add(at);
+        let (rest, shift) = (self.bytes.get(start / 8..).unwrap_or_default(), (start % 8) as u32);
+        let (source, _) = rest.as_chunks::<8>();
+        match source.split_first() {
+            Some((first, others)) if others.len() >= words.len() => {
+                let mut low = u64::from_le_bytes(*first);
+                for (word, next) in words.iter_mut().zip(others) {
+                    let high = u64::from_le_bytes(*next);
+                    // Shifts twice, because one shift by 64 would overflow when `shift` is 0.
+                    *word = (low >> shift | high << 1 << 63_u32.wrapping_sub(shift)).to_le_bytes();
+                    low = high;
+                }
+            }
+            _ => words.iter_mut().zip((at..).step_by(64)).for_each(|(word, at)| {
+                *word = self.window(at).to_le_bytes();
+            }),
+        }
+    }
+
     /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past the end
     /// of the slice are zero.
     #[inline]
@@ -114,6 +138,22 @@ mod tests {
         let reversed = slice.slice(4..3);
         assert_eq!(reversed, None);
         assert_eq!(format!("{:?}", slice.slice(7..10).unwrap()), "110");
+    }
+
+    #[test]
+    fn words_are_copied_wherever_they_lie() {
+        let bytes: Vec<u8> = (1..60).collect();
+        for start in 0..80 {
+            let slice = BitSlice::new(&bytes, start, bytes.len() * 8 - start).unwrap();
+            for at in 0..20 {
+                for count in 0..8 {
+                    let mut words = vec![[0; 8]; count];
+                    slice.copy_words(at, &mut words);
+                    let expected = (0..count).map(|word| slice.window(at + word * 64).to_le_bytes());
+                    assert!(words.into_iter().eq(expected), "{count} words at {start} and {at}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
+use crate::object::recipe::Recipe;
 use crate::schema::display;
 use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
@@ -88,23 +89,23 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Returns how many bits the values of `handles` take in an update, if all bits are valid values of these
-    /// properties. Such an update is valid if it has so many bits, and [`apply_direct`](Self::apply_direct)
-    /// applies it. Returns `None` if [`validate`](Self::validate) must look at the values.
+    /// Returns the recipe of updates of `handles`. An update that passes [`Recipe::check`] is valid, and
+    /// [`apply_by`](Self::apply_by) applies it. Returns `None` if updates of these properties must be
+    /// [validated](Self::validate) and [applied](Self::apply) one property after another.
     #[must_use]
-    pub fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
-        self.tables.program.direct_bits(handles)
+    pub fn recipe(&self, handles: &HandleSet) -> Option<Recipe> {
+        Recipe::of(&self.tables.program, handles)
     }
 
-    /// Does the same as [`apply`](Self::apply) for an update of properties with
-    /// [direct bits](Self::direct_bits), which begins at bit `at` of `bits`. Costs less, because such values
-    /// refer to no objects and contain nothing else.
-    #[inline]
-    pub fn apply_direct(&self, object: &mut T, handles: &HandleSet, bits: BitSlice<'_>, at: usize) {
-        let (mut level, mut at) = (self.level_mut(object), at);
-        for (first, count) in handles.stretches() {
-            at = level.read_direct(first, count, bits, at);
-        }
+    /// Does the same as [`apply`](Self::apply) for an update that has a recipe, which begins at bit `at` of
+    /// `bits`. Returns the bit after the update. Costs less, because such values refer to no objects and
+    /// contain nothing else.
+    ///
+    /// # Panics
+    /// Panics if the recipe is one of another class.
+    #[inline(always)]
+    pub fn apply_by(&self, object: &mut T, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+        self.level_mut(object).read_by(recipe, bits, at)
     }
 
     /// Reads the values of `handles` without applying them, to check that they are a valid update of

@@ -82,6 +82,13 @@ impl HandleSet {
         self.rest.capacity() * size_of::<u64>()
     }
 
+    /// Returns the handles from 1 to 64 as bits. The lowest bit stands for the handle 1.
+    #[inline]
+    #[must_use]
+    pub fn first_word(&self) -> u64 {
+        self.first
+    }
+
     /// Returns the members in a word of 64 handles, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, at: usize) -> u64 {

@@ -96,6 +96,16 @@ impl JoinedLeaves<'_> {
 }
 
 impl JoinedLeavesMut<'_> {
+    /// Returns the leaves whose first one is at `first`, to read values into them.
+    ///
+    /// # Safety
+    /// `first` points to leaves that a program has joined like this. They are initialised, and borrowed
+    /// mutably as long as the returned value exists.
+    #[inline]
+    pub(super) unsafe fn at(first: *mut u8, joined: Joined) -> Self {
+        Self { joined, entries: &[], first, object: PhantomData }
+    }
+
     /// Returns the same leaves, which can only be read.
     #[inline]
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
@@ -127,9 +137,9 @@ impl JoinedLeavesMut<'_> {
             Form::Number => {
                 // SAFETY: all bits are values of numbers.
                 let (words, rest) = unsafe { self.bytes_mut() }.as_chunks_mut::<8>();
-                for word in words {
-                    *word = bits.window(at).to_le_bytes();
-                    at = at.wrapping_add(64);
+                if !words.is_empty() {
+                    bits.copy_words(at, words);
+                    at = at.wrapping_add(words.len().wrapping_mul(64));
                 }
                 if !rest.is_empty() {
                     store(bits.window(at), rest);
@@ -152,6 +162,20 @@ impl JoinedLeavesMut<'_> {
                 at.wrapping_add(bytes.len().wrapping_mul(8))
             }
         }
+    }
+
+    /// Does the same as [`read`](Self::read) for leaves that take at most 8 bytes.
+    #[inline(always)]
+    pub(crate) fn read_word(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
+        let (word, bytes) = (bits.window(at), usize::from(self.joined.bytes));
+        let (word, width) = match self.joined.form {
+            Form::Number => (word, bytes.wrapping_mul(8)),
+            Form::Flags => (scatter(word & 0xff), bytes),
+            Form::Signed => (word ^ self.joined.flip(), bytes.wrapping_mul(8)),
+        };
+        // SAFETY: all bits are values of numbers, and `scatter` returns only bytes that are values of `bool`s.
+        store(word, unsafe { self.bytes_mut() });
+        at.wrapping_add(width)
     }
 
     /// Returns the bytes of all leaves.

@@ -7,7 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
-use crate::ids::reference::{ReferenceMap, read_guid, write_guid};
+use crate::ids::reference::{NoObjects, ReferenceMap, read_guid, write_guid};
 use crate::schema::codec::{Codec, Direct, IntCodec, Repr};
 use crate::schema::program::LeafCommand;
 use crate::schema::quantize;
@@ -381,6 +381,36 @@ pub(crate) fn validate_value(
     Ok(())
 }
 
+/// Does the same as [`validate_value`] for a value that refers to no objects and that no user code reads.
+#[inline(never)]
+pub(super) fn validate_plain(codec: &Codec, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    match codec {
+        Codec::String { max_bytes, .. } => validate_text(*max_bytes, reader),
+        _ => validate_value(codec, reader, &mut ReferenceMap::new(&NoObjects)),
+    }
+}
+
+/// Reads a value that refers to no objects and that no user code reads, and stores it at `to`. The value
+/// begins at bit `at` of `bits`, and was validated. Returns the bit after it.
+///
+/// # Safety
+/// As for [`read_value`].
+// A function of its own, so that it does not make the loop slow in which it is called.
+#[inline(never)]
+pub(super) unsafe fn read_plain(codec: &Codec, bits: BitSlice<'_>, at: usize, to: *mut u8) -> usize {
+    let mut reader = bits.slice(at..bits.len()).unwrap_or_default().reader();
+    let read = match codec {
+        Codec::String { max_bytes, text } => read_text(*max_bytes, &mut reader).map(|read| {
+            // SAFETY: the functions in `text` were made for the type of the value, by the caller.
+            unsafe { (text.set)(to, read) }
+        }),
+        // SAFETY: the caller guarantees this.
+        _ => unsafe { read_value(codec, &mut reader, &mut ReferenceMap::new(&NoObjects), to) },
+    };
+    debug_assert_eq!(read, Ok(()), "a value that was validated");
+    at.wrapping_add(reader.position())
+}
+
 /// # Safety
 /// `value` points to an aligned integer of this type.
 unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
@@ -540,20 +570,21 @@ pub(super) fn write_nearest_text(text: &str, max_bytes: u32, writer: &mut BitWri
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// Reads a text without storing it.
+#[inline]
 fn validate_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let text = read_text_bits(max_bytes, reader)?;
-    if (0..text.len()).step_by(64).all(|at| text.word(at) & NOT_ASCII == 0) {
-        return Ok(());
-    }
-    text_of(text).map(drop)
+    let mut all = 0;
+    each_word(text, |word| all |= word);
+    if all & NOT_ASCII == 0 { Ok(()) } else { text_of(text).map(drop) }
 }
 
+#[inline(always)]
 fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     text_of(read_text_bits(max_bytes, reader)?)
 }
 
 /// Reads the length of a text. Returns the bits of its bytes, and moves the reader past them.
-#[inline]
+#[inline(always)]
 fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
     let len = reader.read_exp_golomb(3)?;
     let max = u64::from(max_bytes).min(reader.remaining() as u64 / 8);
@@ -564,22 +595,34 @@ fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitS
 }
 
 /// Returns the text with these bits, which are a whole number of bytes.
+#[inline(always)]
 fn text_of(bits: BitSlice<'_>) -> Result<String, ReadError> {
     let len = bits.len() / 8;
-    let (mut bytes, mut all) = (Vec::with_capacity(len), 0);
-    for at in (0..bits.len()).step_by(64) {
-        let word = bits.word(at);
+    // Whole words are stored, because storing a few bytes takes longer. An allocator reserves words anyway.
+    let mut bytes = Vec::with_capacity(len.next_multiple_of(8));
+    let mut all = 0;
+    each_word(bits, |word| {
         all |= word;
-        let left = len.saturating_sub(bytes.len());
-        let word = word.to_le_bytes();
-        match word.get(..left) {
-            Some(last) => bytes.extend_from_slice(last),
-            None => bytes.extend_from_slice(&word),
-        }
-    }
+        bytes.extend_from_slice(&word.to_le_bytes());
+    });
+    bytes.truncate(len);
     if all & NOT_ASCII == 0 {
         // SAFETY: no byte has its highest bit set, so all of them are characters of ASCII.
         return Ok(unsafe { String::from_utf8_unchecked(bytes) });
     }
     String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
+}
+
+/// Calls `each` with the words of a text. The bits after the text are zero.
+#[inline(always)]
+fn each_word(text: BitSlice<'_>, mut each: impl FnMut(u64)) {
+    let (mut at, mut left) = (0, text.len());
+    while left > 64 {
+        each(text.window(at));
+        at = at.wrapping_add(64);
+        left = left.wrapping_sub(64);
+    }
+    if left > 0 {
+        each(text.window(at) & u64::MAX.wrapping_shr(64_u32.wrapping_sub(left as u32)));
+    }
 }

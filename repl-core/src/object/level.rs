@@ -15,6 +15,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
+use crate::object::recipe::{Read, Recipe};
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
@@ -317,6 +318,57 @@ impl<'a> LevelMut<'a> {
             entries = entries.get(leaves.joined.leaves.into()..).unwrap_or_default();
         }
         debug_assert!(entries.is_empty() && at <= bits.len(), "a property that is not direct");
+        at
+    }
+
+    /// Reads the values of an update by a recipe for this object. The values begin at bit `at` of `bits`, and
+    /// were validated. Returns the bit after them.
+    ///
+    /// # Panics
+    /// Panics if the recipe is for objects of another type, or if this level is an element.
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    #[inline(always)]
+    pub(crate) fn read_by(&mut self, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+        let is_object = self.table.as_ptr() == self.program.own_table().as_ptr();
+        assert!(is_object && recipe.is_for(self.program), "a recipe for objects of another type");
+        if let [Read::Word { offset, joined }] = *recipe.reads() {
+            // Most updates change one number.
+            // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.
+            let place = unsafe { self.base.add(offset as usize) };
+            // SAFETY: the program joins these leaves, which are borrowed mutably with this level.
+            return unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at);
+        }
+        // SAFETY: checked above.
+        unsafe { self.read_each(recipe, bits, at) }
+    }
+
+    /// Does the same as [`read_by`](Self::read_by) for any recipe.
+    ///
+    /// # Safety
+    /// The recipe was made from the program of this object, and this level is the object.
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    #[inline(never)]
+    unsafe fn read_each(&mut self, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+        let mut at = at;
+        for read in recipe.reads() {
+            // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.
+            let place = unsafe { self.base.add(read.offset() as usize) };
+            at = match read {
+                Read::Word { joined, .. } => {
+                    // SAFETY: the program joins these leaves, which are borrowed mutably with this level.
+                    let mut leaves = unsafe { JoinedLeavesMut::at(place, *joined) };
+                    leaves.read_word(bits, at)
+                }
+                Read::Words { joined, .. } => {
+                    // SAFETY: as for the previous `unsafe` block.
+                    let mut leaves = unsafe { JoinedLeavesMut::at(place, *joined) };
+                    leaves.read(bits, at)
+                }
+                // SAFETY: the program has a value of the codec's type at the offset, which is borrowed
+                // mutably.
+                Read::Leaf { codec, .. } => unsafe { leaf::read_plain(codec, bits, at, place) },
+            };
+        }
         at
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod leaf;
 pub(crate) mod level;
 pub(crate) mod opaque;
 pub(crate) mod preload;
+pub(crate) mod recipe;
 pub(crate) mod rows;
 pub(crate) mod scan;
 pub(crate) mod steps;

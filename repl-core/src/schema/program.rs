@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 
-use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -336,20 +335,6 @@ impl Program {
         let last = entries.last()?;
         let bytes = last.offset - first.offset + if joined.form == Form::Flags { 1 } else { last.bits / 8 };
         Some(Joined { leaves: entries.len() as u16, bytes: bytes as u16, ..joined })
-    }
-
-    /// Returns how many bits the values of `handles` of the object's own level take, if all bits are values
-    /// of these properties. Returns `None` if they must be looked at to know whether they are valid.
-    pub(crate) fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
-        let mut sum = 0;
-        for (first, count) in handles.stretches() {
-            let (direct, bits) = Self::direct(self.own_table(), first, count);
-            if direct < count {
-                return None;
-            }
-            sum += bits as usize;
-        }
-        Some(sum)
     }
 
     /// Returns the commands of a handle table, in the order of their handles.

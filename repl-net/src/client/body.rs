@@ -102,20 +102,43 @@ pub(crate) fn walk(
     previous: &mut PreviousLists,
     visitor: &mut impl Visitor,
 ) -> Result<(), BodyError> {
-    while let Some((kind, segment)) = SegmentReader::next(reader)? {
+    while let Some((kind, mut segment)) = SegmentReader::next(reader)? {
         match kind {
+            SegmentKind::Update => walk_updates(segment, reader, previous, visitor)?,
             SegmentKind::Table => walk_table(reader, visitor)?,
-            _ => walk_sorted(kind, segment, sequence, reader, previous, visitor)?,
+            SegmentKind::Open => walk_openings(segment, reader, previous, visitor)?,
+            SegmentKind::Close => walk_closings(segment, reader, visitor)?,
+            SegmentKind::Fragment => {
+                while let Some(slot) = segment.slot(reader)? {
+                    visitor.part(Part::read(slot, sequence, reader)?)?;
+                }
+            }
         }
     }
     Ok(())
 }
 
-/// Reads the entries of a segment that are sorted by slot.
-fn walk_sorted(
-    kind: SegmentKind,
+/// Reads the entries of a segment of updates that are sorted by slot.
+fn walk_updates(
     mut segment: SegmentReader,
-    sequence: Sequence,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &mut impl Visitor,
+) -> Result<(), BodyError> {
+    previous.clear();
+    let mut start = reader.position();
+    while let Some(slot) = segment.slot(reader)? {
+        let class = visitor.class_of(slot)?;
+        let handles = read_list(class, reader, previous, visitor)?;
+        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+        visitor.update(slot, list, reader)?;
+        start = reader.position();
+    }
+    Ok(())
+}
+
+fn walk_openings(
+    mut segment: SegmentReader,
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,
     visitor: &mut impl Visitor,
@@ -124,31 +147,28 @@ fn walk_sorted(
     let mut origin = None;
     let mut start = reader.position();
     while let Some(slot) = segment.slot(reader)? {
-        match kind {
-            SegmentKind::Update | SegmentKind::Table => {
-                let class = visitor.class_of(slot)?;
-                let handles = read_list(class, reader, previous, visitor)?;
-                let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
-                visitor.update(slot, list, reader)?;
-            }
-            SegmentKind::Open => {
-                let run = Run::read(slot, origin, reader, previous, visitor)?;
-                origin = Some(run.origin);
-                segment.end_run(run.end);
-                run.walk(start, reader, previous, visitor)?;
-            }
-            SegmentKind::Close => {
-                let (reason, path) = match reader.read_bits(2)? {
-                    0 => (CloseReason::Destroyed, None),
-                    1 => (CloseReason::Relevancy, None),
-                    2 => (CloseReason::TearOff, None),
-                    _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
-                };
-                visitor.close(slot, reason, path.as_deref())?;
-            }
-            SegmentKind::Fragment => visitor.part(Part::read(slot, sequence, reader)?)?,
-        }
+        let run = Run::read(slot, origin, reader, previous, visitor)?;
+        origin = Some(run.origin);
+        segment.end_run(run.end);
+        run.walk(start, reader, previous, visitor)?;
         start = reader.position();
+    }
+    Ok(())
+}
+
+fn walk_closings(
+    mut segment: SegmentReader,
+    reader: &mut BitReader<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<(), BodyError> {
+    while let Some(slot) = segment.slot(reader)? {
+        let (reason, path) = match reader.read_bits(2)? {
+            0 => (CloseReason::Destroyed, None),
+            1 => (CloseReason::Relevancy, None),
+            2 => (CloseReason::TearOff, None),
+            _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
+        };
+        visitor.close(slot, reason, path.as_deref())?;
     }
     Ok(())
 }
@@ -259,6 +279,7 @@ fn read_opening_list(
     Ok(())
 }
 
+#[inline]
 fn read_list<'p>(
     class: u32,
     reader: &mut BitReader<'_>,
@@ -267,8 +288,21 @@ fn read_list<'p>(
 ) -> Result<&'p HandleSet, BodyError> {
     let is_same = previous.of(class as usize).is_some() && reader.read_flag()?;
     if !is_same {
-        let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
-        previous.set(class as usize, &read_handles(count, false, reader)?);
+        read_other_list(class, reader, previous, visitor)?;
     }
     Ok(previous.of(class as usize).ok_or(ReadError::OutOfRange)?)
+}
+
+/// Reads a list that may differ from the previous one of the class.
+// Most updates have the list of the previous one, and the code for them stays short.
+#[inline(never)]
+fn read_other_list(
+    class: u32,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &impl Visitor,
+) -> Result<(), BodyError> {
+    let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
+    previous.set(class as usize, &read_handles(count, false, reader)?);
+    Ok(())
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use repl_core::wire::{read_handles, write_handles};
-use repl_core::{BitSlice, BitWriter, HandleSet};
+use repl_core::{BitSlice, BitWriter, HandleSet, Recipe};
 
 use crate::session::events::CloseReason;
 use crate::transport::role::Proxy;
@@ -21,10 +21,14 @@ use crate::transport::role::Proxy;
 pub(crate) struct Contents {
     entries: Vec<Entry>,
     openings: Vec<Openings>,
-    /// The lists of properties of the entries. Consecutive entries with the same list share it.
+    /// The lists of properties of the entries, and those of earlier packets that are likely to come again.
     lists: Vec<List>,
-    /// The handles of the last list.
-    last: HandleSet,
+    /// For each home of a list, the index of the last list that has it. Empty until there is a list.
+    homes: Vec<u16>,
+    /// The index of the list that was used last.
+    last: ListIndex,
+    /// The handles of the last list of a class with many handles, if it was used last.
+    last_long: HandleSet,
     /// The handles of the lists of classes with many handles, as bits.
     long_lists: BitWriter,
     /// The paths of static objects that the server has closed.
@@ -41,9 +45,9 @@ pub(crate) enum Entry {
         list: ListIndex,
         /// The number of bits before the values.
         head_bits: u32,
-        /// The position of the values in the body, if all bits are valid values. The positions of all other
-        /// values are in [`Checked`](repl_core::Checked).
-        direct: Option<NonZeroU32>,
+        /// The position of the values in the body, if they are read by the recipe of the list. The positions
+        /// of all other values are in [`Checked`](repl_core::Checked).
+        at: Option<NonZeroU32>,
     },
     /// Objects in consecutive slots are opened.
     Open {
@@ -52,6 +56,8 @@ pub(crate) enum Entry {
         openings: OpeningsIndex,
         /// The number of bits before the values of the first object.
         head_bits: u32,
+        /// The position of the values of the first object, as for updates.
+        at: Option<NonZeroU32>,
     },
     Close {
         slot: u32,
@@ -62,32 +68,32 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// Returns the slot of an update of direct properties, the list of the properties, and the position of
+    /// Returns the slot of an update that is read by a recipe, the list of its properties, and the position of
     /// their values in the body.
     #[inline]
-    pub(crate) fn as_direct(&self) -> Option<(u32, ListIndex, usize)> {
+    pub(crate) fn as_prepared(&self) -> Option<(u32, ListIndex, u32)> {
         match *self {
-            Self::Update { slot, list, direct, .. } => Some((slot, list, direct?.get() as usize)),
+            Self::Update { slot, list, at, .. } => Some((slot, list, at?.get())),
             _ => None,
         }
     }
 
-    /// Returns whether this entry and the next one are updates of the same direct properties.
+    /// Returns whether this entry and the next one are updates that are read by the same recipe.
     #[inline]
     pub(crate) fn is_like(&self, next: &Self) -> bool {
-        let list = |entry: &Self| entry.as_direct().map(|(_, list, _)| list);
+        let list = |entry: &Self| entry.as_prepared().map(|(_, list, _)| list);
         list(self).is_some_and(|own| list(next) == Some(own))
     }
 }
 
 /// A list of properties of a class.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct List {
     /// The number of the class on this client.
     class: u16,
     handles: ListHandles,
-    /// The number of bits that the values take, if all bits are valid values of these properties.
-    direct_bits: Option<usize>,
+    /// How the values are read, if they need no walk over the program of the class.
+    recipe: Option<Box<Recipe>>,
 }
 
 /// The handles of a list of properties.
@@ -103,8 +109,15 @@ enum ListHandles {
 /// Sets of up to this many handles allocate nothing.
 const FEW_HANDLES: u32 = 64;
 
+/// The number of homes, by which lists are found again.
+const HOMES: usize = 64;
+
+/// The greatest number of lists with recipes, and of lists that are kept for the next packet. A recipe takes
+/// more memory than a list takes in a packet, so their number is limited.
+const MAX_RECIPES: usize = 64;
+
 /// The index of a list of properties in the [`Contents`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListIndex(u32);
 
 /// The index of some [`Openings`] in the [`Contents`].
@@ -147,53 +160,102 @@ impl Contents {
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.openings.clear();
-        self.lists.clear();
+        if self.lists.len() > MAX_RECIPES || self.long_lists.bit_len() > 0 {
+            self.lists.clear();
+        }
         self.long_lists.clear();
         self.paths.clear();
         self.bodies.clear();
     }
 
-    /// Returns the index of a list of properties of a class, which is added unless it equals the last one.
-    /// `describe` returns the number of handles of the class, and the number of bits that the values take, if
-    /// all bits are valid values.
+    /// Returns the index of a list of properties of a class, which is added unless it is found. `count`
+    /// returns the number of handles of the class, and `recipe` how the values are read.
     #[inline]
     pub(crate) fn index_of(
         &mut self,
         class: u16,
         handles: &HandleSet,
-        describe: impl FnOnce() -> (u32, Option<usize>),
+        count: impl FnOnce() -> u32,
+        recipe: impl FnOnce() -> Option<Recipe>,
     ) -> ListIndex {
-        if !self.lists.last().is_some_and(|last| last.class == class && self.last == *handles) {
-            let (count, direct_bits) = describe();
-            self.last.clone_from(handles);
-            let handles =
-                if count > FEW_HANDLES { self.write(count) } else { ListHandles::Few(handles.clone()) };
-            self.lists.push(List { class, handles, direct_bits });
+        if !self.is_list(self.last, class, handles) {
+            self.last = self.find_or_add(class, handles, count, recipe);
         }
+        self.last
+    }
+
+    #[inline(never)]
+    fn find_or_add(
+        &mut self,
+        class: u16,
+        handles: &HandleSet,
+        count: impl FnOnce() -> u32,
+        recipe: impl FnOnce() -> Option<Recipe>,
+    ) -> ListIndex {
+        let home = home_of(class, handles);
+        let known = ListIndex(self.homes.get(home).copied().unwrap_or(0).into());
+        if self.is_list(known, class, handles) {
+            return known;
+        }
+        let recipe = if self.lists.len() < MAX_RECIPES { recipe() } else { None };
+        let added = self.add(class, handles, count(), recipe);
+        self.homes.resize(HOMES, 0);
+        if let Some(known) = self.homes.get_mut(home) {
+            *known = u16::try_from(added.0).unwrap_or(0);
+        }
+        added
+    }
+
+    /// Returns whether the list at an index is one of these properties.
+    #[inline(always)]
+    fn is_list(&self, index: ListIndex, class: u16, handles: &HandleSet) -> bool {
+        match self.lists.get(index.0 as usize) {
+            Some(list) if list.class == class => match &list.handles {
+                ListHandles::Few(known) => known == handles,
+                ListHandles::Many { .. } => index == self.last && self.last_long == *handles,
+            },
+            _ => false,
+        }
+    }
+
+    /// Adds a list of properties of a class with `count` handles.
+    fn add(&mut self, class: u16, handles: &HandleSet, count: u32, recipe: Option<Recipe>) -> ListIndex {
+        let handles = if count > FEW_HANDLES {
+            self.last_long.clone_from(handles);
+            self.write(count)
+        } else {
+            ListHandles::Few(handles.clone())
+        };
+        self.lists.push(List { class, handles, recipe: recipe.map(Box::new) });
         ListIndex((self.lists.len() as u32).saturating_sub(1))
     }
 
-    /// Writes the handles of the last list, which belong to a class with `count` handles.
+    /// Writes the handles of the last long list, which belong to a class with `count` handles.
     fn write(&mut self, count: u32) -> ListHandles {
         let position = self.long_lists.bit_len() as u32;
-        let is_all = self.last.len() == count;
+        let is_all = self.last_long.len() == count;
         self.long_lists.write_flag(is_all);
         if !is_all {
-            write_handles(&self.last, count, true, &mut self.long_lists);
+            write_handles(&self.last_long, count, true, &mut self.long_lists);
         }
         ListHandles::Many { position, count }
     }
 
+    /// Adds an update. If its values are read by the recipe of the list, they are at the position `at`.
     #[inline]
-    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize, direct: Option<usize>) {
-        // No values are at the position 0, because each body has a head.
-        let direct = direct.and_then(|position| NonZeroU32::new(position as u32));
-        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, direct });
+    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize, at: Option<usize>) {
+        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, at: position(at) });
     }
 
     /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
     /// share it.
-    pub(crate) fn open(&mut self, slots: Range<u32>, head_bits: usize, openings: Openings) {
+    pub(crate) fn open(
+        &mut self,
+        slots: Range<u32>,
+        head_bits: usize,
+        openings: Openings,
+        at: Option<usize>,
+    ) {
         if self.openings.last() != Some(&openings) {
             self.openings.push(openings);
         }
@@ -202,6 +264,7 @@ impl Contents {
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
             head_bits: head_bits as u32,
+            at: position(at),
         });
     }
 
@@ -248,10 +311,10 @@ impl Contents {
         self.lists.get(list.0 as usize).map(|list| list.class)
     }
 
-    /// Returns the number of bits that the values of a list take, if all bits are valid values.
+    /// Returns how the values of a list are read, if it has a recipe.
     #[inline]
-    pub(crate) fn direct_bits(&self, list: ListIndex) -> Option<usize> {
-        self.lists.get(list.0 as usize)?.direct_bits
+    pub(crate) fn recipe(&self, list: ListIndex) -> Option<&Recipe> {
+        self.lists.get(list.0 as usize)?.recipe.as_deref()
     }
 
     pub(crate) fn openings(&self, openings: OpeningsIndex) -> Option<&Openings> {
@@ -276,6 +339,20 @@ impl Contents {
     }
 }
 
+/// Returns the home of a list, which is below [`HOMES`].
+#[inline]
+fn home_of(class: u16, handles: &HandleSet) -> usize {
+    let key = handles.first_word() ^ u64::from(class).rotate_right(16);
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_shr(58) as usize
+}
+
+/// Returns the position of values as it is stored. No values are at the position 0, because each body has a
+/// head.
+#[inline]
+fn position(at: Option<usize>) -> Option<NonZeroU32> {
+    at.and_then(|at| NonZeroU32::new(at as u32))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,11 +366,11 @@ mod tests {
     #[test]
     fn truncated_contents_are_those_at_the_mark() {
         let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(1), || (1, Some(1)));
+        let list = contents.index_of(0, &HandleSet::up_to(1), || 1, || None);
         contents.update(3, list, 8, Some(20));
         contents.end_body();
         let mark = contents.mark();
-        contents.open(4..7, 9, openings(0, list));
+        contents.open(4..7, 9, openings(0, list), None);
         contents.truncate(mark);
         contents.close(5, CloseReason::Relevancy, Some("a"));
         contents.end_body();
@@ -323,7 +400,7 @@ mod tests {
         for _ in 0..2 {
             let added: Vec<_> = (0..)
                 .zip(&lists)
-                .map(|(class, (count, handles))| contents.index_of(class, handles, || (*count, None)))
+                .map(|(class, (count, handles))| contents.index_of(class, handles, || *count, || None))
                 .collect();
             contents.end_body();
             for (index, (_, handles)) in added.iter().zip(&lists) {
@@ -336,13 +413,13 @@ mod tests {
     #[test]
     fn openings_in_a_row_share_what_they_have_in_common() {
         let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(1), || (1, Some(1)));
+        let list = contents.index_of(0, &HandleSet::up_to(1), || 1, || None);
         for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
-            contents.open(first..first + 2, 5, openings(archetype, list));
+            contents.open(first..first + 2, 5, openings(archetype, list), Some(40));
         }
         contents.end_body();
         let known = contents.body(0).iter().map(|entry| match *entry {
-            Entry::Open { first, objects: 2, openings, head_bits: 5 } => {
+            Entry::Open { first, objects: 2, openings, head_bits: 5, at: Some(_) } => {
                 (first, contents.openings(openings).map(|openings| openings.origin.archetype))
             }
             _ => panic!("{entry:?}"),
@@ -355,11 +432,53 @@ mod tests {
     fn equal_lists_of_the_same_class_in_a_row_are_one() {
         let mut contents = Contents::default();
         for count in [1, 100] {
-            let one = contents.index_of(0, &HandleSet::up_to(1), || (count, Some(1)));
-            assert_eq!(contents.index_of(0, &HandleSet::up_to(1), || (count, None)), one);
-            assert_ne!(contents.index_of(1, &HandleSet::up_to(1), || (count, None)), one);
-            let again = contents.index_of(0, &HandleSet::up_to(1), || (count, Some(1)));
-            assert_ne!(contents.index_of(0, &HandleSet::new(), || (count, None)), again);
+            let mut index_of = |class, handles| contents.index_of(class, &handles, || count, || None);
+            let one = index_of(0, HandleSet::up_to(1));
+            assert_eq!(index_of(0, HandleSet::up_to(1)), one);
+            assert_ne!(index_of(1, HandleSet::up_to(1)), one);
+            let again = index_of(0, HandleSet::up_to(1));
+            assert_ne!(index_of(0, HandleSet::new()), again);
+            contents.clear();
         }
+    }
+
+    #[test]
+    fn lists_of_classes_with_few_handles_are_found_again_and_their_number_is_limited() {
+        let mut contents = Contents::default();
+        let set = |bits: u32| (1..=12).filter(|handle| bits >> handle & 1 == 1).collect::<HandleSet>();
+        let mut asked = 0;
+        for _ in 0..3 {
+            for bits in (0..40).step_by(2) {
+                let index = contents.index_of(
+                    7,
+                    &set(bits),
+                    || 12,
+                    || {
+                        asked += 1;
+                        None
+                    },
+                );
+                assert_eq!(contents.list(index).as_deref(), Some(&set(bits)));
+                assert_eq!(contents.class_of(index), Some(7));
+            }
+            contents.clear();
+        }
+        // Two lists with the same home take turns.
+        assert!((20..40).contains(&asked), "{asked}");
+        for bits in 0..4_096 {
+            let index = contents.index_of(
+                7,
+                &set(bits),
+                || 12,
+                || {
+                    asked += 1;
+                    None
+                },
+            );
+            assert_eq!(contents.list(index).as_deref(), Some(&set(bits)));
+        }
+        assert!(asked <= 40 + MAX_RECIPES, "{asked}");
+        contents.clear();
+        assert!(contents.lists.is_empty());
     }
 }

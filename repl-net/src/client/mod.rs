@@ -20,6 +20,7 @@ mod path_table;
 mod reconnecting;
 mod replica;
 mod replicas;
+mod rows;
 mod sessions;
 mod slot_table;
 mod statics;
@@ -473,7 +474,7 @@ impl Client {
             let live = column
                 .slots
                 .iter()
-                .zip(&column.live)
+                .zip(column.live.iter())
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
             live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })

@@ -13,7 +13,8 @@ use crate::transport::slot_set::SlotSet;
 /// The objects that a packet creates and removes.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    opened: Vec<Guid>,
+    /// The created objects: the first of consecutive slots with objects of one generation, and how many.
+    opened: Vec<(Guid, u32)>,
     closed: Vec<u32>,
     /// The paths of the static objects that the packet creates.
     paths: Vec<Arc<str>>,
@@ -41,8 +42,10 @@ impl Outcome {
         self.truncate(OutcomeMark { opened: 0, closed: 0, paths: 0 });
     }
 
-    pub(crate) fn open(&mut self, guid: Guid) {
-        self.opened.push(guid);
+    /// Records that the packet creates objects of one generation in `count` consecutive slots, the first of
+    /// which is `first`.
+    pub(crate) fn open(&mut self, first: Guid, count: u32) {
+        self.opened.push((first, count));
     }
 
     /// Records that the packet creates a static object with this path.
@@ -84,7 +87,11 @@ impl Outcome {
     }
 
     pub(crate) fn opens(&self, guid: Guid) -> bool {
-        !self.opened.is_empty() && self.opened.binary_search(&guid).is_ok()
+        let after = self.opened.partition_point(|(first, _)| first.slot() <= guid.slot());
+        let run = after.checked_sub(1).and_then(|at| self.opened.get(at));
+        run.is_some_and(|(first, count)| {
+            first.generation() == guid.generation() && guid.slot().wrapping_sub(first.slot()) < *count
+        })
     }
 
     pub(crate) fn closes(&self, slot: u32) -> bool {
@@ -100,5 +107,34 @@ impl Outcome {
     /// must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed && self.paths == other.paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn exactly_the_objects_of_the_runs_are_opened() {
+        let mut outcome = Outcome::new(100);
+        let guid = |slot, generation| Guid::new(slot, NonZeroU32::MIN.saturating_add(generation));
+        let runs = [(20, 1, 3), (5, 2, 1), (23, 4, 2), (40, 1, 9)];
+        for (slot, generation, count) in runs {
+            outcome.open(guid(slot, generation), count);
+        }
+        outcome.sort();
+        for slot in 0..100 {
+            for generation in 0..6 {
+                let is_in =
+                    |run: &(u32, u32, u32)| run.1 == generation && (run.0..run.0 + run.2).contains(&slot);
+                assert_eq!(
+                    outcome.opens(guid(slot, generation)),
+                    runs.iter().any(is_in),
+                    "{slot}, {generation}"
+                );
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A replica column: the storage for all objects of one class on a client.
 //!
-//! *Invariant:* row `n` of each vector belongs to the same object. The vector `old` is used only by classes
+//! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only by classes
 //! with notifies. Updates are deltas to the values that the server sent before. So each object with
 //! collections that the user may have changed has a base, which is a copy with exactly the values that the
 //! server sent.
@@ -12,11 +12,12 @@ use std::sync::Arc;
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
     BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
-    Program, PropertyIndex, ReferenceMap, Replicated,
+    Program, PropertyIndex, Recipe, ReferenceMap, Replicated,
 };
 
 use super::keyed_objects::KeyedObjects;
 use super::notifies::{Notifies, NotifyOf};
+use super::rows::Rows;
 use crate::session::archetype::Archetype;
 
 /// Objects of up to this size are preloaded as a whole.
@@ -31,6 +32,15 @@ pub(crate) enum Subject<'a> {
     New { archetype: u32, objects: u32 },
     /// The update binds the object that the user has placed under this path.
     Placed(&'a str),
+}
+
+/// Updates of the same properties that were validated by their recipe.
+#[derive(Clone, Copy)]
+pub(crate) struct Prepared<'a> {
+    pub(crate) handles: &'a HandleSet,
+    pub(crate) recipe: &'a Recipe,
+    /// The body that contains the values.
+    pub(crate) body: BitSlice<'a>,
 }
 
 /// A callback of the user's object type. S54 states the order in which callbacks run.
@@ -67,19 +77,18 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Returns how many bits the values of `handles` take in an update, if all bits are valid values.
-    fn direct_bits(&self, handles: &HandleSet) -> Option<usize>;
+    /// Returns how updates of `handles` are read, if they need no walk over the program.
+    fn recipe(&self, handles: &HandleSet) -> Option<Recipe>;
     /// Asks the processor to load the object in a row, which an update will change soon.
     fn preload(&self, row: u32);
-    /// Applies updates of the same properties, which have direct bits. `updates` returns for each update the
-    /// row of its object and the position of its values in `body`. Calls the callback before each update, and
-    /// stores the same old values as [`apply`](Self::apply).
-    fn apply_direct(
-        &mut self,
-        updates: &mut dyn Iterator<Item = (u32, usize)>,
-        handles: &HandleSet,
-        body: BitSlice<'_>,
-    );
+    /// Applies updates of the same properties, which have a recipe. `updates` has for each update the row of
+    /// its object and the position of its values. Calls the callback before each update, and stores the same
+    /// old values as [`apply`](Self::apply).
+    fn apply_prepared(&mut self, updates: &[(u32, u32)], prepared: Prepared<'_>);
+    /// Does the same as [`apply_prepared`](Self::apply_prepared) for the objects in consecutive rows. The
+    /// values of the first object are at the position `at`, and those of the others follow. Returns the
+    /// position after the last values.
+    fn apply_run(&mut self, rows: Range<u32>, at: usize, prepared: Prepared<'_>) -> usize;
     /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
     /// needs.
     fn apply(
@@ -146,9 +155,9 @@ pub(crate) trait Replica: Any + Send + Sync {
 pub(crate) struct TypedReplica<T> {
     pub(crate) class: Class<T>,
     is_watched: bool,
-    pub(crate) live: Vec<T>,
+    pub(crate) live: Rows<T>,
     /// The values from before the last update, which are passed to notifies.
-    old: Vec<T>,
+    old: Rows<T>,
     /// The base of each object that has a base, by slot. A base is a copy with exactly the values that the
     /// server sent.
     bases: KeyedObjects<u32, T>,
@@ -170,8 +179,8 @@ impl<T: Replicated> TypedReplica<T> {
         Self {
             is_watched: T::CallbackPolicy::HAS_CALLBACKS || !notifies.is_empty() || class.holds_items(),
             class,
-            live: Vec::new(),
-            old: Vec::new(),
+            live: Rows::default(),
+            old: Rows::default(),
             bases: KeyedObjects::default(),
             slots: Vec::new(),
             departed: KeyedObjects::default(),
@@ -220,10 +229,7 @@ impl<T: Replicated> TypedReplica<T> {
     /// row.
     fn take_row(&mut self, row: u32) -> Option<(T, Option<u32>)> {
         let row = row as usize;
-        if row >= self.live.len() {
-            return None;
-        }
-        let object = self.live.swap_remove(row);
+        let object = self.live.swap_remove(row)?;
         self.bases.remove(&self.slots.swap_remove(row));
         if !self.notifies.is_empty() {
             self.old.swap_remove(row);
@@ -235,6 +241,25 @@ impl<T: Replicated> TypedReplica<T> {
     fn base(&self, row: usize) -> Option<&T> {
         let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
         lent.or_else(|| self.live.get(row))
+    }
+
+    /// Applies an update to the object in `row`. The values of the update are at the position `at`. Returns
+    /// the position after them.
+    #[inline]
+    fn read_by(&mut self, row: u32, at: usize, prepared: Prepared<'_>) -> usize {
+        let Prepared { handles, recipe, body } = prepared;
+        self.call(row, Callback::PreNetReceive);
+        let row = row as usize;
+        if !self.notifies.is_empty() {
+            self.remember(row, handles);
+        }
+        let Self { class, live, bases, slots, .. } = self;
+        if !bases.is_empty()
+            && let Some(base) = slots.get(row).and_then(|slot| bases.get_mut(slot))
+        {
+            class.apply_by(base, recipe, body, at);
+        }
+        live.get_mut(row).map_or(at, |live| class.apply_by(live, recipe, body, at))
     }
 
     /// Stores the old values of the properties in `handles` that have a notify.
@@ -293,8 +318,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn direct_bits(&self, handles: &HandleSet) -> Option<usize> {
-        self.class.direct_bits(handles)
+    fn recipe(&self, handles: &HandleSet) -> Option<Recipe> {
+        self.class.recipe(handles)
     }
 
     fn preload(&self, row: u32) {
@@ -305,27 +330,14 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn apply_direct(
-        &mut self,
-        updates: &mut dyn Iterator<Item = (u32, usize)>,
-        handles: &HandleSet,
-        body: BitSlice<'_>,
-    ) {
-        for (row, position) in updates {
-            self.call(row, Callback::PreNetReceive);
-            let row = row as usize;
-            if !self.notifies.is_empty() {
-                self.remember(row, handles);
-            }
-            if !self.bases.is_empty()
-                && let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot))
-            {
-                self.class.apply_direct(base, handles, body, position);
-            }
-            if let Some(live) = self.live.get_mut(row) {
-                self.class.apply_direct(live, handles, body, position);
-            }
+    fn apply_prepared(&mut self, updates: &[(u32, u32)], prepared: Prepared<'_>) {
+        for &(row, at) in updates {
+            self.read_by(row, at as usize, prepared);
         }
+    }
+
+    fn apply_run(&mut self, rows: Range<u32>, at: usize, prepared: Prepared<'_>) -> usize {
+        rows.fold(at, |at, row| self.read_by(row, at, prepared))
     }
 
     fn apply(

@@ -70,6 +70,8 @@ pub(crate) struct Replicas {
     checked: Checked,
     /// The entries of the current packet that were validated so far.
     contents: Contents,
+    /// The rows of the objects to which updates with the same recipe belong, and the positions of the values.
+    updates: Vec<(u32, u32)>,
     touched: Vec<ChangedObject>,
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
@@ -96,6 +98,7 @@ impl Replicas {
             outcome: Outcome::new(max_objects),
             checked: Checked::new(),
             contents: Contents::default(),
+            updates: Vec::new(),
             touched: Vec::new(),
             created_or_removed: Vec::new(),
             departed: Departed::default(),
@@ -214,10 +217,6 @@ impl Replicas {
     /// Returns the epoch of the references that the user has.
     pub(crate) fn epoch(&self) -> Epoch {
         self.slots.epoch
-    }
-
-    fn wire_class(&self, slot: u32) -> Option<u32> {
-        Some(self.classes.wire(self.slots.class_and_row(slot)?.0.into()))
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {

@@ -94,6 +94,19 @@ impl SlotTable {
         NonZeroU32::new(self.slot(slot).generation)
     }
 
+    /// Returns how many consecutive slots are empty, from the start of `slots` on.
+    pub(super) fn count_empty(&self, slots: Range<u32>) -> u32 {
+        let all = slots.len() as u32;
+        let known = self.slots.get(slots.start as usize..).unwrap_or_default();
+        let taken = known.iter().take(all as usize).position(|slot| slot.generation != 0);
+        taken.map_or(all, |count| count as u32)
+    }
+
+    /// Returns whether these slots exist and were never used.
+    pub(super) fn are_unused(&self, slots: &Range<u32>) -> bool {
+        slots.start as usize >= self.slots.len() && slots.end as usize <= self.len
+    }
+
     /// Returns the number of the class of the object in a slot, and the row of the object in the column of
     /// this class.
     #[inline]
@@ -102,9 +115,13 @@ impl SlotTable {
         (slot.generation != 0).then_some((slot.class, slot.row))
     }
 
+    /// Returns whether the object in a slot was updated by a newer packet than the one with this stamp, and
+    /// the [class and the row](Self::class_and_row) of the object.
     #[inline]
-    pub(super) fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
-        self.slot(slot).stamp > stamp.number().saturating_add(1)
+    pub(super) fn age_and_place(&self, slot: u32, stamp: Sequence) -> (bool, Option<(u16, u32)>) {
+        let slot = self.slot(slot);
+        let place = (slot.generation != 0).then_some((slot.class, slot.row));
+        (slot.stamp > stamp.number().saturating_add(1), place)
     }
 
     /// Records an update of the object in a slot, which wakes the object. Returns the row of the object.

@@ -44,6 +44,10 @@ impl TornOff {
         self.objects.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     /// Returns the object that was torn off first.
     pub(crate) fn oldest(&self) -> Option<Guid> {
         self.by_age.first_key_value().map(|(_, guid)| *guid)

@@ -477,12 +477,15 @@ impl SegmentReader {
     }
 
     /// Reads the slot of the next entry. Returns `None` at the end of the segment.
+    #[inline(always)]
     pub(crate) fn slot(&mut self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
-        if !std::mem::take(&mut self.first) && !reader.read_flag()? {
-            return Ok(None);
-        }
-        let gap =
-            u32::try_from(reader.read_exp_golomb(self.gap_order)?).map_err(|_| ReadError::OutOfRange)?;
+        let gap = if std::mem::take(&mut self.first) {
+            reader.read_exp_golomb(self.gap_order)?
+        } else {
+            let Some(gap) = reader.read_optional_exp_golomb(self.gap_order)? else { return Ok(None) };
+            gap
+        };
+        let gap = u32::try_from(gap).map_err(|_| ReadError::OutOfRange)?;
         let slot = self.next_slot.checked_add(gap).ok_or(ReadError::OutOfRange)?;
         self.next_slot = slot.checked_add(1).ok_or(ReadError::OutOfRange)?;
         if self.kind == SegmentKind::Open {

@@ -44,6 +44,23 @@ impl SlotSet {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
+    /// Adds `slot`. Returns whether it was no member before.
+    #[inline]
+    pub(crate) fn insert_new(&mut self, slot: u32) -> bool {
+        let (word, bit) = (word_of(slot), bit_of(slot));
+        match self.words.get_mut(word) {
+            Some(bits) if *bits & bit != 0 => false,
+            Some(bits) if *bits != 0 => {
+                *bits |= bit;
+                true
+            }
+            _ => {
+                self.insert_mask(word, bit);
+                true
+            }
+        }
+    }
+
     /// Removes `slot` from the set.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(word_of(slot), bit_of(slot));
@@ -199,7 +216,7 @@ mod tests {
         fn a_set_equals_the_naive_one(steps in prop::collection::vec((any::<bool>(), 0_u32..9_000), 0..200)) {
             let (mut set, mut naive) = (SlotSet::default(), BTreeSet::new());
             for (insert, slot) in steps {
-                if insert { set.insert(slot); naive.insert(slot); } else { set.remove(slot); naive.remove(&slot); }
+                if insert { prop_assert_eq!(set.insert_new(slot), naive.insert(slot)); } else { set.remove(slot); naive.remove(&slot); }
             }
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
             prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));

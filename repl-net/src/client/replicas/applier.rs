@@ -11,10 +11,22 @@ use super::{ChangedObject, Replicas};
 use crate::client::contents::{Contents, Entry, ListIndex, LocalOrigin, Openings};
 use crate::client::events::ClientEvents;
 use crate::client::mentions::Mentions;
-use crate::client::replica::Callback;
+use crate::client::replica::{Callback, Prepared};
 use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
 use crate::transport::sequence::Sequence;
+
+/// The values of a run of openings.
+enum Values<'a> {
+    /// They are read by a recipe. The values of the next object are at this position of the body.
+    Prepared(Prepared<'a>, usize),
+    /// They are read by a walk over the program of the class, up to the ends that validation has stored.
+    Checked {
+        handles: &'a HandleSet,
+        /// The number of bits before the values of the first object.
+        head_bits: u32,
+    },
+}
 
 /// Applies the validated entries of one body.
 pub(super) struct Applier<'a, 'b> {
@@ -26,22 +38,29 @@ pub(super) struct Applier<'a, 'b> {
     pub(super) reader: &'a mut BitReader<'b>,
 }
 
-impl Applier<'_, '_> {
-    /// Applies entries of `contents`: updates of the same direct properties, or one entry of any kind. They
+impl<'b> Applier<'_, 'b> {
+    /// Applies entries of `contents`: updates that are read by the same recipe, or one entry of any kind. They
     /// are applied in the order in which they were validated.
     pub(super) fn apply(&mut self, entries: &[Entry], contents: &Contents) {
         let Some(&first) = entries.first() else { return };
         match first {
-            Entry::Update { list, direct: Some(_), .. } => self.direct(entries, list, contents),
-            Entry::Update { slot, list, head_bits, direct: None } => {
+            Entry::Update { list, at: Some(_), .. } => self.prepared(entries, list, contents),
+            Entry::Update { slot, list, head_bits, at: None } => {
                 let Some(handles) = contents.list(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
                 self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
             }
-            Entry::Open { first, objects, openings, head_bits } => {
+            Entry::Open { first, objects, openings, head_bits, at } => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.list(openings.list) else { return };
-                self.open(first..first.saturating_add(objects), openings, &handles, head_bits);
+                let handles = &*handles;
+                let values = match at.zip(contents.recipe(openings.list)) {
+                    Some((at, recipe)) => {
+                        Values::Prepared(Prepared { handles, recipe, body: self.body() }, at.get() as usize)
+                    }
+                    None => Values::Checked { handles, head_bits },
+                };
+                self.open(first..first.saturating_add(objects), openings, values);
             }
             Entry::Close { slot, reason, path } => {
                 self.close(slot, reason, path.and_then(|path| contents.path(path)));
@@ -49,13 +68,19 @@ impl Applier<'_, '_> {
         }
     }
 
+    /// Returns the body whose values are applied.
+    fn body(&self) -> BitSlice<'b> {
+        let end = self.reader.position().saturating_add(self.reader.remaining());
+        self.reader.slice(0..end).unwrap_or_default()
+    }
+
     /// Opens the objects of a run: creates those that the client does not have, and sets the values of all.
-    fn open(&mut self, slots: Range<u32>, openings: &Openings, handles: &HandleSet, head_bits: u32) {
+    fn open(&mut self, slots: Range<u32>, openings: &Openings, mut values: Values<'_>) {
         let Openings { origin, path, .. } = openings;
-        let (mut slot, mut head_bits) = (slots.start, head_bits);
+        let mut slot = slots.start;
         while slot < slots.end {
             let table = &mut self.replicas.slots;
-            let new = (slot..slots.end).take_while(|slot| table.generation(*slot).is_none()).count() as u32;
+            let new = table.count_empty(slot..slots.end);
             let opened = slot..slot.saturating_add(new.max(1));
             slot = opened.end;
             if new > 0 {
@@ -67,7 +92,12 @@ impl Applier<'_, '_> {
                     self.events.push(ClientEvent::RoleChanged(ObjectRef::new(known)));
                 }
             }
-            self.values(opened, new > 0, handles, std::mem::take(&mut head_bits));
+            match &mut values {
+                Values::Prepared(prepared, at) => *at = self.run(opened, new > 0, *prepared, *at),
+                Values::Checked { handles, head_bits } => {
+                    self.values(opened, new > 0, handles, std::mem::take(head_bits));
+                }
+            }
         }
     }
 
@@ -93,24 +123,45 @@ impl Applier<'_, '_> {
         self.events.push(event(object, path.clone()));
     }
 
-    /// Applies updates of the same direct properties.
-    fn direct(&mut self, entries: &[Entry], list: ListIndex, contents: &Contents) {
+    /// Applies updates of the same properties, which are read by a recipe.
+    fn prepared(&mut self, entries: &[Entry], list: ListIndex, contents: &Contents) {
         let (Some(handles), Some(class)) = (contents.list(list), contents.class_of(list)) else { return };
-        let Replicas { columns, slots, touched, feeds, .. } = &mut *self.replicas;
+        let (Some(recipe), body) = (contents.recipe(list), self.body()) else { return };
+        let Replicas { columns, slots, updates, touched, feeds, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(class as usize) else { return };
-        let body = self.reader.slice(0..self.reader.position().saturating_add(self.reader.remaining()));
-        let updates = || entries.iter().filter_map(Entry::as_direct);
-        let rows = |(slot, _, position)| Some((slots.update(slot, self.stamp)?, position));
-        column.apply_direct(&mut updates().filter_map(rows), &handles, body.unwrap_or_default());
+        let row = |(slot, _, at)| Some((slots.update(slot, self.stamp)?, at));
+        updates.clear();
+        updates.extend(entries.iter().filter_map(Entry::as_prepared).filter_map(row));
+        column.apply_prepared(updates, Prepared { handles: &handles, recipe, body });
+        let updated = entries.iter().filter_map(Entry::as_prepared).map(|(slot, ..)| slot);
         if let Some(feed) = feeds.get_mut(&class) {
-            updates().for_each(|(slot, ..)| feed.note(slot, false, &handles));
+            updated.clone().for_each(|slot| feed.note(slot, false, &handles));
         }
         if column.is_watched() {
-            for (slot, ..) in updates() {
+            for slot in updated {
                 let Some((_, row)) = slots.class_and_row(slot) else { continue };
                 touched.push(ChangedObject::of(&**column, (slot, row), false, &handles));
             }
         }
+    }
+
+    /// Applies updates that are read by a recipe to the objects in `slots`, which are in consecutive rows of
+    /// one class. The values of the first one are at the position `at`. Returns the position after all of
+    /// them.
+    fn run(&mut self, slots: Range<u32>, is_new: bool, prepared: Prepared<'_>, at: usize) -> usize {
+        let Replicas { columns, slots: table, touched, feeds, .. } = &mut *self.replicas;
+        let Some((class, first)) = table.class_and_row(slots.start) else { return at };
+        let Some(column) = columns.get_mut(class as usize) else { return at };
+        let rows = first..first.saturating_add(slots.len() as u32);
+        let end = column.apply_run(rows.clone(), at, prepared);
+        if let Some(feed) = feeds.get_mut(&class) {
+            slots.clone().for_each(|slot| feed.note(slot, is_new, prepared.handles));
+        }
+        if column.is_watched() {
+            let changed = |at| ChangedObject::of(&**column, at, is_new, prepared.handles);
+            touched.extend(slots.zip(rows).map(changed));
+        }
+        end
     }
 
     /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there

@@ -158,6 +158,7 @@ impl Replicas {
             checked: &mut checked,
             contents: &mut contents,
             parts,
+            place: (0, 0),
         };
         let result = walk(sequence, reader, &mut previous, &mut visitor);
         contents.end_body();

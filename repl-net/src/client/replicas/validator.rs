@@ -5,22 +5,23 @@
 //! packet contains.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitReader, Checked, Epoch, Guid, Objects, ReadError, ReferenceMap};
+use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, ReferenceMap};
 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
 use crate::client::contents::{Contents, LocalOrigin, Openings};
 use crate::client::outcome::Outcome;
-use crate::client::replica::Subject;
+use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
 use crate::session::events::CloseReason;
 use crate::transport::blob::MAX_BLOBS;
 use crate::transport::reassembly::Part;
 use crate::transport::segment::LEAST_RUN_BITS;
 use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::SlotSet;
+use crate::transport::slot_set::{SlotSet, masks_between};
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {
@@ -80,6 +81,8 @@ pub(super) struct Validator<'a> {
     pub(super) checked: &'a mut Checked,
     pub(super) contents: &'a mut Contents,
     pub(super) parts: Parts<'a>,
+    /// The class and the row of the object of the current update.
+    pub(super) place: (u16, u32),
 }
 
 impl Validator<'_> {
@@ -87,22 +90,52 @@ impl Validator<'_> {
     /// the packet completes. The packet must not be older than the last packet that updated the object.
     /// Because of these checks, each validated entry can be applied, independently of the other entries of
     /// the packet.
-    fn check(&mut self, slot: u32) -> Result<(), BodyError> {
+    ///
+    /// Returns the class and the row of the object in the slot.
+    #[inline(always)]
+    fn check(&mut self, slot: u32) -> Result<Option<(u16, u32)>, BodyError> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {
-            return Err(BodyError::Malformed(format!(
-                "slot {slot} is over the limit of {} objects",
-                slots.len()
-            )));
+            return Err(beyond_limit(slot, slots.len()));
         }
-        if slots.is_stale(slot, self.stamp) {
+        let (is_stale, place) = slots.age_and_place(slot, self.stamp);
+        if is_stale {
             return Err(BodyError::Stale);
         }
-        if self.seen.contains(slot) {
-            return Err(BodyError::malformed(format_args!("slot {slot} stands twice in one packet")));
+        if !self.seen.insert_new(slot) {
+            return Err(seen_twice(slot));
         }
-        self.seen.insert(slot);
-        Ok(())
+        Ok(place)
+    }
+
+    /// Does the same as [`check`](Self::check) for each of consecutive slots.
+    fn check_all(&mut self, slots: Range<u32>) -> Result<(), BodyError> {
+        let masks = || masks_between(slots.start, slots.end);
+        if self.replicas.slots.are_unused(&slots) && masks().all(|(at, mask)| self.seen.word(at) & mask == 0)
+        {
+            masks().for_each(|(at, mask)| self.seen.insert_mask(at, mask));
+            return Ok(());
+        }
+        slots.into_iter().try_for_each(|slot| self.check(slot).map(drop))
+    }
+
+    /// Checks that objects with this origin and path can be opened in consecutive slots, whatever their
+    /// values are. `new` is how many of the slots are empty, from the first one on.
+    fn check_openings(
+        &mut self,
+        slots: Range<u32>,
+        new: u32,
+        origin: &LocalOrigin,
+        path: Option<&str>,
+    ) -> Result<(), BodyError> {
+        let table = &self.replicas.slots;
+        let first = Guid::new(slots.start, origin.generation);
+        let is_known = table.epoch().from_wire(first).is_some();
+        if new == slots.len() as u32 && is_known && table.torn_off.is_empty() {
+            self.outcome.open(first, new);
+            return Ok(());
+        }
+        slots.into_iter().try_for_each(|slot| self.check_opening(slot, origin, path))
     }
 
     /// Checks that an object with this origin and path can be opened in a slot, whatever its values are.
@@ -131,19 +164,80 @@ impl Validator<'_> {
             }
             (Some(_), _) => Err(BodyError::Malformed(format!("slot {slot} is taken by another object"))),
             (None, _) => {
-                self.outcome.open(guid);
+                self.outcome.open(guid, 1);
                 Ok(())
             }
         }
     }
 }
 
+impl Validator<'_> {
+    /// Validates the values of an update of the object in a row.
+    #[inline(never)]
+    fn validate_update(
+        &mut self,
+        column: &dyn Replica,
+        row: u32,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let Self { references, checked, .. } = self;
+        column.validate(Subject::Row(row), handles, reader, references, checked).map_err(BodyError::malformed)
+    }
+
+    /// Validates the values of objects that are opened in consecutive slots.
+    fn validate_openings(
+        &mut self,
+        column: &dyn Replica,
+        slots: Range<u32>,
+        origin: &LocalOrigin,
+        path: Option<&str>,
+        (handles, reader): (&HandleSet, &mut BitReader<'_>),
+    ) -> Result<(), BodyError> {
+        let Self { references, replicas, checked, .. } = self;
+        let (mark, mut slot) = (checked.mark(), slots.start);
+        while slot < slots.end {
+            let new = replicas.slots.count_empty(slot..slots.end);
+            let subject = match (replicas.slots.class_and_row(slot), path) {
+                (Some((_, row)), _) => Subject::Row(row),
+                (None, Some(path)) if column.has_placed(path) => Subject::Placed(path),
+                (None, _) => Subject::New { archetype: origin.archetype, objects: new },
+            };
+            column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
+            slot = slot.saturating_add(new.max(1));
+        }
+        if !checked.rest_takes(mark, LEAST_RUN_BITS) {
+            return Err(ReadError::OutOfRange.into());
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn beyond_limit(slot: u32, slots: usize) -> BodyError {
+    BodyError::Malformed(format!("slot {slot} is over the limit of {slots} objects"))
+}
+
+#[cold]
+fn seen_twice(slot: u32) -> BodyError {
+    BodyError::Malformed(format!("slot {slot} stands twice in one packet"))
+}
+
+#[cold]
+fn no_such_class() -> BodyError {
+    BodyError::malformed("no such class")
+}
+
+#[cold]
+fn empty_slot(slot: u32) -> BodyError {
+    BodyError::Malformed(format!("update of slot {slot}, which is empty"))
+}
+
 impl Visitor for Validator<'_> {
+    #[inline(always)]
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
-        self.check(slot)?;
-        self.replicas
-            .wire_class(slot)
-            .ok_or_else(|| BodyError::malformed(format_args!("update of slot {slot}, which is empty")))
+        self.place = self.check(slot)?.ok_or_else(|| empty_slot(slot))?;
+        Ok(self.replicas.classes.wire(self.place.0.into()))
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {
@@ -158,31 +252,32 @@ impl Visitor for Validator<'_> {
         self.replicas.classes.len()
     }
 
+    #[inline]
     fn update(
         &mut self,
         slot: u32,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
-        let (class, row) =
-            self.replicas.slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
-        let column =
-            self.replicas.columns.get(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
-        let Self { references, checked, contents, .. } = self;
+        let (class, row) = self.place;
+        let Some(column) = self.replicas.columns.get(class as usize) else { return Err(no_such_class()) };
         column.preload(row);
-        let describe = || (column.program().handles(), column.direct_bits(list.handles));
-        let index = contents.index_of(class, list.handles, describe);
-        let position = reader.position();
+        let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
+        let index = self.contents.index_of(class, list.handles, count, recipe);
         // A client that measures what it receives counts each property by itself.
-        let direct_bits = if self.replicas.traffic.is_some() { None } else { contents.direct_bits(index) };
-        if direct_bits.is_some_and(|bits| reader.skip_bits(bits).is_ok()) {
-            contents.update(slot, index, list.head_bits, Some(position));
-            return Ok(());
+        if self.replicas.traffic.is_none()
+            && let Some(recipe) = self.contents.recipe(index)
+        {
+            let at = reader.position();
+            if recipe.check(1, reader) {
+                self.contents.update(slot, index, list.head_bits, Some(at));
+                return Ok(());
+            }
+            reader.rewind(at);
         }
-        contents.update(slot, index, list.head_bits, None);
-        column
-            .validate(Subject::Row(row), list.handles, reader, references, checked)
-            .map_err(BodyError::malformed)
+        // Says why the values are invalid, if there is a recipe.
+        self.contents.update(slot, index, list.head_bits, None);
+        self.validate_update(&**column, row, list.handles, reader)
     }
 
     fn open(
@@ -192,15 +287,9 @@ impl Visitor for Validator<'_> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         // A packet that is older than what the slots contain may name paths that its objects no longer have.
-        for slot in head.slots.clone() {
-            self.check(slot)?;
-        }
-        let class = self
-            .replicas
-            .classes
-            .registered(head.class)
-            .ok_or_else(|| BodyError::malformed("no such class"))?;
-        let column = self.replicas.columns.get(class).ok_or_else(|| BodyError::malformed("no such class"))?;
+        self.check_all(head.slots.clone())?;
+        let class = self.replicas.classes.registered(head.class).ok_or_else(no_such_class)?;
+        let column = self.replicas.columns.get(class).ok_or_else(no_such_class)?;
         let path = match head.name {
             None if head.archetype >= column.archetypes() => {
                 return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
@@ -213,33 +302,27 @@ impl Visitor for Validator<'_> {
         };
         let OpenHead { slots, generation, archetype, proxy, .. } = head;
         let origin = LocalOrigin { generation, class: class as u16, archetype, proxy };
-        for slot in slots.clone() {
-            self.check_opening(slot, &origin, path)?;
-        }
-        let Self { references, replicas, checked, contents, outcome, .. } = self;
-        let is_empty = |slot: &u32| replicas.slots.generation(*slot).is_none();
-        let (mark, mut slot) = (checked.mark(), slots.start);
-        while slot < slots.end {
-            let new = (slot..slots.end).take_while(is_empty).count() as u32;
-            let subject = match (replicas.slots.class_and_row(slot), path) {
-                (Some((_, row)), _) => Subject::Row(row),
-                (None, Some(path)) if column.has_placed(path) => Subject::Placed(path),
-                (None, _) => Subject::New { archetype, objects: new },
-            };
-            column
-                .validate(subject, list.handles, reader, references, checked)
-                .map_err(BodyError::malformed)?;
-            slot = slot.saturating_add(new.max(1));
-        }
-        if !checked.rest_takes(mark, LEAST_RUN_BITS) {
-            return Err(ReadError::OutOfRange.into());
-        }
+        let new = self.replicas.slots.count_empty(slots.clone());
+        self.check_openings(slots.clone(), new, &origin, path)?;
+        let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
+        let index = self.contents.index_of(origin.class, list.handles, count, recipe);
+        let is_measured = self.replicas.traffic.is_some();
+        let recipe = self
+            .contents
+            .recipe(index)
+            .filter(|recipe| !is_measured && (slots.len() == 1 || recipe.least_bits() >= LEAST_RUN_BITS));
+        let start = reader.position();
+        let at = if recipe.is_some_and(|recipe| recipe.check(slots.len() as u32, reader)) {
+            Some(start)
+        } else {
+            // Says why the values are invalid, if there is a recipe.
+            reader.rewind(start);
+            self.validate_openings(&**column, slots.clone(), &origin, path, (list.handles, reader))?;
+            None
+        };
         let path: Option<Arc<str>> = path.map(Arc::from);
-        let is_new = is_empty(&slots.start);
-        path.iter().filter(|_| is_new).for_each(|path| outcome.name(path.clone()));
-        let describe = || (column.program().handles(), column.direct_bits(list.handles));
-        let list_index = contents.index_of(origin.class, list.handles, describe);
-        contents.open(slots, list.head_bits, Openings { origin, path, list: list_index });
+        path.iter().filter(|_| new > 0).for_each(|path| self.outcome.name(path.clone()));
+        self.contents.open(slots, list.head_bits, Openings { origin, path, list: index }, at);
         Ok(())
     }
 

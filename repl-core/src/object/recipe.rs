@@ -1,0 +1,185 @@
+//! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates of
+//! the same properties.
+//!
+//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::fmt;
+
+use crate::bits::BitReader;
+use crate::ids::handles::HandleSet;
+use crate::object::leaf;
+use crate::schema::codec::Codec;
+use crate::schema::joined::Joined;
+use crate::schema::layout::Layout;
+use crate::schema::program::{CommandKind, Program, TableEntry};
+
+/// The greatest number of reads of a recipe, so that no handles that a peer sends make a recipe large.
+const MAX_READS: usize = 64;
+
+/// How the values of a set of properties of an object are validated and read. All of these properties are
+/// leaves (single values) that refer to no objects and that no user code reads.
+pub struct Recipe {
+    layout: &'static Layout,
+    checks: Box<[Check]>,
+    reads: Box<[Read]>,
+    /// The number of bits that the values take at least.
+    least_bits: usize,
+}
+
+/// What validation does with the next bits.
+// Codecs are large, and most properties need none.
+enum Check {
+    /// Skips bits that are values whatever they are.
+    Direct { bits: u32 },
+    /// Checks the value of a leaf.
+    Leaf(Box<Codec>),
+}
+
+/// What is read next, and the offset of its place in the object.
+pub(super) enum Read {
+    /// Joined leaves of at most 8 bytes.
+    Word {
+        offset: u32,
+        joined: Joined,
+    },
+    /// Joined leaves of more than 8 bytes.
+    Words {
+        offset: u32,
+        joined: Joined,
+    },
+    Leaf {
+        offset: u32,
+        codec: Box<Codec>,
+    },
+}
+
+impl Recipe {
+    /// Returns the recipe of a set of handles of the object's own level. Returns `None` if a property must be
+    /// read alone by a walk over the program, or if the properties need too many reads.
+    pub(crate) fn of(program: &Program, handles: &HandleSet) -> Option<Self> {
+        let mut steps = Steps::default();
+        for (first, count) in handles.stretches() {
+            let (mut handle, end) = (first, first.saturating_add(count));
+            while handle < end {
+                handle = steps.add(program, handle, end)?;
+            }
+        }
+        let Steps { checks, reads, least_bits } = steps;
+        (reads.len() <= MAX_READS).then(|| Self {
+            layout: program.layout(),
+            checks: checks.into_boxed_slice(),
+            reads: reads.into_boxed_slice(),
+            least_bits,
+        })
+    }
+
+    /// Returns the number of bits that the values take at least.
+    #[must_use]
+    pub fn least_bits(&self) -> usize {
+        self.least_bits
+    }
+
+    /// Moves `reader` past as many updates as there are `objects`, which follow one another. Returns whether
+    /// all of them are valid. If one is not, `reader` is somewhere within it.
+    #[must_use]
+    #[inline]
+    pub fn check(&self, objects: u32, reader: &mut BitReader<'_>) -> bool {
+        (0..objects).all(|_| self.checks.iter().all(|check| check.passes(reader)))
+    }
+
+    /// Returns whether this is a recipe for objects with this program.
+    #[inline]
+    pub(super) fn is_for(&self, program: &Program) -> bool {
+        std::ptr::eq(self.layout, program.layout())
+    }
+
+    /// Returns what is read, in the order of the bits.
+    #[inline]
+    pub(super) fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+}
+
+/// The steps of a recipe that is being made.
+#[derive(Default)]
+struct Steps {
+    checks: Vec<Check>,
+    reads: Vec<Read>,
+    least_bits: usize,
+}
+
+impl Steps {
+    /// Adds properties from `handle` on, at most to before `end`. Returns the handle after them, or `None` if
+    /// the first of them must be read alone.
+    fn add(&mut self, program: &Program, handle: u32, end: u32) -> Option<u32> {
+        let table = program.own_table();
+        let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
+        if count > 0 {
+            let start = handle.checked_sub(1)? as usize;
+            self.add_direct(table.get(start..start.saturating_add(count as usize))?, bits)?;
+            return Some(handle.saturating_add(count));
+        }
+        let command = program.command(table, handle)?;
+        let CommandKind::Leaf(leaf) = &command.kind else { return None };
+        if leaf.codec.may_refer() {
+            return None;
+        }
+        let codec = || Box::new(leaf.codec);
+        self.checks.push(Check::Leaf(codec()));
+        self.reads.push(Read::Leaf { offset: command.offset, codec: codec() });
+        // Each value takes at least one bit.
+        let bits = leaf.codec.width_bits().unwrap_or(1);
+        self.least_bits = self.least_bits.saturating_add(bits as usize);
+        Some(handle.saturating_add(1))
+    }
+
+    /// Adds direct properties, which take `bits` bits.
+    fn add_direct(&mut self, entries: &[TableEntry], bits: u32) -> Option<()> {
+        match self.checks.last_mut() {
+            Some(Check::Direct { bits: last }) => *last = last.saturating_add(bits),
+            _ => self.checks.push(Check::Direct { bits }),
+        }
+        self.least_bits = self.least_bits.saturating_add(bits as usize);
+        let mut entries = entries;
+        while let (Some(first), Some(joined)) = (entries.first(), Program::joined(entries)) {
+            let offset = first.offset;
+            let is_word = joined.bytes <= 8;
+            self.reads.push(if is_word {
+                Read::Word { offset, joined }
+            } else {
+                Read::Words { offset, joined }
+            });
+            entries = entries.get(joined.leaves.into()..)?;
+        }
+        Some(())
+    }
+}
+
+impl fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { layout, checks: _, reads, least_bits } = self;
+        write!(f, "Recipe({}: {} reads of {least_bits} bits)", layout.name(), reads.len())
+    }
+}
+
+impl Read {
+    /// Returns the offset of the place in the object.
+    #[inline]
+    pub(super) fn offset(&self) -> u32 {
+        match *self {
+            Self::Word { offset, .. } | Self::Words { offset, .. } | Self::Leaf { offset, .. } => offset,
+        }
+    }
+}
+
+impl Check {
+    /// Moves `reader` past the value. Returns whether the value is valid.
+    #[inline]
+    fn passes(&self, reader: &mut BitReader<'_>) -> bool {
+        match self {
+            Self::Direct { bits } => reader.skip_bits(*bits as usize).is_ok(),
+            Self::Leaf(codec) => leaf::validate_plain(codec, reader).is_ok(),
+        }
+    }
+}
