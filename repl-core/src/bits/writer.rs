@@ -110,14 +110,14 @@ impl BitWriter {
         self.pending_bits = end - 64;
     }
 
-    /// Returns the bytes after those that are settled, at least `count` bytes.
+    /// Returns the `count` bytes after those that are settled.
     #[inline]
     fn room(&mut self, count: usize) -> &mut [u8] {
         let end = self.settled + count;
         if self.bytes.len() < end {
             self.grow(end);
         }
-        &mut self.bytes[self.settled..]
+        &mut self.bytes[self.settled..end]
     }
 
     /// Makes the bytes at least `end` bytes long, and longer if there is memory for more.
@@ -140,16 +140,6 @@ impl BitWriter {
         }
         self.pending = pending;
         self.settled += words.len() * 8;
-    }
-
-    /// Appends a full word to the bytes, and keeps the rest of `word` pending. The caller first removes the
-    /// bytes that are not settled. After its last word, the caller settles all bytes.
-    #[inline]
-    fn push_word(&mut self, word: u64) {
-        let full = self.pending | word << self.pending_bits;
-        self.bytes.extend_from_slice(&full.to_le_bytes());
-        // Shifts twice, because one shift by 64 would overflow when no bits were pending.
-        self.pending = word >> 1 >> (63 - self.pending_bits);
     }
 
     /// Writes one bit.
@@ -229,18 +219,31 @@ impl BitWriter {
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
         }
-        if bits.len() - at >= 64 {
-            let (bytes, start) = bits.parts();
-            self.bytes.truncate(self.settled);
-            while bits.len() - at >= 64 {
-                self.push_word(load(bytes, start + at));
-                at += 64;
-            }
-            self.settled = self.bytes.len();
+        let words = (bits.len() - at) / 64;
+        if words > 0 {
+            self.write_windows(bits, at, words);
+            at += words * 64;
         }
         if at < bits.len() {
             self.write_bits(bits.word(at), (bits.len() - at) as u32);
         }
+    }
+
+    /// Writes `count` words of `bits` from bit `at` on.
+    #[inline]
+    fn write_windows(&mut self, bits: BitSlice<'_>, at: usize, count: usize) {
+        let (mut pending, pending_bits) = (self.pending, self.pending_bits);
+        let (bytes, start) = bits.parts();
+        let mut at = start + at;
+        for to in self.room(count * 8).as_chunks_mut().0 {
+            let word = load(bytes, at);
+            *to = (pending | word << pending_bits).to_le_bytes();
+            // Shifts twice, because one shift by 64 would overflow when no bits were pending.
+            pending = word >> 1 >> (63 - pending_bits);
+            at += 64;
+        }
+        self.pending = pending;
+        self.settled += count * 8;
     }
 
     /// Writes whole bytes.

@@ -98,6 +98,9 @@ impl Broadcast {
         self.tables.build(world, classes, max_bits, &mut self.unshared);
         let mut changes = world.changes.as_slice();
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
+        if !world.cells.has_everyones(&world.changes.slots) {
+            return;
+        }
         let order = gap_order(last.slot - first.slot + 1, changes.len() as u32);
         let context = Context { world, classes, order, max_bits };
         while !changes.is_empty() {

@@ -254,15 +254,21 @@ impl Section {
             for place in doubtful.iter().take_while(|place| place.strip() == span.strip) {
                 certain &= !place.bit();
             }
-            self.add_pieces(entries, certain, true, pieces);
-            self.add_pieces(entries, span.cells & !certain, false, pieces);
+            let (certain, others) = (entries.cells & certain, entries.cells & span.cells & !certain);
+            if certain != 0 {
+                self.add_pieces(entries, certain, true, pieces);
+            }
+            if others != 0 {
+                self.add_pieces(entries, others, false, pieces);
+            }
         }
     }
 
-    /// Adds to `pieces` the entries in some cells of a strip, which has these entries.
+    /// Adds to `pieces` the entries in some cells of a strip, which has these entries. All of the cells have
+    /// entries.
     #[inline]
     fn add_pieces(&self, entries: StripEntries, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
-        let (mut left, others) = (entries.cells & cells, entries.cells & !cells);
+        let (mut left, others) = (cells, entries.cells & !cells);
         while left != 0 {
             let lowest = left & left.wrapping_neg();
             // The piece ends at the next cell with entries that is not among the cells.

@@ -340,6 +340,11 @@ impl Cells {
         self.everyone.contains(slot)
     }
 
+    /// Returns whether all connections see any of the objects in `slots` by its relevancy.
+    pub(crate) fn has_everyones(&self, slots: &SlotSet) -> bool {
+        self.everyone.masks_in(slots).next().is_some()
+    }
+
     #[inline]
     pub(crate) fn home(&self, slot: u32) -> Home {
         self.homes.get(slot as usize).map_or(Home::Nobody, |home| home.home())
