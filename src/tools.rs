@@ -27,7 +27,8 @@
 pub use repl_core::{
     BitSlice, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum, Class, ConditionMasks, Counts,
     DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, Notify, Objects,
-    Observer, Portions, Program, ReceivedChange, Recipe, Rows, Scratch, Step, Steps, ViewFlags, With,
+    Observer, Portions, Program, ReadRecipe, ReceivedChange, Rows, Scratch, Step, ViewFlags, With,
+    WriteRecipe,
 };
 pub use repl_core::{bits, label, limits, wire};
 pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};

@@ -5,7 +5,7 @@
 //! properties, lists of one handle are the naive model.
 
 use proptest::prelude::*;
-use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch, Steps};
+use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch, WriteRecipe};
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, NetSerialize)]
@@ -119,14 +119,14 @@ fn one_by_one(handles: &HandleSet) -> impl Iterator<Item = HandleSet> {
     handles.iter().map(|handle| HandleSet::from_iter([handle]))
 }
 
-/// Writes the last object by the steps of its handles, after steps for other handles were used for the others.
-fn written_by_steps(class: &Class<Mixed>, objects: &[Mixed], handles: &HandleSet) -> BitWriter {
-    let (rows, mut steps, mut writer) = (class.rows(objects), Steps::default(), BitWriter::new());
+/// Writes the last object by the recipe of its handles, after a recipe for other handles was used for the others.
+fn written_by_recipe(class: &Class<Mixed>, objects: &[Mixed], handles: &HandleSet) -> BitWriter {
+    let (rows, mut recipe, mut writer) = (class.rows(objects), WriteRecipe::default(), BitWriter::new());
     let all = HandleSet::up_to(class.program().handles());
     for (row, handles) in (0..).zip(objects.iter().map(|_| &all).skip(1).chain([handles])) {
         writer.clear();
-        rows.find_steps(handles, &mut steps);
-        rows.write_values(row, &list_of(class, handles), &steps, &mut writer).unwrap();
+        rows.make_recipe(handles, &mut recipe);
+        rows.write_values(row, &list_of(class, handles), &recipe, &mut writer).unwrap();
     }
     writer
 }
@@ -167,7 +167,7 @@ proptest! {
             }
         }
         prop_assert_eq!(joined.as_slice(), naive.as_slice());
-        prop_assert_eq!(written_by_steps(&class, &[other, object.clone()], &handles), joined.clone());
+        prop_assert_eq!(written_by_recipe(&class, &[other, object.clone()], &handles), joined.clone());
 
         let (mut whole, mut parts) = (Mixed::default(), Mixed::default());
         let mut reader = joined.as_slice().reader();

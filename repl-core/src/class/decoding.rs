@@ -14,7 +14,7 @@ use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
-use crate::object::recipe::Recipe;
+use crate::object::read_recipe::ReadRecipe;
 use crate::schema::display;
 use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
@@ -89,12 +89,12 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Returns the recipe of updates of `handles`. An update that passes [`Recipe::check`] is valid, and
+    /// Returns the recipe of updates of `handles`. An update that passes [`ReadRecipe::check`] is valid, and
     /// [`apply_by`](Self::apply_by) applies it. Returns `None` if updates of these properties must be
     /// [validated](Self::validate) and [applied](Self::apply) one property after another.
     #[must_use]
-    pub fn recipe(&self, handles: &HandleSet) -> Option<Recipe> {
-        Recipe::of(&self.tables.program, handles)
+    pub fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
+        ReadRecipe::of(&self.tables.program, handles)
     }
 
     /// Does the same as [`apply`](Self::apply) for an update that has a recipe, which begins at bit `at` of
@@ -104,7 +104,7 @@ impl<T: Replicated> Class<T> {
     /// # Panics
     /// Panics if the recipe is one of another class.
     #[inline(always)]
-    pub fn apply_by(&self, object: &mut T, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+    pub fn apply_by(&self, object: &mut T, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
         self.level_mut(object).read_by(recipe, bits, at)
     }
 

@@ -11,7 +11,7 @@ use crate::changes::prune::prune;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Level, Slot};
 use crate::object::rows::Rows;
-use crate::object::steps::Steps;
+use crate::object::write_recipe::WriteRecipe;
 use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
@@ -66,24 +66,24 @@ impl<T: Replicated> Class<T> {
 
 impl Rows<'_> {
     /// Writes the values of the handles in `changes` from the shadow in a row, without the handles
-    /// themselves. `steps` are the steps of these handles.
+    /// themselves. `recipe` is the recipe of these handles.
     ///
     /// # Errors
     /// Returns an error only if a hand-written serialiser refuses a value that it accepted when the value was
     /// compared.
     ///
     /// # Panics
-    /// Panics if there is no such row, or if the steps were found for objects of another class.
+    /// Panics if there is no such row, or if the recipe was made for objects of another class.
     #[inline]
     pub fn write_values(
         &self,
         row: u32,
         changes: &Changelist,
-        steps: &Steps,
+        recipe: &WriteRecipe,
         writer: &mut BitWriter,
     ) -> Result<(), WriteError> {
-        debug_assert_eq!(steps.handles(), changes.handles(), "the steps of other properties");
-        encode::write_by_steps(*self, row, steps, changes, writer)
+        debug_assert_eq!(recipe.handles(), changes.handles(), "the recipe of other properties");
+        encode::write_by_recipe(*self, row, recipe, changes, writer)
     }
 }
 

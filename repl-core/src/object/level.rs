@@ -15,7 +15,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
-use crate::object::recipe::{Read, Recipe};
+use crate::object::read_recipe::{Read, ReadRecipe};
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
@@ -328,7 +328,7 @@ impl<'a> LevelMut<'a> {
     /// Panics if the recipe is for objects of another type, or if this level is an element.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline(always)]
-    pub(crate) fn read_by(&mut self, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+    pub(crate) fn read_by(&mut self, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
         let is_object = self.table.as_ptr() == self.program.own_table().as_ptr();
         assert!(is_object && recipe.is_for(self.program), "a recipe for objects of another type");
         if let [Read::Word { offset, joined }] = *recipe.reads() {
@@ -348,7 +348,7 @@ impl<'a> LevelMut<'a> {
     /// The recipe was made from the program of this object, and this level is the object.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline(never)]
-    unsafe fn read_each(&mut self, recipe: &Recipe, bits: BitSlice<'_>, at: usize) -> usize {
+    unsafe fn read_each(&mut self, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
         let mut at = at;
         for read in recipe.reads() {
             // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.

@@ -1,13 +1,13 @@
 //! Rows: the objects of one class, one after another in memory, without their Rust type.
 //!
 //! *Invariant:* each row is an object of the type that the program describes, so the values of its commands
-//! are at their offsets. [`Steps`] are used only for rows with the layout for which they were found.
+//! are at their offsets. A [`WriteRecipe`] is used only for rows with the layout for which it was made.
 #![expect(unsafe_code, reason = "finds objects and their values in memory")]
 
 use std::marker::PhantomData;
 
 use super::level::Level;
-use super::steps::Steps;
+use super::write_recipe::WriteRecipe;
 use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::Program;
@@ -55,35 +55,35 @@ impl<'a> Rows<'a> {
         unsafe { Level::at(self.at(row), self.program) }
     }
 
-    /// Makes `steps` the steps of the properties in `handles` for these rows, unless they are already. Uses the
-    /// memory of the earlier steps again.
+    /// Makes `recipe` the recipe of the properties in `handles` for these rows, unless it is already. Uses the
+    /// memory of the earlier recipe again.
     #[inline]
-    pub fn find_steps(&self, handles: &HandleSet, steps: &mut Steps) {
-        if !(steps.are_for(self.program) && steps.handles() == handles) {
-            steps.find(self.program, handles);
+    pub fn make_recipe(&self, handles: &HandleSet, recipe: &mut WriteRecipe) {
+        if !(recipe.is_for(self.program) && recipe.handles() == handles) {
+            recipe.make(self.program, handles);
         }
     }
 
-    /// Writes the values of an object by steps. `by_command` writes the value at a handle that is not plain
+    /// Writes the values of an object by a recipe. `by_command` writes the value at a handle that is not plain
     /// memory.
     ///
     /// # Errors
     /// Returns the first error of `by_command`.
     ///
     /// # Panics
-    /// Panics if there is no such row, or if the steps were found for objects of another class.
+    /// Panics if there is no such row, or if the recipe was made for objects of another class.
     #[inline]
     pub(crate) fn write(
         &self,
         row: u32,
-        steps: &Steps,
+        recipe: &WriteRecipe,
         writer: &mut BitWriter,
         mut by_command: impl FnMut(Level<'a>, u32, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        assert!(steps.are_for(self.program), "the steps of another class");
+        assert!(recipe.is_for(self.program), "the recipe of another class");
         let (object, mut at) = (self.at(row), 0);
-        // SAFETY: the steps were found for objects with the layout of this one, which is borrowed for `'a`.
-        while let Some(handle) = unsafe { steps.write(object, &mut at, writer) } {
+        // SAFETY: the recipe was made for objects with the layout of this one, which is borrowed for `'a`.
+        while let Some(handle) = unsafe { recipe.write(object, &mut at, writer) } {
             by_command(self.level(row), handle, writer)?;
         }
         Ok(())

@@ -16,7 +16,7 @@ use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::object::level::{Array, Elements, Level, Slot};
 use crate::object::rows::Rows;
-use crate::object::steps::Steps;
+use crate::object::write_recipe::WriteRecipe;
 
 /// Writes the values of the properties in `changes`, without the handles of the object's own level.
 pub(crate) fn write_values(
@@ -38,19 +38,19 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Does the same as [`write_values`] for the object in a row, by the steps of its changed properties.
+/// Does the same as [`write_values`] for the object in a row, by the recipe of its changed properties.
 ///
 /// # Panics
-/// Panics if there is no such row, or if the steps were found for objects of another class.
+/// Panics if there is no such row, or if the recipe was made for objects of another class.
 #[inline]
-pub(crate) fn write_by_steps(
+pub(crate) fn write_by_recipe(
     rows: Rows<'_>,
     row: u32,
-    steps: &Steps,
+    recipe: &WriteRecipe,
     changes: &Changelist,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    rows.write(row, steps, writer, |object, handle, writer| {
+    rows.write(row, recipe, writer, |object, handle, writer| {
         write_by_command(object, handle, &changes.nested, writer)
     })
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use repl_core::wire::{read_handles, write_handles};
-use repl_core::{BitSlice, BitWriter, HandleSet, Recipe};
+use repl_core::{BitSlice, BitWriter, HandleSet, ReadRecipe};
 
 use crate::session::events::CloseReason;
 use crate::transport::role::Proxy;
@@ -93,7 +93,7 @@ struct List {
     class: u16,
     handles: ListHandles,
     /// How the values are read, if they need no walk over the program of the class.
-    recipe: Option<Box<Recipe>>,
+    recipe: Option<Box<ReadRecipe>>,
 }
 
 /// The handles of a list of properties.
@@ -176,7 +176,7 @@ impl Contents {
         class: u16,
         handles: &HandleSet,
         count: impl FnOnce() -> u32,
-        recipe: impl FnOnce() -> Option<Recipe>,
+        recipe: impl FnOnce() -> Option<ReadRecipe>,
     ) -> ListIndex {
         if !self.is_list(self.last, class, handles) {
             self.last = self.find_or_add(class, handles, count, recipe);
@@ -190,7 +190,7 @@ impl Contents {
         class: u16,
         handles: &HandleSet,
         count: impl FnOnce() -> u32,
-        recipe: impl FnOnce() -> Option<Recipe>,
+        recipe: impl FnOnce() -> Option<ReadRecipe>,
     ) -> ListIndex {
         let home = home_of(class, handles);
         let known = ListIndex(self.homes.get(home).copied().unwrap_or(0).into());
@@ -219,7 +219,7 @@ impl Contents {
     }
 
     /// Adds a list of properties of a class with `count` handles.
-    fn add(&mut self, class: u16, handles: &HandleSet, count: u32, recipe: Option<Recipe>) -> ListIndex {
+    fn add(&mut self, class: u16, handles: &HandleSet, count: u32, recipe: Option<ReadRecipe>) -> ListIndex {
         let handles = if count > FEW_HANDLES {
             self.last_long.clone_from(handles);
             self.write(count)
@@ -313,7 +313,7 @@ impl Contents {
 
     /// Returns how the values of a list are read, if it has a recipe.
     #[inline]
-    pub(crate) fn recipe(&self, list: ListIndex) -> Option<&Recipe> {
+    pub(crate) fn recipe(&self, list: ListIndex) -> Option<&ReadRecipe> {
         self.lists.get(list.0 as usize)?.recipe.as_deref()
     }
 

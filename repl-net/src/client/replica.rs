@@ -12,7 +12,7 @@ use std::sync::Arc;
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
     BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
-    Program, PropertyIndex, Recipe, ReferenceMap, Replicated,
+    Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 
 use super::keyed_objects::KeyedObjects;
@@ -38,7 +38,7 @@ pub(crate) enum Subject<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Prepared<'a> {
     pub(crate) handles: &'a HandleSet,
-    pub(crate) recipe: &'a Recipe,
+    pub(crate) recipe: &'a ReadRecipe,
     /// The body that contains the values.
     pub(crate) body: BitSlice<'a>,
 }
@@ -78,7 +78,7 @@ pub(crate) trait Replica: Any + Send + Sync {
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
     /// Returns how updates of `handles` are read, if they need no walk over the program.
-    fn recipe(&self, handles: &HandleSet) -> Option<Recipe>;
+    fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe>;
     /// Asks the processor to load the object in a row, which an update will change soon.
     fn preload(&self, row: u32);
     /// Applies updates of the same properties, which have a recipe. `updates` has for each update the row of
@@ -318,7 +318,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn recipe(&self, handles: &HandleSet) -> Option<Recipe> {
+    fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
         self.class.recipe(handles)
     }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows, Steps};
+use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows, WriteRecipe};
 
 use super::column::Column;
 use super::part_size::LEAST_NEW_BITS;
@@ -60,16 +60,16 @@ struct Form<'a> {
     rows: Rows<'a>,
     /// The properties, which are sent whole.
     list: Changelist,
-    steps: Steps,
+    recipe: WriteRecipe,
 }
 
 impl<'a> Form<'a> {
     /// Returns how openings without any properties are written.
     fn new(class: u16, wire: u32, column: &'a dyn Column) -> Self {
         let (conditions, rows) = (column.conditions(), column.rows());
-        let (list, mut steps) = (Changelist::new(), Steps::default());
-        rows.find_steps(list.handles(), &mut steps);
-        Self { class, wire, column, conditions, rows, list, steps }
+        let (list, mut recipe) = (Changelist::new(), WriteRecipe::default());
+        rows.make_recipe(list.handles(), &mut recipe);
+        Self { class, wire, column, conditions, rows, list, recipe }
     }
 
     /// Sets the properties.
@@ -78,7 +78,7 @@ impl<'a> Form<'a> {
         if self.list.handles() != handles {
             self.list = Changelist::new();
             self.column.insert_whole(handles, &mut self.list);
-            self.rows.find_steps(handles, &mut self.steps);
+            self.rows.make_recipe(handles, &mut self.recipe);
         }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Form<'a> {
     fn write(&self, row: u32, values: &mut BitWriter) -> bool {
         let items = self.column.items_of(row, self.list.handles());
         items * LEAST_NEW_BITS > SMALL_OPEN_BITS
-            || self.rows.write_values(row, &self.list, &self.steps, values).is_err()
+            || self.rows.write_values(row, &self.list, &self.recipe, values).is_err()
     }
 }
 

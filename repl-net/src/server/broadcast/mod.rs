@@ -11,7 +11,7 @@ mod tables;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, Steps};
+use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
 
 use super::changes::Change;
 use super::object::Object;
@@ -176,7 +176,7 @@ struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
     /// How the values of the last change were written.
-    steps: Steps,
+    recipe: WriteRecipe,
 }
 
 /// A class whose objects are in a segment.
@@ -286,7 +286,7 @@ impl SegmentEncoder {
         context: &Context<'_>,
     ) -> bool {
         object.class == class.number
-            && change.list.handles() == self.steps.handles()
+            && change.list.handles() == self.recipe.handles()
             && change.list.items().is_none()
             && !class.conditions.is_conditional()
             && context.is_in_segments(change.slot)
@@ -346,11 +346,11 @@ impl SegmentEncoder {
         let Entry { slot, class, list, .. } = entry;
         self.segment.slot(slot, &mut self.bits);
         self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
-        class.rows.find_steps(list.handles(), &mut self.steps);
+        class.rows.make_recipe(list.handles(), &mut self.recipe);
         self.write_values(entry, max_bits, into)
     }
 
-    /// Appends the values of an entry whose steps were found, after its slot and handles.
+    /// Appends the values of an entry whose recipe was made, after its slot and handles.
     #[inline]
     fn write_values(
         &mut self,
@@ -358,9 +358,9 @@ impl SegmentEncoder {
         max_bits: usize,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        let (Self { steps, bits, .. }, Entry { slot, object, class, list }) = (self, entry);
+        let (Self { recipe, bits, .. }, Entry { slot, object, class, list }) = (self, entry);
         let start = bits.bit_len();
-        class.rows.write_values(object.row, list, steps, bits).map_err(|_| Obstacle::Refused)?;
+        class.rows.write_values(object.row, list, recipe, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
         if end + SEGMENT_BITS > max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });

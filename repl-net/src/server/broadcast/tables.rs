@@ -11,7 +11,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitWriter, Changelist, HandleSet, Steps};
+use repl_core::{BitWriter, Changelist, HandleSet, WriteRecipe};
 
 use super::pool::Pool;
 use crate::server::cells::Home;
@@ -37,9 +37,9 @@ pub(crate) struct Tables {
     /// For each class and distance, the number of its newest section.
     newest: Vec<[Option<u32>; 3]>,
     /// How the values of the common properties of a table are written.
-    steps: Steps,
+    recipe: WriteRecipe,
     /// How the values of the last entry with other properties were written.
-    other_steps: Steps,
+    other_recipe: WriteRecipe,
     /// The changelists of one table, as far as connections may see them. Empty if the class has no conditions.
     masked: Vec<Changelist>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
@@ -425,7 +425,7 @@ impl Tables {
         let common = majority(lists.map(Changelist::handles)).cloned();
         let mut table = self.pool.blank(Table::clear);
         if let (Some(common), Some(into)) = (common, Arc::get_mut(&mut table)) {
-            column.rows().find_steps(&common, &mut self.steps);
+            column.rows().make_recipe(&common, &mut self.recipe);
             let head = TableHead {
                 class: classes.wire(class.into()),
                 slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
@@ -472,15 +472,15 @@ impl Tables {
                     continue;
                 }
                 let object = &world.objects[change.slot as usize];
-                let (steps, other_steps) = (&self.steps, &mut self.other_steps);
+                let (recipe, other_recipe) = (&self.recipe, &mut self.other_recipe);
                 let values = |is_common: bool, bits: &mut BitWriter| {
-                    let steps = if is_common {
-                        steps
+                    let recipe = if is_common {
+                        recipe
                     } else {
-                        rows.find_steps(list.handles(), other_steps);
-                        other_steps
+                        rows.make_recipe(list.handles(), other_recipe);
+                        other_recipe
                     };
-                    rows.write_values(object.row, list, steps, bits).is_ok()
+                    rows.write_values(object.row, list, recipe, bits).is_ok()
                 };
                 if self.writer.entry((change.slot, object.generation), list, max_bits, values, into) {
                     continue;

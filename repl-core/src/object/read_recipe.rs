@@ -19,7 +19,7 @@ const MAX_READS: usize = 64;
 
 /// How the values of a set of properties of an object are validated and read. All of these properties are
 /// leaves (single values) that refer to no objects and that no user code reads.
-pub struct Recipe {
+pub struct ReadRecipe {
     layout: &'static Layout,
     checks: Box<[Check]>,
     reads: Box<[Read]>,
@@ -54,18 +54,18 @@ pub(super) enum Read {
     },
 }
 
-impl Recipe {
+impl ReadRecipe {
     /// Returns the recipe of a set of handles of the object's own level. Returns `None` if a property must be
     /// read alone by a walk over the program, or if the properties need too many reads.
     pub(crate) fn of(program: &Program, handles: &HandleSet) -> Option<Self> {
-        let mut steps = Steps::default();
+        let mut parts = Parts::default();
         for (first, count) in handles.stretches() {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {
-                handle = steps.add(program, handle, end)?;
+                handle = parts.add(program, handle, end)?;
             }
         }
-        let Steps { checks, reads, least_bits } = steps;
+        let Parts { checks, reads, least_bits } = parts;
         (reads.len() <= MAX_READS).then(|| Self {
             layout: program.layout(),
             checks: checks.into_boxed_slice(),
@@ -101,15 +101,15 @@ impl Recipe {
     }
 }
 
-/// The steps of a recipe that is being made.
+/// The parts of a recipe that is being made.
 #[derive(Default)]
-struct Steps {
+struct Parts {
     checks: Vec<Check>,
     reads: Vec<Read>,
     least_bits: usize,
 }
 
-impl Steps {
+impl Parts {
     /// Adds properties from `handle` on, at most to before `end`. Returns the handle after them, or `None` if
     /// the first of them must be read alone.
     fn add(&mut self, program: &Program, handle: u32, end: u32) -> Option<u32> {
@@ -156,10 +156,10 @@ impl Steps {
     }
 }
 
-impl fmt::Debug for Recipe {
+impl fmt::Debug for ReadRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { layout, checks: _, reads, least_bits } = self;
-        write!(f, "Recipe({}: {} reads of {least_bits} bits)", layout.name(), reads.len())
+        write!(f, "ReadRecipe({}: {} reads of {least_bits} bits)", layout.name(), reads.len())
     }
 }
 

@@ -1,7 +1,7 @@
-//! Steps: how the values of some properties are written, found out once for many objects of a class.
+//! Recipes for writing: how the values of a set of properties are written. A recipe is made once, and used for
+//! many objects of a class.
 //!
-//! *Invariant:* the offsets of steps lie in objects with the layout for which they were found. The memory
-//! there is initialised, because a program joins only leaves that lie without gaps.
+//! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory there is initialised, because a program joins only leaves that lie without gaps.
 #![expect(unsafe_code, reason = "reads the bytes of several values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -15,14 +15,15 @@ use crate::schema::joined::{Form, Joined};
 use crate::schema::layout::Layout;
 use crate::schema::program::{CommandKind, LeafCommand, Program};
 
-/// How the values of a set of properties are written, found out once for many objects of a class.
+/// How the values of a set of properties are written. A recipe is made once, and used for many objects of a
+/// class.
 ///
-/// Most objects that change in a tick change in the same properties as the object before. Finding the steps
-/// costs about as much as writing one object without them, and writing an object by its steps a fraction of
+/// Most objects that change in a tick change in the same properties as the object before. Making the recipe
+/// costs about as much as writing one object without it, and writing an object by its recipe a fraction of
 /// this.
 #[derive(Clone, Debug, Default)]
-pub struct Steps {
-    /// The layout of the objects, if the steps were found.
+pub struct WriteRecipe {
+    /// The layout of the objects, if the recipe was made for any.
     layout: Option<&'static Layout>,
     handles: HandleSet,
     steps: Vec<Step>,
@@ -45,22 +46,22 @@ enum Step {
     ByCommand { handle: u32 },
 }
 
-impl Steps {
-    /// Returns the properties whose values the steps write.
+impl WriteRecipe {
+    /// Returns the properties whose values the recipe writes.
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
-    /// Returns whether the steps were found for objects with this program.
+    /// Returns whether the recipe was made for objects with this program.
     #[inline]
-    pub(super) fn are_for(&self, program: &Program) -> bool {
+    pub(super) fn is_for(&self, program: &Program) -> bool {
         self.layout.is_some_and(|layout| std::ptr::eq(layout, program.layout()))
     }
 
-    /// Makes these the steps that write the properties in `handles` of objects with this program. Uses the
-    /// memory of the earlier steps again.
-    pub(super) fn find(&mut self, program: &Program, handles: &HandleSet) {
+    /// Makes this the recipe of the properties in `handles` of objects with this program. Uses the memory of
+    /// the earlier recipe again.
+    pub(super) fn make(&mut self, program: &Program, handles: &HandleSet) {
         self.layout = Some(program.layout());
         self.handles.clone_from(handles);
         self.steps.clear();
@@ -85,7 +86,7 @@ impl Steps {
     /// `None` if all steps are done.
     ///
     /// # Safety
-    /// `base` points to an object with the layout for which the steps were found, which is borrowed for the
+    /// `base` points to an object with the layout for which the recipe was made, which is borrowed for the
     /// call.
     #[inline]
     pub(super) unsafe fn write(
@@ -145,10 +146,10 @@ fn step_of(program: &Program, handle: u32) -> Step {
     }
 }
 
-/// Adds the steps that write joined leaves, whose memory begins at `offset`.
-fn push_joined(offset: u32, joined: Joined, steps: &mut Vec<Step>) {
+/// Adds the recipe that write joined leaves, whose memory begins at `offset`.
+fn push_joined(offset: u32, joined: Joined, recipe: &mut Vec<Step>) {
     let bytes = u32::from(joined.bytes);
-    let mut push = |step: Step| steps.push(step);
+    let mut push = |step: Step| recipe.push(step);
     match joined.form {
         Form::Number => {
             let (words, rest) = (bytes / 8, bytes % 8);
@@ -176,9 +177,9 @@ mod tests {
     #[test]
     fn joined_leaves_are_written_in_words_and_what_is_left() {
         let steps_of = |bytes, form| {
-            let mut steps = Vec::new();
-            push_joined(4, Joined { leaves: 1, bytes, form }, &mut steps);
-            steps
+            let mut recipe = Vec::new();
+            push_joined(4, Joined { leaves: 1, bytes, form }, &mut recipe);
+            recipe
         };
         assert_eq!(
             steps_of(21, Form::Number),
