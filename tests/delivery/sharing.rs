@@ -98,37 +98,68 @@ fn s90_packets_are_the_same_bit_for_bit_with_and_without_sharing() {
 }
 
 #[derive(Replicated, Default, Clone, PartialEq, Debug)]
+struct Lamp {
+    #[replicated]
+    light: u8,
+    #[replicated]
+    colour: u16,
+}
+
+#[derive(Replicated, Default, Clone, PartialEq, Debug)]
 struct Door {
     #[replicated]
     angle: u8,
-    #[replicated(condition = OwnerOnly)]
+    #[replicated]
+    width: u16,
+    #[replicated(condition = Dynamic)]
     code: u16,
 }
 
 #[test]
-fn s90_changes_of_a_class_are_read_after_changes_of_another_class_in_the_same_properties() {
-    for hidden in [false, true] {
-        let mut room = Room::new(ServerConfig::default(), |client| {
-            client.register::<Car>();
-            client.register::<Door>();
-        });
-        let car = room.server.spawn(Car::default());
-        let doors: Vec<_> = (0..3).map(|_| room.server.spawn(Door::default())).collect();
-        room.enter();
-        room.settle();
-        // The first handle of both classes, after a change of which the client sees nothing.
-        room.server[car].place[0] = 1.5;
-        if hidden {
-            room.server[doors[0]].code = 7;
-        }
-        room.server[doors[1]].angle = 30;
-        room.server[doors[2]].angle = 40;
-        room.settle();
-        let client = &room.guests[0].client;
-        assert_eq!(client.get(car).unwrap().place, [1.5, 0.0]);
-        let angles: Vec<_> = doors.iter().map(|&door| client.get(door).unwrap().angle).collect();
-        assert_eq!(angles, [0, 30, 40]);
+fn s90_entries_of_a_segment_differ_in_their_classes_and_properties() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Lamp>();
+        client.register::<Door>();
+    });
+    let lamps: Vec<_> = (0..4).map(|_| room.server.spawn(Lamp::default())).collect();
+    let doors: Vec<_> = (0..3).map(|_| room.server.spawn(Door::default())).collect();
+    let bulb = room.server.spawn(Lamp::default());
+    room.enter();
+    room.settle();
+    room.server[lamps[0]].light = 1;
+    room.server[lamps[1]].light = 2;
+    room.server[lamps[2]].colour = 3;
+    room.server[lamps[3]].light = 4;
+    // The same handle in another class, twice, and in the first class again.
+    room.server[doors[0]].angle = 5;
+    room.server[doors[1]].angle = 6;
+    room.server[doors[2]].width = 7;
+    room.server[bulb].colour = 8;
+    room.settle();
+    let client = &room.guests[0].client;
+    for lamp in lamps.into_iter().chain([bulb]) {
+        assert_eq!(client.get(lamp), room.server.get(lamp));
     }
+    for door in doors {
+        assert_eq!(client.get(door), room.server.get(door));
+    }
+}
+
+#[test]
+fn s34_what_is_hidden_of_one_object_only_is_in_no_shared_entry() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Door>();
+    });
+    let doors: Vec<_> = (0..3).map(|_| room.server.spawn(Door::default())).collect();
+    room.server.set_dynamic_condition(doors[1], property::<Door>("code"), Condition::OwnerOnly);
+    room.enter();
+    room.settle();
+    for (door, code) in doors.iter().zip(5..) {
+        room.server[*door].code = code;
+    }
+    room.settle();
+    let codes: Vec<_> = doors.iter().map(|&door| room.guests[0].client[door].code).collect();
+    assert_eq!(codes, [5, 0, 7]);
 }
 
 thread_local! {
