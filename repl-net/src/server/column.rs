@@ -72,7 +72,7 @@ impl dyn Column {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// Does the same as [`downcast_ref`](Self::downcast_ref), for a column that can be changed.
+    /// Does the same as `downcast_ref`, for a column that can be changed.
     pub(crate) fn downcast_mut<C: Column>(&mut self) -> Option<&mut C> {
         (self as &mut dyn Any).downcast_mut()
     }
