@@ -188,8 +188,8 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Returns to a position that was passed before. Does nothing if `position` was not reached yet. Costs less
-    /// than a clone of the reader, because a copy must wait until the last position was stored.
+    /// Returns to a position that was passed before. Does nothing if `position` was not reached yet. Costs
+    /// less than a clone of the reader, because a copy must wait until the last position was stored.
     #[inline]
     pub fn rewind(&mut self, position: usize) {
         self.at = self.at.min(self.start.saturating_add(position));

@@ -170,8 +170,8 @@ impl BitWriter {
         }
     }
 
-    /// Returns the bits that [`write_exp_golomb`](Self::write_exp_golomb) writes, and their number, so that they
-    /// can be written together with others. Returns `None` if there are more than 62.
+    /// Returns the bits that [`write_exp_golomb`](Self::write_exp_golomb) writes, and their number, so that
+    /// they can be written together with others. Returns `None` if there are more than 62.
     ///
     /// # Panics
     /// Panics in debug builds if `order` is above 31.

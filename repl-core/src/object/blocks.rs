@@ -139,8 +139,8 @@ impl BlockList {
         for block in &self.blocks {
             let is_copied = block.is_copied && block.handles & !differences.scope.word(block.word) == 0;
             let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
-            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied, they
-            // are values of the same properties.
+            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
+            // they are values of the same properties.
             let bytes = unsafe { differing_bytes(from, to, block.bytes, is_copied) } & block.owned;
             if bytes == 0 {
                 continue;
@@ -217,8 +217,8 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
 /// Returns a bit for each byte that differs. Copies the bytes from `one` to `other` if `is_copied` is true.
 ///
 /// # Safety
-/// Both pointers point to `len` initialised bytes. `len` is 1 to 64. If the bytes are copied, `other` is valid
-/// for writes, and the bytes are values of the same types.
+/// Both pointers point to `len` initialised bytes. `len` is 1 to 64. If the bytes are copied, `other` is
+/// valid for writes, and the bytes are values of the same types.
 #[inline(always)]
 unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     if len < 16 {

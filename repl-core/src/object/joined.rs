@@ -173,7 +173,8 @@ impl JoinedLeavesMut<'_> {
             Form::Flags => (scatter(word & 0xff), bytes),
             Form::Signed => (word ^ self.joined.flip(), bytes.wrapping_mul(8)),
         };
-        // SAFETY: all bits are values of numbers, and `scatter` returns only bytes that are values of `bool`s.
+        // SAFETY: all bits are values of numbers, and `scatter` returns only bytes that are values of
+        // `bool`s.
         store(word, unsafe { self.bytes_mut() });
         at.wrapping_add(width)
     }

@@ -541,7 +541,8 @@ fn write_char(value: char, writer: &mut BitWriter) {
 #[inline]
 pub(super) unsafe fn check_text(codec: &Codec, value: *const u8) -> Result<(), WriteError> {
     let Codec::String { max_bytes, text } = codec else { return Ok(()) };
-    // SAFETY: `value` has the type that the codec states, and the functions in `text` were made for this type.
+    // SAFETY: `value` has the type that the codec states, and the functions in `text` were made for this
+    // type.
     let text = unsafe { (text.get)(value) };
     // SAFETY: the text is borrowed as long as the value.
     check_len(unsafe { &*text }, *max_bytes)

@@ -1,5 +1,5 @@
-//! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates of
-//! the same properties.
+//! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates
+//! of the same properties.
 //!
 //! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -55,8 +55,8 @@ impl<'a> Rows<'a> {
         unsafe { Level::at(self.at(row), self.program) }
     }
 
-    /// Makes `recipe` the recipe of the properties in `handles` for these rows, unless it is already. Uses the
-    /// memory of the earlier recipe again.
+    /// Makes `recipe` the recipe of the properties in `handles` for these rows, unless it is already. Uses
+    /// the memory of the earlier recipe again.
     #[inline]
     pub fn make_recipe(&self, handles: &HandleSet, recipe: &mut WriteRecipe) {
         if !(recipe.is_for(self.program) && recipe.handles() == handles) {
@@ -64,8 +64,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the values of an object by a recipe. `by_command` writes the value at a handle that is not plain
-    /// memory.
+    /// Writes the values of an object by a recipe. `by_command` writes the value at a handle that is not
+    /// plain memory.
     ///
     /// # Errors
     /// Returns the first error of `by_command`.

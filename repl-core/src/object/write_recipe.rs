@@ -1,7 +1,8 @@
-//! Recipes for writing: how the values of a set of properties are written. A recipe is made once, and used for
-//! many objects of a class.
+//! Recipes for writing: how the values of a set of properties are written. A recipe is made once, and used
+//! for many objects of a class.
 //!
-//! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory there is initialised, because a program joins only leaves that lie without gaps.
+//! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory
+//! there is initialised, because a program joins only leaves that lie without gaps.
 #![expect(unsafe_code, reason = "reads the bytes of several values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -146,7 +147,7 @@ fn step_of(program: &Program, handle: u32) -> Step {
     }
 }
 
-/// Adds the recipe that write joined leaves, whose memory begins at `offset`.
+/// Adds the steps that write joined leaves, whose memory begins at `offset`.
 fn push_joined(offset: u32, joined: Joined, recipe: &mut Vec<Step>) {
     let bytes = u32::from(joined.bytes);
     let mut push = |step: Step| recipe.push(step);

@@ -192,8 +192,8 @@ impl Estimate {
 /// More than the greatest number of recent ticks that may be late.
 const MAX_LATE: usize = 4;
 
-/// Returns the value before which `rank` values would be if all were sorted, and the greatest value. `rank` is
-/// below [`MAX_LATE`] and below the number of values.
+/// Returns the value before which `rank` values would be if all were sorted, and the greatest value. `rank`
+/// is below [`MAX_LATE`] and below the number of values.
 fn rank_and_greatest(values: impl Iterator<Item = f64>, rank: usize) -> (f64, f64) {
     let mut least = [f64::INFINITY; MAX_LATE];
     let greatest = values.fold(f64::NEG_INFINITY, |greatest, value| {

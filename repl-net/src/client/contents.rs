@@ -68,8 +68,8 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// Returns the slot of an update that is read by a recipe, the list of its properties, and the position of
-    /// their values in the body.
+    /// Returns the slot of an update that is read by a recipe, the list of its properties, and the position
+    /// of their values in the body.
     #[inline]
     pub(crate) fn as_prepared(&self) -> Option<(u32, ListIndex, u32)> {
         match *self {

@@ -1,5 +1,6 @@
-//! The objects of a class, one in each row. They are in pieces of memory, so objects that were added do not move
-//! when others are added: a client that joins receives many objects, and would copy all of them several times.
+//! The objects of a class, one in each row. They are in pieces of memory, so objects that were added do not
+//! move when others are added: a client that joins receives many objects, and would copy all of them
+//! several times.
 //!
 //! *Invariant:* all pieces except the last one are full, and no piece is empty.
 

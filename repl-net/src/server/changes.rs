@@ -16,7 +16,7 @@ pub(crate) struct Changes {
     /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
     /// `slots`.
     at: Vec<u32>,
-    /// The slots of the objects that changed, after [`complete`](Self::complete).
+    /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
     pub(crate) recast: SlotSet,

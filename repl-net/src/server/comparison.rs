@@ -13,8 +13,8 @@ use crate::transport::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
 const BATCH: usize = 64;
-/// Memory is prefetched so many objects before it is needed. A miss of all caches takes about as long as eight
-/// comparisons.
+/// Memory is prefetched so many objects before it is needed. A miss of all caches takes about as long as
+/// eight comparisons.
 const AHEAD: usize = 8;
 
 /// What the comparison of many objects of one class reads, and where it stores its results.

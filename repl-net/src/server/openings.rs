@@ -164,7 +164,8 @@ impl Openings {
         self.values.finish();
     }
 
-    /// Encodes the opening of an object. `form` is how the opening of another object of the class was written.
+    /// Encodes the opening of an object. `form` is how the opening of another object of the class was
+    /// written.
     #[inline]
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
         let object = &world.objects[slot as usize];

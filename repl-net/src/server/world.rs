@@ -77,8 +77,8 @@ pub(crate) struct World {
     pub(crate) dormancies: Dormancies,
     /// Decides which of the objects that wait for a connection are sent first.
     pub(crate) priorities: Priorities,
-    /// The slots and rows of the objects with positions that were compared last and changed. The list is empty
-    /// between two calls of `compare`.
+    /// The slots and rows of the objects with positions that were compared last and changed. The list is
+    /// empty between two calls of `compare`.
     changed_rows: Vec<(u32, u32)>,
     /// Which objects own which objects.
     pub(crate) owners: Forest,

@@ -308,8 +308,8 @@ impl SegmentWriter {
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Begins the entry of an update for an object of the class of the previous entry, with changes in the same
-    /// properties. Does the same as [`slot`](Self::slot) and then [`handles`](Self::handles).
+    /// Begins the entry of an update for an object of the class of the previous entry, with changes in the
+    /// same properties. Does the same as [`slot`](Self::slot) and then [`handles`](Self::handles).
     #[inline]
     pub(crate) fn alike(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");

@@ -189,8 +189,8 @@ impl TableWriter {
 
     /// Appends an entry for the changes in `list`, unless its values are refused or it does not fit into
     /// `max_bits` bits together with the head. `values` writes the values, and returns whether this was
-    /// possible. Its first argument says whether the handles are the common ones of the table. Returns whether
-    /// the entry was appended.
+    /// possible. Its first argument says whether the handles are the common ones of the table. Returns
+    /// whether the entry was appended.
     #[inline]
     pub(crate) fn entry(
         &mut self,

@@ -39,8 +39,8 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl<'b> Applier<'_, 'b> {
-    /// Applies entries of `contents`: updates that are read by the same recipe, or one entry of any kind. They
-    /// are applied in the order in which they were validated.
+    /// Applies entries of `contents`: updates that are read by the same recipe, or one entry of any kind.
+    /// They are applied in the order in which they were validated.
     pub(super) fn apply(&mut self, entries: &[Entry], contents: &Contents) {
         let Some(&first) = entries.first() else { return };
         match first {

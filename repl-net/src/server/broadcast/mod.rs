@@ -203,8 +203,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns whether the changes of an object are in segments. Only the changes of objects that everyone sees
-    /// are in segments.
+    /// Returns whether the changes of an object are in segments. Only the changes of objects that everyone
+    /// sees are in segments.
     #[inline]
     fn is_in_segments(&self, slot: u32) -> bool {
         self.world.cells.is_everyones(slot)
@@ -275,8 +275,8 @@ impl SegmentEncoder {
         done
     }
 
-    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is in
-    /// the same properties, and all connections that share the segment may receive it.
+    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is
+    /// in the same properties, and all connections that share the segment may receive it.
     #[inline]
     fn is_alike(
         &self,

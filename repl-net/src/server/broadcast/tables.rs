@@ -40,7 +40,8 @@ pub(crate) struct Tables {
     recipe: WriteRecipe,
     /// How the values of the last entry with other properties were written.
     other_recipe: WriteRecipe,
-    /// The changelists of one table, as far as connections may see them. Empty if the class has no conditions.
+    /// The changelists of one table, as far as connections may see them. Empty if the class has no
+    /// conditions.
     masked: Vec<Changelist>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
@@ -450,8 +451,8 @@ impl Tables {
         }
     }
 
-    /// Appends the changes of a section to its table. `masked` has their changelists, as far as connections may
-    /// see the changes, if the class has conditions.
+    /// Appends the changes of a section to its table. `masked` has their changelists, as far as connections
+    /// may see the changes, if the class has conditions.
     fn encode_section(
         &mut self,
         section: &mut Section,

@@ -359,8 +359,8 @@ impl Cells {
         self.relevancy(slot).parent()
     }
 
-    /// Returns an object, the object to which it is attached, the object to which that one is attached, and so
-    /// on.
+    /// Returns an object, the object to which it is attached, the object to which that one is attached, and
+    /// so on.
     pub(crate) fn carriers(&self, slot: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(slot), |&carrier| self.parent(carrier))
     }

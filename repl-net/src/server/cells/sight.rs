@@ -137,8 +137,8 @@ impl Sight {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the groups, in the order of their ranks, each with
-    /// its ring.
+    /// Returns the numbers of the cells in the rings and of the groups, in the order of their ranks, each
+    /// with its ring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
@@ -177,8 +177,9 @@ impl Sight {
         self.replace(viewer, cells, scratch)
     }
 
-    /// Replaces the cells in the rings by those in the rows, which are in ascending order. Returns the objects
-    /// in the cells that have come nearer or into another band, and in those that are in no ring any more.
+    /// Replaces the cells in the rings by those in the rows, which are in ascending order. Returns the
+    /// objects in the cells that have come nearer or into another band, and in those that are in no ring
+    /// any more.
     fn replace(&mut self, viewer: ConnectionId, cells: &mut Cells, scratch: &mut SightScratch) -> Vec<u32> {
         self.set_cells(cells, scratch);
         let mut affected = Vec::with_capacity(FEW_OBJECTS);
