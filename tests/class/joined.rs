@@ -203,11 +203,11 @@ proptest! {
         let class = Class::<Mixed>::new();
         let handles = chosen(&class, seed);
         let (simple, others): (Vec<HandleSet>, Vec<HandleSet>) =
-            one_by_one(&handles).partition(|handle| class.recipe(handle).is_some());
+            one_by_one(&handles).partition(|handle| class.read_recipe(handle).is_some());
         let simple: HandleSet = simple.iter().flat_map(HandleSet::iter).collect();
-        prop_assert!(others.is_empty() || class.recipe(&handles).is_none());
+        prop_assert!(others.is_empty() || class.read_recipe(&handles).is_none());
         // The number of reads of a recipe is limited.
-        let Some(recipe) = class.recipe(&simple) else {
+        let Some(recipe) = class.read_recipe(&simple) else {
             prop_assert!(simple.len() > 64);
             return Ok(());
         };

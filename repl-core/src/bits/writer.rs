@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits` bits that were
 //! written are in `pending`, and the other bits of `pending` are zero. Bytes of `bytes` after the first
-//! `settled` bytes are unused.
+//! `settled` bytes are unused, except for the first `finished` bytes: they are what was written when the bytes
+//! were last asked for.
 
 use std::io;
 use std::ops::Range;
@@ -25,6 +26,7 @@ const GROWTH: usize = 256;
 pub struct BitWriter {
     bytes: Vec<u8>,
     settled: usize,
+    finished: usize,
     pending: u64,
     /// The number of pending bits, 0 to 63.
     pending_bits: u32,
@@ -36,7 +38,7 @@ impl BitWriter {
     /// Returns an empty writer that has allocated nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { bytes: Vec::new(), settled: 0, pending: 0, pending_bits: 0, epoch: 0 }
+        Self { bytes: Vec::new(), settled: 0, finished: 0, pending: 0, pending_bits: 0, epoch: 0 }
     }
 
     /// Returns an empty writer with room for `bytes` bytes.
@@ -49,8 +51,7 @@ impl BitWriter {
     /// Drops all bits and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.bytes.clear();
-        (self.settled, self.pending, self.pending_bits) = (0, 0, 0);
+        (self.settled, self.finished, self.pending, self.pending_bits) = (0, 0, 0, 0);
     }
 
     /// Sets the [epoch](crate::Epoch) of the references that are written: the number that is subtracted from
@@ -262,8 +263,7 @@ impl BitWriter {
     /// Returns the index of the first bit that was not appended.
     fn append_words(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
         debug_assert!(self.pending_bits.is_multiple_of(8), "the writer stands within a byte");
-        self.copy_pending();
-        self.settled = self.bytes.len();
+        self.settled = self.finish().len();
         (self.pending, self.pending_bits) = (0, 0);
 
         let (bytes, start) = bits.parts();
@@ -273,13 +273,13 @@ impl BitWriter {
         // are not appended here, but by the caller.
         let words =
             ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
+        let room = self.room(words * 8);
         if shift == 0 {
-            self.bytes.extend_from_slice(&source[..words * 8]);
+            room.copy_from_slice(&source[..words * 8]);
         } else {
-            self.bytes.resize(self.settled + words * 8, 0);
-            shift_words(&mut self.bytes[self.settled..], source, shift as u32);
+            shift_words(room, source, shift as u32);
         }
-        self.settled = self.bytes.len();
+        self.settled += words * 8;
         at + words * 64
     }
 
@@ -294,14 +294,20 @@ impl BitWriter {
         }
         self.pending_bits = (bit_len - self.settled * 8) as u32;
         self.pending &= mask(self.pending_bits);
+        self.finished = self.finished.min(self.settled);
     }
 
     /// Returns all bytes that were written. The last of the returned bytes is padded with zeros. Later writes
     /// to the writer continue after the last bit, as if this function had not been called.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
-        self.copy_pending();
-        &self.bytes
+        let pending = self.pending.to_le_bytes();
+        // Storing eight bytes costs less than storing as many as there are.
+        if let Some(word) = self.room(8).first_chunk_mut() {
+            *word = pending;
+        }
+        self.finished = self.settled + self.pending_bits.div_ceil(8) as usize;
+        self.finished()
     }
 
     /// Returns the bytes that [`finish`](Self::finish) has returned, if nothing was written since then.
@@ -309,13 +315,14 @@ impl BitWriter {
     #[inline]
     #[must_use]
     pub fn finished(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.finished]
     }
 
     /// Returns all bytes that were written. The last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
-        self.copy_pending();
+        let len = self.finish().len();
+        self.bytes.truncate(len);
         self.bytes
     }
 
@@ -342,15 +349,6 @@ impl BitWriter {
             None => self.bytes[at],
             Some(at) => (self.pending >> (at * 8)) as u8,
         }
-    }
-
-    /// Copies the pending bits to the end of `bytes`, and keeps them pending.
-    #[inline]
-    fn copy_pending(&mut self) {
-        self.bytes.truncate(self.settled);
-        // Appending eight bytes and truncating costs less than copying a varying number of bytes.
-        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
-        self.bytes.truncate(self.settled + self.pending_bits.div_ceil(8) as usize);
     }
 }
 

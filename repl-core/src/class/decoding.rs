@@ -93,7 +93,7 @@ impl<T: Replicated> Class<T> {
     /// [`apply_by`](Self::apply_by) applies it. Returns `None` if updates of these properties must be
     /// [validated](Self::validate) and [applied](Self::apply) one property after another.
     #[must_use]
-    pub fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
+    pub fn read_recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
         ReadRecipe::of(&self.tables.program, handles)
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Places<T> {
     /// whether they changed.
     by_command: HandleSet,
     /// Whether there are properties in `by_command`.
-    has_others: bool,
+    has_by_command: bool,
 }
 
 /// The property of a string.
@@ -41,7 +41,7 @@ impl<T: Planned> Places<T> {
         let mut by_command = HandleSet::up_to(program.handles());
         strings.iter().filter(|place| place.handle > 0).for_each(|place| by_command.remove(place.handle));
         by_command.difference(&in_blocks);
-        Self { blocks, strings, has_others: !by_command.is_empty(), by_command }
+        Self { blocks, strings, has_by_command: !by_command.is_empty(), by_command }
     }
 
     /// Returns the properties that are compared by their commands.
@@ -55,7 +55,7 @@ impl<T: Planned> Places<T> {
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
         debug_assert!(differences.left.is_empty(), "the properties that were left are compared");
-        if self.has_others {
+        if self.has_by_command {
             differences.left.clone_from(&self.by_command);
         }
         self.blocks.compare(live, shadow, differences);

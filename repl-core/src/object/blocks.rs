@@ -218,7 +218,7 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
 ///
 /// # Safety
 /// Both pointers point to `len` initialised bytes. `len` is 1 to 64. If the bytes are copied, `other` is
-/// valid for writes, and the bytes are values of the same types.
+/// valid for writes, does not overlap `one`, and the bytes are values of the same types.
 #[inline(always)]
 unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied: bool) -> u64 {
     if len < 16 {
@@ -230,7 +230,8 @@ unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied:
         // SAFETY: `at + 16` is at most `len`.
         let found = unsafe { wide::differing_bytes(one, other) };
         if is_copied {
-            // SAFETY: as for the previous `unsafe` block. The two objects are different.
+            // SAFETY: as for the previous `unsafe` block. The caller guarantees that `other` is valid for writes
+            // and does not overlap `one`.
             unsafe { std::ptr::copy_nonoverlapping(one, other, 16) };
         }
         found << at
@@ -268,7 +269,7 @@ unsafe fn few_differing_bytes(one: *const u8, other: *mut u8, len: usize, is_cop
         found |= differing_bytes_of(ours, theirs) << at;
     }
     if is_copied && found != 0 {
-        // SAFETY: the caller guarantees this. The two objects are different.
+        // SAFETY: the caller guarantees that `other` is valid for writes and does not overlap `one`.
         unsafe { std::ptr::copy_nonoverlapping(one, other, len) };
     }
     found

@@ -256,7 +256,7 @@ pub(super) unsafe fn write_nearest(
         Codec::SmallestThree { bits } => write_quaternion([0.0, 0.0, 0.0, 1.0], *bits, writer),
         Codec::UnitVector { bits } => write_unit_vector([0.0, 0.0, 1.0], *bits, writer),
         Codec::String { max_bytes, .. } => {
-            write_nearest_text("", *max_bytes, writer);
+            write_text_or_empty("", *max_bytes, writer);
             Ok(())
         }
         Codec::Bool
@@ -555,13 +555,13 @@ fn check_len(text: &str, max_bytes: u32) -> Result<(), WriteError> {
 
 fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
     check_len(text, max_bytes)?;
-    write_nearest_text(text, max_bytes, writer);
+    write_text_or_empty(text, max_bytes, writer);
     Ok(())
 }
 
 /// Writes a text of at most `max_bytes`, or an empty text if it is longer.
 #[inline]
-pub(super) fn write_nearest_text(text: &str, max_bytes: u32, writer: &mut BitWriter) {
+pub(super) fn write_text_or_empty(text: &str, max_bytes: u32, writer: &mut BitWriter) {
     let text = if text.len() > max_bytes as usize { "" } else { text };
     writer.write_exp_golomb(text.len() as u64, 3);
     writer.append_bytes(text.as_bytes());

@@ -333,9 +333,11 @@ impl<'a> LevelMut<'a> {
         assert!(is_object && recipe.is_for(self.program), "a recipe for objects of another type");
         if let [Read::Word { offset, joined }] = *recipe.reads() {
             // Most updates change one number.
-            // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.
+            // SAFETY: the recipe was made for objects of this type, and this level is an object, not an element:
+            // both were checked. So the offset lies inside it.
             let place = unsafe { self.base.add(offset as usize) };
-            // SAFETY: the program joins these leaves, which are borrowed mutably with this level.
+            // SAFETY: the program joins these leaves, which are borrowed mutably with this level. They take at
+            // most eight bytes, because the read is of a word.
             return unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at);
         }
         // SAFETY: checked above.
@@ -364,9 +366,12 @@ impl<'a> LevelMut<'a> {
                     let mut leaves = unsafe { JoinedLeavesMut::at(place, *joined) };
                     leaves.read(bits, at)
                 }
-                // SAFETY: the program has a value of the codec's type at the offset, which is borrowed
-                // mutably.
-                Read::Leaf { codec, .. } => unsafe { leaf::read_plain(codec, bits, at, place) },
+                Read::Leaf { codec, .. } => {
+                    let Some(codec) = recipe.codec(*codec) else { continue };
+                    // SAFETY: the program has a value of the codec's type at the offset, which is borrowed
+                    // mutably.
+                    unsafe { leaf::read_plain(codec, bits, at, place) }
+                }
             };
         }
         at

@@ -1,7 +1,8 @@
 //! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates
 //! of the same properties.
 //!
-//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
+//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program. The
+//! offsets of a recipe lie in objects of its layout, and the indices of codecs are below their number.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
@@ -23,35 +24,28 @@ pub struct ReadRecipe {
     layout: &'static Layout,
     checks: Box<[Check]>,
     reads: Box<[Read]>,
+    /// The codecs of the leaves that are not direct.
+    codecs: Box<[Codec]>,
     /// The number of bits that the values take at least.
     least_bits: usize,
 }
 
 /// What validation does with the next bits.
-// Codecs are large, and most properties need none.
 enum Check {
     /// Skips bits that are values whatever they are.
     Direct { bits: u32 },
-    /// Checks the value of a leaf.
-    Leaf(Box<Codec>),
+    /// Checks the value of a leaf whose codec has this index.
+    Leaf { codec: usize },
 }
 
 /// What is read next, and the offset of its place in the object.
 pub(super) enum Read {
     /// Joined leaves of at most 8 bytes.
-    Word {
-        offset: u32,
-        joined: Joined,
-    },
+    Word { offset: u32, joined: Joined },
     /// Joined leaves of more than 8 bytes.
-    Words {
-        offset: u32,
-        joined: Joined,
-    },
-    Leaf {
-        offset: u32,
-        codec: Box<Codec>,
-    },
+    Words { offset: u32, joined: Joined },
+    /// A leaf that is not direct, and the index of its codec.
+    Leaf { offset: u32, codec: usize },
 }
 
 impl ReadRecipe {
@@ -63,13 +57,17 @@ impl ReadRecipe {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {
                 handle = parts.add(program, handle, end)?;
+                if parts.reads.len() > MAX_READS {
+                    return None;
+                }
             }
         }
-        let Parts { checks, reads, least_bits } = parts;
-        (reads.len() <= MAX_READS).then(|| Self {
+        let Parts { checks, reads, codecs, least_bits } = parts;
+        Some(Self {
             layout: program.layout(),
             checks: checks.into_boxed_slice(),
             reads: reads.into_boxed_slice(),
+            codecs: codecs.into_boxed_slice(),
             least_bits,
         })
     }
@@ -85,19 +83,36 @@ impl ReadRecipe {
     #[must_use]
     #[inline]
     pub fn check(&self, objects: u32, reader: &mut BitReader<'_>) -> bool {
-        (0..objects).all(|_| self.checks.iter().all(|check| check.passes(reader)))
+        (0..objects).all(|_| self.checks.iter().all(|check| self.passes(check, reader)))
+    }
+
+    /// Moves `reader` past the bits of a check. Returns whether they are valid.
+    #[inline]
+    fn passes(&self, check: &Check, reader: &mut BitReader<'_>) -> bool {
+        match *check {
+            Check::Direct { bits } => reader.skip_bits(bits as usize).is_ok(),
+            Check::Leaf { codec } => {
+                self.codecs.get(codec).is_some_and(|codec| leaf::validate_plain(codec, reader).is_ok())
+            }
+        }
     }
 
     /// Returns whether this is a recipe for objects with this program.
     #[inline]
     pub(super) fn is_for(&self, program: &Program) -> bool {
-        std::ptr::eq(self.layout, program.layout())
+        program.is_of(self.layout)
     }
 
     /// Returns what is read, in the order of the bits.
     #[inline]
     pub(super) fn reads(&self) -> &[Read] {
         &self.reads
+    }
+
+    /// Returns the codec with an index.
+    #[inline]
+    pub(super) fn codec(&self, index: usize) -> Option<&Codec> {
+        self.codecs.get(index)
     }
 }
 
@@ -106,6 +121,7 @@ impl ReadRecipe {
 struct Parts {
     checks: Vec<Check>,
     reads: Vec<Read>,
+    codecs: Vec<Codec>,
     least_bits: usize,
 }
 
@@ -125,9 +141,10 @@ impl Parts {
         if leaf.codec.may_refer() {
             return None;
         }
-        let codec = || Box::new(leaf.codec);
-        self.checks.push(Check::Leaf(codec()));
-        self.reads.push(Read::Leaf { offset: command.offset, codec: codec() });
+        let codec = self.codecs.len();
+        self.codecs.push(leaf.codec);
+        self.checks.push(Check::Leaf { codec });
+        self.reads.push(Read::Leaf { offset: command.offset, codec });
         // Each value takes at least one bit.
         let bits = leaf.codec.width_bits().unwrap_or(1);
         self.least_bits = self.least_bits.saturating_add(bits as usize);
@@ -158,7 +175,7 @@ impl Parts {
 
 impl fmt::Debug for ReadRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { layout, checks: _, reads, least_bits } = self;
+        let Self { layout, reads, least_bits, .. } = self;
         write!(f, "ReadRecipe({}: {} reads of {least_bits} bits)", layout.name(), reads.len())
     }
 }
@@ -169,17 +186,6 @@ impl Read {
     pub(super) fn offset(&self) -> u32 {
         match *self {
             Self::Word { offset, .. } | Self::Words { offset, .. } | Self::Leaf { offset, .. } => offset,
-        }
-    }
-}
-
-impl Check {
-    /// Moves `reader` past the value. Returns whether the value is valid.
-    #[inline]
-    fn passes(&self, reader: &mut BitReader<'_>) -> bool {
-        match self {
-            Self::Direct { bits } => reader.skip_bits(*bits as usize).is_ok(),
-            Self::Leaf(codec) => leaf::validate_plain(codec, reader).is_ok(),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Recipes for writing: how the values of a set of properties are written. A recipe is made once, and used
-//! for many objects of a class.
+//! Recipes for writing.
 //!
 //! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory
 //! there is initialised, because a program joins only leaves that lie without gaps.
@@ -7,7 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::joined::gather;
-use super::leaf::write_nearest_text;
+use super::leaf::write_text_or_empty;
 use super::level::entries_from;
 use crate::bits::{BitWriter, word_of};
 use crate::ids::handles::HandleSet;
@@ -57,7 +56,7 @@ impl WriteRecipe {
     /// Returns whether the recipe was made for objects with this program.
     #[inline]
     pub(super) fn is_for(&self, program: &Program) -> bool {
-        self.layout.is_some_and(|layout| std::ptr::eq(layout, program.layout()))
+        self.layout.is_some_and(|layout| program.is_of(layout))
     }
 
     /// Makes this the recipe of the properties in `handles` of objects with this program. Uses the memory of
@@ -96,10 +95,13 @@ impl WriteRecipe {
         at: &mut usize,
         writer: &mut BitWriter,
     ) -> Option<u32> {
+        // Each step has been made from leaves that the program of this layout joins. They lie in the object,
+        // one after another without gaps, so all of their bytes are initialised.
         let memory = |offset: u32, bytes: u32| {
-            // SAFETY: the offset lies inside the object.
+            // SAFETY: the offset of the step lies inside the object.
             let first = unsafe { base.add(offset as usize) };
-            // SAFETY: the object has as many bytes of leaves there, which are initialised and borrowed.
+            // SAFETY: the leaves of the step take as many bytes there, which are initialised. The caller
+            // guarantees that the object is borrowed for the call.
             unsafe { std::slice::from_raw_parts(first, bytes as usize) }
         };
         for step in self.steps.iter().skip(*at) {
@@ -125,7 +127,7 @@ impl WriteRecipe {
                     let text = unsafe { base.add(offset as usize) };
                     // SAFETY: the program has a `String` at this offset, which is borrowed for the call.
                     let text = unsafe { &*text.cast::<String>() };
-                    write_nearest_text(text, max_bytes, writer);
+                    write_text_or_empty(text, max_bytes, writer);
                 }
                 Step::ByCommand { handle } => return Some(handle),
             }
@@ -148,9 +150,9 @@ fn step_of(program: &Program, handle: u32) -> Step {
 }
 
 /// Adds the steps that write joined leaves, whose memory begins at `offset`.
-fn push_joined(offset: u32, joined: Joined, recipe: &mut Vec<Step>) {
+fn push_joined(offset: u32, joined: Joined, steps: &mut Vec<Step>) {
     let bytes = u32::from(joined.bytes);
-    let mut push = |step: Step| recipe.push(step);
+    let mut push = |step: Step| steps.push(step);
     match joined.form {
         Form::Number => {
             let (words, rest) = (bytes / 8, bytes % 8);
@@ -178,9 +180,9 @@ mod tests {
     #[test]
     fn joined_leaves_are_written_in_words_and_what_is_left() {
         let steps_of = |bytes, form| {
-            let mut recipe = Vec::new();
-            push_joined(4, Joined { leaves: 1, bytes, form }, &mut recipe);
-            recipe
+            let mut steps = Vec::new();
+            push_joined(4, Joined { leaves: 1, bytes, form }, &mut steps);
+            steps
         };
         assert_eq!(
             steps_of(21, Form::Number),

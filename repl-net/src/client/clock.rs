@@ -191,6 +191,7 @@ impl Estimate {
 
 /// More than the greatest number of recent ticks that may be late.
 const MAX_LATE: usize = 4;
+const _: () = assert!((1.0 - SHARE_IN_TIME) * (*WINDOW.end() as f64) < MAX_LATE as f64);
 
 /// Returns the value before which `rank` values would be if all were sorted, and the greatest value. `rank`
 /// is below [`MAX_LATE`] and below the number of values.

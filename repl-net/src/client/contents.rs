@@ -4,14 +4,11 @@
 //! *Invariant:* the contents hold exactly the entries that were validated, in their order. Each entry takes
 //! some bits of the packet, so the length of a packet limits the memory of its contents.
 
-use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::wire::{read_handles, write_handles};
-use repl_core::{BitSlice, BitWriter, HandleSet, ReadRecipe};
-
+use super::lists::{ListIndex, Lists};
 use crate::session::events::CloseReason;
 use crate::transport::role::Proxy;
 
@@ -21,16 +18,8 @@ use crate::transport::role::Proxy;
 pub(crate) struct Contents {
     entries: Vec<Entry>,
     openings: Vec<Openings>,
-    /// The lists of properties of the entries, and those of earlier packets that are likely to come again.
-    lists: Vec<List>,
-    /// For each home of a list, the index of the last list that has it. Empty until there is a list.
-    homes: Vec<u16>,
-    /// The index of the list that was used last.
-    last: ListIndex,
-    /// The handles of the last list of a class with many handles, if it was used last.
-    last_long: HandleSet,
-    /// The handles of the lists of classes with many handles, as bits.
-    long_lists: BitWriter,
+    /// The lists of properties of the entries.
+    pub(crate) lists: Lists,
     /// The paths of static objects that the server has closed.
     paths: Vec<String>,
     /// The number of entries up to the end of each body: the packet's own body, and then the bodies in blobs.
@@ -86,40 +75,6 @@ impl Entry {
     }
 }
 
-/// A list of properties of a class.
-#[derive(Debug)]
-struct List {
-    /// The number of the class on this client.
-    class: u16,
-    handles: ListHandles,
-    /// How the values are read, if they need no walk over the program of the class.
-    recipe: Option<Box<ReadRecipe>>,
-}
-
-/// The handles of a list of properties.
-#[derive(Clone, Debug)]
-enum ListHandles {
-    /// A set of handles of a class with up to [`FEW_HANDLES`], which allocates nothing.
-    Few(HandleSet),
-    /// The position of the handles in `long_lists`, and the number of handles of the class. A set of handles
-    /// takes a bit for each handle of the class, and so much more memory than a short list in the packet.
-    Many { position: u32, count: u32 },
-}
-
-/// Sets of up to this many handles allocate nothing.
-const FEW_HANDLES: u32 = 64;
-
-/// The number of homes, by which lists are found again.
-const HOMES: usize = 64;
-
-/// The greatest number of lists with recipes, and of lists that are kept for the next packet. A recipe takes
-/// more memory than a list takes in a packet, so their number is limited.
-const MAX_RECIPES: usize = 64;
-
-/// The index of a list of properties in the [`Contents`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListIndex(u32);
-
 /// The index of some [`Openings`] in the [`Contents`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningsIndex(u32);
@@ -160,85 +115,9 @@ impl Contents {
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.openings.clear();
-        if self.lists.len() > MAX_RECIPES || self.long_lists.bit_len() > 0 {
-            self.lists.clear();
-        }
-        self.long_lists.clear();
+        self.lists.begin_packet();
         self.paths.clear();
         self.bodies.clear();
-    }
-
-    /// Returns the index of a list of properties of a class, which is added unless it is found. `count`
-    /// returns the number of handles of the class, and `recipe` how the values are read.
-    #[inline]
-    pub(crate) fn index_of(
-        &mut self,
-        class: u16,
-        handles: &HandleSet,
-        count: impl FnOnce() -> u32,
-        recipe: impl FnOnce() -> Option<ReadRecipe>,
-    ) -> ListIndex {
-        if !self.is_list(self.last, class, handles) {
-            self.last = self.find_or_add(class, handles, count, recipe);
-        }
-        self.last
-    }
-
-    #[inline(never)]
-    fn find_or_add(
-        &mut self,
-        class: u16,
-        handles: &HandleSet,
-        count: impl FnOnce() -> u32,
-        recipe: impl FnOnce() -> Option<ReadRecipe>,
-    ) -> ListIndex {
-        let home = home_of(class, handles);
-        let known = ListIndex(self.homes.get(home).copied().unwrap_or(0).into());
-        if self.is_list(known, class, handles) {
-            return known;
-        }
-        let recipe = if self.lists.len() < MAX_RECIPES { recipe() } else { None };
-        let added = self.add(class, handles, count(), recipe);
-        self.homes.resize(HOMES, 0);
-        if let Some(known) = self.homes.get_mut(home) {
-            *known = u16::try_from(added.0).unwrap_or(0);
-        }
-        added
-    }
-
-    /// Returns whether the list at an index is one of these properties.
-    #[inline(always)]
-    fn is_list(&self, index: ListIndex, class: u16, handles: &HandleSet) -> bool {
-        match self.lists.get(index.0 as usize) {
-            Some(list) if list.class == class => match &list.handles {
-                ListHandles::Few(known) => known == handles,
-                ListHandles::Many { .. } => index == self.last && self.last_long == *handles,
-            },
-            _ => false,
-        }
-    }
-
-    /// Adds a list of properties of a class with `count` handles.
-    fn add(&mut self, class: u16, handles: &HandleSet, count: u32, recipe: Option<ReadRecipe>) -> ListIndex {
-        let handles = if count > FEW_HANDLES {
-            self.last_long.clone_from(handles);
-            self.write(count)
-        } else {
-            ListHandles::Few(handles.clone())
-        };
-        self.lists.push(List { class, handles, recipe: recipe.map(Box::new) });
-        ListIndex((self.lists.len() as u32).saturating_sub(1))
-    }
-
-    /// Writes the handles of the last long list, which belong to a class with `count` handles.
-    fn write(&mut self, count: u32) -> ListHandles {
-        let position = self.long_lists.bit_len() as u32;
-        let is_all = self.last_long.len() == count;
-        self.long_lists.write_flag(is_all);
-        if !is_all {
-            write_handles(&self.last_long, count, true, &mut self.long_lists);
-        }
-        ListHandles::Many { position, count }
     }
 
     /// Adds an update. If its values are read by the recipe of the list, they are at the position `at`.
@@ -278,7 +157,7 @@ impl Contents {
 
     /// Ends a body, after its last entry was added.
     pub(crate) fn end_body(&mut self) {
-        self.long_lists.finish();
+        self.lists.end_body();
         self.bodies.push(self.entries.len());
     }
 
@@ -287,34 +166,6 @@ impl Contents {
         let end_of = |number: usize| self.bodies.get(number).copied().unwrap_or(0);
         let start = number.checked_sub(1).map_or(0, end_of);
         self.entries.get(start..end_of(number)).unwrap_or_default()
-    }
-
-    /// Returns the handles of a list of properties. Call [`end_body`](Self::end_body) before.
-    #[inline]
-    pub(crate) fn list(&self, list: ListIndex) -> Option<Cow<'_, HandleSet>> {
-        match &self.lists.get(list.0 as usize)?.handles {
-            ListHandles::Few(handles) => Some(Cow::Borrowed(handles)),
-            ListHandles::Many { position, count } => self.read(*position as usize, *count).map(Cow::Owned),
-        }
-    }
-
-    fn read(&self, position: usize, count: u32) -> Option<HandleSet> {
-        let bytes = self.long_lists.finished();
-        let rest = bytes.len().saturating_mul(8).checked_sub(position)?;
-        let mut reader = BitSlice::new(bytes, position, rest)?.reader();
-        let is_all = reader.read_flag().ok()?;
-        if is_all { Some(HandleSet::up_to(count)) } else { read_handles(count, true, &mut reader).ok() }
-    }
-
-    /// Returns the number of the class of a list of properties.
-    pub(crate) fn class_of(&self, list: ListIndex) -> Option<u16> {
-        self.lists.get(list.0 as usize).map(|list| list.class)
-    }
-
-    /// Returns how the values of a list are read, if it has a recipe.
-    #[inline]
-    pub(crate) fn recipe(&self, list: ListIndex) -> Option<&ReadRecipe> {
-        self.lists.get(list.0 as usize)?.recipe.as_deref()
     }
 
     pub(crate) fn openings(&self, openings: OpeningsIndex) -> Option<&Openings> {
@@ -339,13 +190,6 @@ impl Contents {
     }
 }
 
-/// Returns the home of a list, which is below [`HOMES`].
-#[inline]
-fn home_of(class: u16, handles: &HandleSet) -> usize {
-    let key = handles.first_word() ^ u64::from(class).rotate_right(16);
-    key.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_shr(58) as usize
-}
-
 /// Returns the position of values as it is stored. No values are at the position 0, because each body has a
 /// head.
 #[inline]
@@ -355,7 +199,16 @@ fn position(at: Option<usize>) -> Option<NonZeroU32> {
 
 #[cfg(test)]
 mod tests {
+    use repl_core::HandleSet;
+
     use super::*;
+    use crate::client::lists::Wanted;
+
+    /// Adds a list to the contents.
+    fn list(contents: &mut Contents) -> ListIndex {
+        let wanted = Wanted { class: 0, handles: &HandleSet::up_to(1), is_of_several: false };
+        contents.lists.index_of(wanted, || 1, || None)
+    }
 
     fn openings(archetype: u32, list: ListIndex) -> Openings {
         let generation = NonZeroU32::MIN;
@@ -366,7 +219,7 @@ mod tests {
     #[test]
     fn truncated_contents_are_those_at_the_mark() {
         let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(1), || 1, || None);
+        let list = list(&mut contents);
         contents.update(3, list, 8, Some(20));
         contents.end_body();
         let mark = contents.mark();
@@ -381,39 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_classes_with_few_or_many_handles_are_returned_as_they_were_added() {
-        let mut contents = Contents::default();
-        let set = |handles: &[u32]| {
-            let mut set = HandleSet::new();
-            handles.iter().for_each(|&handle| set.insert(handle));
-            set
-        };
-        let lists = [
-            (64, set(&[1, 64])),
-            (65, set(&[1, 64])),
-            (65, set(&[65])),
-            (4_096, HandleSet::new()),
-            (4_096, HandleSet::up_to(4_096)),
-            (4_096, set(&[1, 77, 4_095])),
-            (4_096, HandleSet::up_to(4_095)),
-        ];
-        for _ in 0..2 {
-            let added: Vec<_> = (0..)
-                .zip(&lists)
-                .map(|(class, (count, handles))| contents.index_of(class, handles, || *count, || None))
-                .collect();
-            contents.end_body();
-            for (index, (_, handles)) in added.iter().zip(&lists) {
-                assert_eq!(contents.list(*index).as_deref(), Some(handles));
-            }
-            contents.clear();
-        }
-    }
-
-    #[test]
     fn openings_in_a_row_share_what_they_have_in_common() {
         let mut contents = Contents::default();
-        let list = contents.index_of(0, &HandleSet::up_to(1), || 1, || None);
+        let list = list(&mut contents);
         for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
             contents.open(first..first + 2, 5, openings(archetype, list), Some(40));
         }
@@ -426,59 +249,5 @@ mod tests {
         });
         assert_eq!(known.collect::<Vec<_>>(), [(1, Some(0)), (4, Some(0)), (7, Some(1)), (9, Some(0))]);
         assert_eq!(contents.openings.len(), 3);
-    }
-
-    #[test]
-    fn equal_lists_of_the_same_class_in_a_row_are_one() {
-        let mut contents = Contents::default();
-        for count in [1, 100] {
-            let mut index_of = |class, handles| contents.index_of(class, &handles, || count, || None);
-            let one = index_of(0, HandleSet::up_to(1));
-            assert_eq!(index_of(0, HandleSet::up_to(1)), one);
-            assert_ne!(index_of(1, HandleSet::up_to(1)), one);
-            let again = index_of(0, HandleSet::up_to(1));
-            assert_ne!(index_of(0, HandleSet::new()), again);
-            contents.clear();
-        }
-    }
-
-    #[test]
-    fn lists_of_classes_with_few_handles_are_found_again_and_their_number_is_limited() {
-        let mut contents = Contents::default();
-        let set = |bits: u32| (1..=12).filter(|handle| bits >> handle & 1 == 1).collect::<HandleSet>();
-        let mut asked = 0;
-        for _ in 0..3 {
-            for bits in (0..40).step_by(2) {
-                let index = contents.index_of(
-                    7,
-                    &set(bits),
-                    || 12,
-                    || {
-                        asked += 1;
-                        None
-                    },
-                );
-                assert_eq!(contents.list(index).as_deref(), Some(&set(bits)));
-                assert_eq!(contents.class_of(index), Some(7));
-            }
-            contents.clear();
-        }
-        // Two lists with the same home take turns.
-        assert!((20..40).contains(&asked), "{asked}");
-        for bits in 0..4_096 {
-            let index = contents.index_of(
-                7,
-                &set(bits),
-                || 12,
-                || {
-                    asked += 1;
-                    None
-                },
-            );
-            assert_eq!(contents.list(index).as_deref(), Some(&set(bits)));
-        }
-        assert!(asked <= 40 + MAX_RECIPES, "{asked}");
-        contents.clear();
-        assert!(contents.lists.is_empty());
     }
 }

@@ -12,6 +12,7 @@ mod departed;
 mod events;
 mod interpolated;
 mod keyed_objects;
+mod lists;
 mod mentions;
 mod messages;
 mod notifies;

@@ -319,7 +319,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
-        self.class.recipe(handles)
+        self.class.read_recipe(handles)
     }
 
     fn preload(&self, row: u32) {

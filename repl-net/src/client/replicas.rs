@@ -204,6 +204,7 @@ impl Replicas {
             }
         }
         self.paths.clear();
+        self.contents = Contents::default();
         self.reassembly = Reassembly::default();
         // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
         let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());

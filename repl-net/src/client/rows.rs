@@ -2,11 +2,13 @@
 //! move when others are added: a client that joins receives many objects, and would copy all of them
 //! several times.
 //!
-//! *Invariant:* all pieces except the last one are full, and no piece is empty.
+//! *Invariant:* all pieces except the last one are full, and no piece is empty. The spare piece is empty.
 
 /// A list of objects.
 pub(crate) struct Rows<T> {
     pieces: Vec<Vec<T>>,
+    /// The memory of the last piece that became empty, for the next one.
+    spare: Vec<T>,
 }
 
 /// The greatest size of a piece in bytes, unless an object is very large.
@@ -17,7 +19,7 @@ const LEAST_OBJECTS: usize = 8;
 
 impl<T> Default for Rows<T> {
     fn default() -> Self {
-        Self { pieces: Vec::new() }
+        Self { pieces: Vec::new(), spare: Vec::new() }
     }
 }
 
@@ -77,7 +79,11 @@ impl<T> Rows<T> {
                 }
                 // The first piece grows with its objects, because most classes have few of them.
                 None => self.pieces.push(Vec::new()),
-                Some(_) => self.pieces.push(Vec::with_capacity(Self::FULL)),
+                Some(_) => {
+                    let mut piece = std::mem::take(&mut self.spare);
+                    piece.reserve_exact(Self::FULL);
+                    self.pieces.push(piece);
+                }
             }
         }
     }
@@ -90,7 +96,7 @@ impl<T> Rows<T> {
         }
         let moved = self.pieces.last_mut()?.pop()?;
         if self.pieces.last().is_some_and(Vec::is_empty) {
-            self.pieces.pop();
+            self.spare = self.pieces.pop().unwrap_or_default();
         }
         match self.get_mut(row) {
             Some(removed) => Some(std::mem::replace(removed, moved)),

@@ -217,9 +217,8 @@ pub(crate) struct Written<'a> {
 
 impl<'a> Written<'a> {
     /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
-    /// values of a run of openings have at most `max_bits` bits, and the values of each object have at most
-    /// `max_object_bits` bits. Returns `None` if the values of the first object are larger or has no shared
-    /// opening.
+    /// values of a run take at most `max_bits` bits, and those of each object at most `max_object_bits`.
+    /// Returns `None` if the first object has no shared opening, or if its values take more bits.
     pub(crate) fn run(
         &self,
         slots: &[u32],

@@ -531,6 +531,7 @@ impl World {
             self.changes.end_round();
             self.scratch.end_round();
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
+            self.sight_scratch = SightScratch::default();
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
         for (word, mask) in self.newborn.masks() {
@@ -588,6 +589,7 @@ impl World {
         self.queue = queue;
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);
+        // Each new object counts as changed, because all its values are new.
         self.schedule.changed(&self.changes.newborn);
         self.opening.clear();
         self.reopening.clear();
@@ -636,9 +638,12 @@ impl World {
         self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
     }
 
-    /// Returns whether any connection may have changes to send in this tick.
+    /// Returns whether any connection may have changes or new objects to send in this tick.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.changes.as_slice().is_empty() || self.later.due().any(|(_, due)| !due.is_empty())
+        let Changes { newborn, .. } = &self.changes;
+        !self.changes.as_slice().is_empty()
+            || !newborn.is_empty()
+            || self.later.due().any(|(_, due)| !due.is_empty())
     }
 }
 

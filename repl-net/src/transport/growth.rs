@@ -1,6 +1,6 @@
 //! How lists grow that have an entry for each object.
 //!
-//! *Invariant:* a list has memory for at most [`MOST_FACTOR`] times as many entries as it needs.
+//! *Invariant:* a list that grows gets memory for at most [`MOST_FACTOR`] times as many entries as it has.
 
 /// Lists smaller than this grow by [`MOST_FACTOR`], and larger lists by 2.
 const LARGE_BYTES: usize = 1 << 20;

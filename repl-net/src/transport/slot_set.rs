@@ -216,7 +216,12 @@ mod tests {
         fn a_set_equals_the_naive_one(steps in prop::collection::vec((any::<bool>(), 0_u32..9_000), 0..200)) {
             let (mut set, mut naive) = (SlotSet::default(), BTreeSet::new());
             for (insert, slot) in steps {
-                if insert { prop_assert_eq!(set.insert_new(slot), naive.insert(slot)); } else { set.remove(slot); naive.remove(&slot); }
+                if insert {
+                    prop_assert_eq!(set.insert_new(slot), naive.insert(slot));
+                } else {
+                    set.remove(slot);
+                    naive.remove(&slot);
+                }
             }
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
             prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
-use crate::client::contents::{Contents, Entry, ListIndex, LocalOrigin, Openings};
+use crate::client::contents::{Contents, Entry, LocalOrigin, Openings};
 use crate::client::events::ClientEvents;
+use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
 use crate::client::replica::{Callback, Prepared};
 use crate::session::events::{ClientEvent, CloseReason};
@@ -46,15 +47,15 @@ impl<'b> Applier<'_, 'b> {
         match first {
             Entry::Update { list, at: Some(_), .. } => self.prepared(entries, list, contents),
             Entry::Update { slot, list, head_bits, at: None } => {
-                let Some(handles) = contents.list(list) else { return };
+                let Some(handles) = contents.lists.handles(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
                 self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
             }
             Entry::Open { first, objects, openings, head_bits, at } => {
                 let Some(openings) = contents.openings(openings) else { return };
-                let Some(handles) = contents.list(openings.list) else { return };
+                let Some(handles) = contents.lists.handles(openings.list) else { return };
                 let handles = &*handles;
-                let values = match at.zip(contents.recipe(openings.list)) {
+                let values = match at.zip(contents.lists.recipe(openings.list)) {
                     Some((at, recipe)) => {
                         Values::Prepared(Prepared { handles, recipe, body: self.body() }, at.get() as usize)
                     }
@@ -125,8 +126,11 @@ impl<'b> Applier<'_, 'b> {
 
     /// Applies updates of the same properties, which are read by a recipe.
     fn prepared(&mut self, entries: &[Entry], list: ListIndex, contents: &Contents) {
-        let (Some(handles), Some(class)) = (contents.list(list), contents.class_of(list)) else { return };
-        let (Some(recipe), body) = (contents.recipe(list), self.body()) else { return };
+        let (Some(handles), Some(class)) = (contents.lists.handles(list), contents.lists.class_of(list))
+        else {
+            return;
+        };
+        let (Some(recipe), body) = (contents.lists.recipe(list), self.body()) else { return };
         let Replicas { columns, slots, updates, touched, feeds, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(class as usize) else { return };
         let row = |(slot, _, at)| Some((slots.update(slot, self.stamp)?, at));

@@ -13,6 +13,7 @@ use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
 use crate::client::contents::{Contents, LocalOrigin, Openings};
+use crate::client::lists::Wanted;
 use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
@@ -263,10 +264,11 @@ impl Visitor for Validator<'_> {
         let Some(column) = self.replicas.columns.get(class as usize) else { return Err(no_such_class()) };
         column.preload(row);
         let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
-        let index = self.contents.index_of(class, list.handles, count, recipe);
+        let wanted = Wanted { class, handles: list.handles, is_of_several: false };
+        let index = self.contents.lists.index_of(wanted, count, recipe);
         // A client that measures what it receives counts each property by itself.
         if self.replicas.traffic.is_none()
-            && let Some(recipe) = self.contents.recipe(index)
+            && let Some(recipe) = self.contents.lists.recipe(index)
         {
             let at = reader.position();
             if recipe.check(1, reader) {
@@ -276,8 +278,9 @@ impl Visitor for Validator<'_> {
             reader.rewind(at);
         }
         // Says why the values are invalid, if there is a recipe.
+        self.validate_update(&**column, row, list.handles, reader)?;
         self.contents.update(slot, index, list.head_bits, None);
-        self.validate_update(&**column, row, list.handles, reader)
+        Ok(())
     }
 
     fn open(
@@ -305,12 +308,15 @@ impl Visitor for Validator<'_> {
         let new = self.replicas.slots.count_empty(slots.clone());
         self.check_openings(slots.clone(), new, &origin, path)?;
         let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
-        let index = self.contents.index_of(origin.class, list.handles, count, recipe);
+        let is_of_several = slots.len() > 1;
+        let wanted = Wanted { class: origin.class, handles: list.handles, is_of_several };
+        let index = self.contents.lists.index_of(wanted, count, recipe);
         let is_measured = self.replicas.traffic.is_some();
         let recipe = self
             .contents
+            .lists
             .recipe(index)
-            .filter(|recipe| !is_measured && (slots.len() == 1 || recipe.least_bits() >= LEAST_RUN_BITS));
+            .filter(|recipe| !is_measured && (!is_of_several || recipe.least_bits() >= LEAST_RUN_BITS));
         let start = reader.position();
         let at = if recipe.is_some_and(|recipe| recipe.check(slots.len() as u32, reader)) {
             Some(start)

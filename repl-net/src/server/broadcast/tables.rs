@@ -37,7 +37,7 @@ pub(crate) struct Tables {
     /// For each class and distance, the number of its newest section.
     newest: Vec<[Option<u32>; 3]>,
     /// How the values of the common properties of a table are written.
-    recipe: WriteRecipe,
+    common_recipe: WriteRecipe,
     /// How the values of the last entry with other properties were written.
     other_recipe: WriteRecipe,
     /// The changelists of one table, as far as connections may see them. Empty if the class has no
@@ -426,7 +426,7 @@ impl Tables {
         let common = majority(lists.map(Changelist::handles)).cloned();
         let mut table = self.pool.blank(Table::clear);
         if let (Some(common), Some(into)) = (common, Arc::get_mut(&mut table)) {
-            column.rows().make_recipe(&common, &mut self.recipe);
+            column.rows().make_recipe(&common, &mut self.common_recipe);
             let head = TableHead {
                 class: classes.wire(class.into()),
                 slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
@@ -473,10 +473,10 @@ impl Tables {
                     continue;
                 }
                 let object = &world.objects[change.slot as usize];
-                let (recipe, other_recipe) = (&self.recipe, &mut self.other_recipe);
+                let (common_recipe, other_recipe) = (&self.common_recipe, &mut self.other_recipe);
                 let values = |is_common: bool, bits: &mut BitWriter| {
                     let recipe = if is_common {
-                        recipe
+                        common_recipe
                     } else {
                         rows.make_recipe(list.handles(), other_recipe);
                         other_recipe

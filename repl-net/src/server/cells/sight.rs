@@ -172,7 +172,7 @@ impl Sight {
             }
         }
         if self.viewpoints().len() > 1 {
-            *rows = without_overlaps(rows);
+            remove_overlaps(rows);
         }
         self.replace(viewer, cells, scratch)
     }
@@ -280,17 +280,17 @@ impl Row {
     }
 }
 
-/// Returns the cells in rows as rows of one cell, in ascending order and each once. If several viewpoints are
-/// around a cell, its least nearness counts.
-fn without_overlaps(rows: &[Row]) -> Vec<Row> {
-    let cells = |row: &Row| {
-        let nearness = row.nearness;
-        row.ranks().map(move |first| Row { first, count: 1, nearness })
-    };
-    let mut cells: Vec<Row> = rows.iter().flat_map(cells).collect();
-    cells.sort_unstable();
-    cells.dedup_by_key(|cell| cell.first);
-    cells
+/// Replaces rows by rows of one cell, in ascending order and each once. If several viewpoints are around a
+/// cell, its least nearness counts.
+fn remove_overlaps(rows: &mut Vec<Row>) {
+    let count = rows.len();
+    for at in 0..count {
+        let Row { nearness, .. } = rows[at];
+        rows.extend(rows[at].ranks().map(|first| Row { first, count: 1, nearness }));
+    }
+    rows.drain(..count);
+    rows.sort_unstable();
+    rows.dedup_by_key(|cell| cell.first);
 }
 
 /// Removes and returns the first cell of a list if `is_meant` returns true for it.
