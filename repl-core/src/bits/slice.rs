@@ -72,6 +72,12 @@ impl<'a> BitSlice<'a> {
     // A function of its own, so that it does not make the loops slow in which it is called.
     #[inline(never)]
     pub(crate) fn copy_words(&self, at: usize, words: &mut [[u8; 8]]) {
+        self.each_word(at, words, |word| word);
+    }
+
+    /// Stores what `change` returns for each of the words of 64 bits from bit `at` of the slice on.
+    #[inline(always)]
+    pub(super) fn each_word(&self, at: usize, words: &mut [[u8; 8]], mut change: impl FnMut(u64) -> u64) {
         let start = self.start.wrapping_add(at);
         let (rest, shift) = (self.bytes.get(start / 8..).unwrap_or_default(), (start % 8) as u32);
         let (source, _) = rest.as_chunks::<8>();
@@ -81,12 +87,12 @@ impl<'a> BitSlice<'a> {
                 for (word, next) in words.iter_mut().zip(others) {
                     let high = u64::from_le_bytes(*next);
                     // Shifts twice, because one shift by 64 would overflow when `shift` is 0.
-                    *word = (low >> shift | high << 1 << 63_u32.wrapping_sub(shift)).to_le_bytes();
+                    *word = change(low >> shift | high << 1 << 63_u32.wrapping_sub(shift)).to_le_bytes();
                     low = high;
                 }
             }
             _ => words.iter_mut().zip((at..).step_by(64)).for_each(|(word, at)| {
-                *word = self.window(at).to_le_bytes();
+                *word = change(self.window(at)).to_le_bytes();
             }),
         }
     }

@@ -234,15 +234,12 @@ impl BitWriter {
     #[inline]
     fn write_windows(&mut self, bits: BitSlice<'_>, at: usize, count: usize) {
         let (mut pending, pending_bits) = (self.pending, self.pending_bits);
-        let (bytes, start) = bits.parts();
-        let mut at = start + at;
-        for to in self.room(count * 8).as_chunks_mut().0 {
-            let word = load(bytes, at);
-            *to = (pending | word << pending_bits).to_le_bytes();
+        bits.each_word(at, self.room(count * 8).as_chunks_mut().0, |word| {
+            let full = pending | word << pending_bits;
             // Shifts twice, because one shift by 64 would overflow when no bits were pending.
             pending = word >> 1 >> (63 - pending_bits);
-            at += 64;
-        }
+            full
+        });
         self.pending = pending;
         self.settled += count * 8;
     }

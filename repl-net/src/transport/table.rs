@@ -90,12 +90,10 @@ impl TableHead {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     bytes: Vec<u8>,
-    /// The number of bits before the first entry.
-    head_bits: u32,
     /// The slot of each entry.
     slots: Vec<u32>,
-    /// For each entry, the number of bits up to its end.
-    ends: Vec<u32>,
+    /// The bit at which the first entry begins, and the bits at which the entries end.
+    borders: Vec<u32>,
     changes: Vec<TableChange>,
     has_new_elements: bool,
 }
@@ -111,7 +109,7 @@ impl Table {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.slots.clear();
-        self.ends.clear();
+        self.borders.clear();
         self.changes.clear();
         self.has_new_elements = false;
     }
@@ -127,27 +125,27 @@ impl Table {
 
     /// Returns the bits before the entries, with which each segment of entries of this table begins.
     pub(crate) fn head(&self) -> BitSlice<'_> {
-        BitSlice::new(&self.bytes, 0, self.head_bits as usize).unwrap_or_default()
+        BitSlice::new(&self.bytes, 0, self.border(0)).unwrap_or_default()
     }
 
     /// Returns the bits of consecutive entries.
+    #[inline]
     pub(crate) fn bits(&self, entries: Range<u32>) -> BitSlice<'_> {
-        let (start, end) = (self.end_of(entries.start), self.end_of(entries.end));
-        BitSlice::new(&self.bytes, start as usize, end.saturating_sub(start) as usize).unwrap_or_default()
+        let (start, end) = (self.border(entries.start), self.border(entries.end));
+        BitSlice::new(&self.bytes, start, end.saturating_sub(start)).unwrap_or_default()
     }
 
-    /// Returns the number of bits up to the end of the first `count` entries.
-    fn end_of(&self, count: u32) -> u32 {
-        match count.checked_sub(1) {
-            Some(last) => self.ends.get(last as usize).copied().unwrap_or(self.head_bits),
-            None => self.head_bits,
-        }
+    /// Returns the bit at which the entry with an index begins, and the entry before it ends.
+    #[inline]
+    fn border(&self, entry: u32) -> usize {
+        self.borders.get(entry as usize).copied().unwrap_or(0) as usize
     }
 
     /// Returns how many of the given entries fit into `bits` bits, from the first one on.
     pub(crate) fn fitting(&self, entries: Range<u32>, bits: usize) -> u32 {
-        let limit = (self.end_of(entries.start) as usize).saturating_add(bits);
-        let ends = self.ends.get(entries.start as usize..entries.end as usize).unwrap_or_default();
+        let limit = self.border(entries.start).saturating_add(bits);
+        let ends = self.borders.get(1..).unwrap_or_default();
+        let ends = ends.get(entries.start as usize..entries.end as usize).unwrap_or_default();
         ends.partition_point(|&end| end as usize <= limit) as u32
     }
 
@@ -183,7 +181,7 @@ impl TableWriter {
     pub(crate) fn begin(&mut self, head: TableHead, classes: u32, count: u32, into: &mut Table) {
         self.bits.clear();
         head.write(classes, count, &mut self.bits);
-        into.head_bits = self.bits.bit_len() as u32;
+        into.borders.push(self.bits.bit_len() as u32);
         (self.head, self.count) = (head, count);
     }
 
@@ -205,14 +203,14 @@ impl TableWriter {
         self.head.write_entry(slot, list.handles(), is_common, self.count, &mut self.bits);
         let is_written = values(is_common, &mut self.bits);
         let end = self.bits.bit_len();
-        let bits = end.saturating_sub(before).saturating_add(into.head_bits as usize);
+        let bits = end.saturating_sub(before).saturating_add(into.border(0));
         if !is_written || bits > max_bits || end > u32::MAX as usize {
             self.bits.truncate(before);
             return false;
         }
         into.has_new_elements |= list.has_new_elements();
         into.slots.push(slot);
-        into.ends.push(end as u32);
+        into.borders.push(end as u32);
         into.changes.push(TableChange { generation, list: list.clone() });
         true
     }

@@ -7,6 +7,7 @@
 //! table.
 
 mod pool;
+mod section;
 mod tables;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -22,7 +23,8 @@ use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 use pool::Pool;
-pub(crate) use tables::{Distance, Piece, Tables};
+pub(crate) use section::{Distance, Piece};
+pub(crate) use tables::Tables;
 
 /// The changes that one tick sends to all connections that are in step, which means that their clients have
 /// all earlier changes.

@@ -31,7 +31,7 @@ impl StripPlace {
 
     /// Returns which of the cells of the strip it is.
     #[inline]
-    const fn at(self) -> usize {
+    pub(crate) const fn at(self) -> usize {
         (self.0 % 64) as usize
     }
 
