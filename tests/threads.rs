@@ -1,4 +1,4 @@
-//! A server that sends to its clients on several threads. Only with the feature `rayon`.
+//! A server that compares objects and sends to its clients on several threads. Only with the feature `rayon`.
 //!
 //! *Invariant:* the packets of all clients are the same for any number of threads.
 
@@ -46,9 +46,19 @@ struct Clock {
     time: u32,
 }
 
+/// An object in an area, of another class than the crates.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+struct Buoy {
+    #[replicated(location)]
+    position: [f32; 2],
+    #[replicated]
+    log: FastArray<Item>,
+}
+
 fn register(client: &mut Client) {
     client.register::<Crate>();
     client.register::<Clock>();
+    client.register::<Buoy>();
 }
 
 fn pool(threads: usize) -> ThreadPool {
@@ -60,7 +70,9 @@ struct Harbour {
     room: Room,
     rng: Rng,
     crates: Vec<ObjectRef<Crate>>,
+    /// So many that several classes are compared at the same time.
     clocks: Vec<ObjectRef<Clock>>,
+    buoys: Vec<ObjectRef<Buoy>>,
 }
 
 impl Harbour {
@@ -69,7 +81,12 @@ impl Harbour {
         let mut room = Room::new(config, register);
         room.server.register::<Clock>();
         room.server.locate(Area::within(100.0).flat().slower_beyond(40.0, 3), |one: &Crate| one.position);
-        let clocks = (0..40).map(|_| room.server.spawn(Clock::default())).collect();
+        room.server.set_area::<Buoy>(Area::within(60.0).flat());
+        let (mut clocks, mut buoys) = (Vec::new(), Vec::new());
+        for _ in 0..300 {
+            clocks.push(room.server.spawn(Clock::default()));
+            buoys.push(room.server.spawn(Buoy::default()));
+        }
         let mut rng = Rng::new(seed);
         for _ in 0..GUESTS {
             let id = room.enter();
@@ -79,7 +96,8 @@ impl Harbour {
                 room.server.set_budget(id, 20_000 + rng.below(60_000) as usize);
             }
         }
-        let mut harbour = Self { room, rng, crates: Vec::new(), clocks };
+        room.server.pause(room.guests[0].id);
+        let mut harbour = Self { room, rng, crates: Vec::new(), clocks, buoys };
         (0..100).for_each(|_| harbour.spawn());
         harbour
     }
@@ -119,7 +137,8 @@ impl Harbour {
                 }
                 2 => room.server[one].label = "x".repeat(rng.below(3_000) as usize),
                 3 => room.server.pause(guest),
-                4 | 5 => room.server.resume(guest),
+                // The first guest is paused for longer than an object keeps its changelists.
+                4 | 5 if guest != room.guests[0].id => room.server.resume(guest),
                 6 => room.server.set_owner(one, Some(guest)),
                 7 => room.server.set_visible(guest, one, rng.chance(0.5)),
                 8 => {
@@ -137,6 +156,13 @@ impl Harbour {
         }
         for clock in &self.clocks {
             self.room.server[*clock].time += 1;
+        }
+        for buoy in &self.buoys {
+            let buoy = &mut self.room.server[*buoy];
+            buoy.position = buoy.position.map(|at| (at + self.rng.below(40) as f32) % 400.0);
+            if self.rng.chance(0.02) {
+                buoy.log.push(Item::default());
+            }
         }
     }
 
@@ -167,6 +193,9 @@ impl Harbour {
                     self.room.server.get(one).is_none_or(|there| there.weight == have.weight);
                 assert!(is_weight_same, "a client lacks a change");
             }
+            for (buoy, have) in guest.client.objects::<Buoy>() {
+                assert_eq!(have, &self.room.server[buoy]);
+            }
         }
     }
 }
@@ -177,7 +206,7 @@ fn the_packets_are_the_same_for_any_number_of_threads() {
     for seed in 0..3 {
         let mut harbours = pools.each_ref().map(|_| Harbour::new(seed));
         let mut bytes = 0;
-        for tick in 0..60 {
+        for tick in 0..80 {
             let sent: Vec<_> =
                 harbours.iter_mut().zip(&pools).map(|(harbour, pool)| harbour.tick(pool)).collect();
             bytes += sent[0].iter().flatten().map(Vec::len).sum::<usize>();
@@ -200,6 +229,7 @@ fn connections_end_in_the_order_of_their_numbers() {
     let config = ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() };
     let (mut room, clock) = Room::furnished(config, register, GUESTS, |server| {
         server.register::<Crate>();
+        server.register::<Buoy>();
         server.spawn(Clock::default())
     });
     while room.server.poll_event().is_some() {}

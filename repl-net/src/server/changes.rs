@@ -8,13 +8,26 @@ use repl_core::{Changelist, Refusal, Scratch};
 use crate::transport::recycled::{Recycled, free_large};
 use crate::transport::slot_set::SlotSet;
 
+/// What the comparisons of objects found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// The changes of each changed object, in ascending order of the slots.
+    items: Recycled<Change>,
+    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
+    /// position in the history (R10).
+    pub(crate) evicted: Vec<(u32, u64, Changelist)>,
+    /// Values that cannot be sent, each with its slot and its refusal.
+    pub(crate) refusals: Vec<(u32, Refusal)>,
+    /// Memory that comparisons reuse.
+    pub(crate) scratch: Scratch,
+}
+
 /// The changes of this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// The changes of each changed object, in ascending order of the slots.
-    items: Recycled<Change>,
-    /// For each slot, the index of its entry in `items`. The index in `at` is valid if the slot is in
-    /// `slots`.
+    pub(crate) found: Findings,
+    /// For each slot, the index of its changes among those that were found. The index is valid if the slot is
+    /// in `slots`.
     at: Vec<u32>,
     /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
@@ -23,11 +36,6 @@ pub(crate) struct Changes {
     /// The objects that were spawned since the last tick. No client has them, so nobody receives their
     /// changes: each client receives them whole.
     pub(crate) newborn: SlotSet,
-    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
-    /// position in the history (R10).
-    pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values that cannot be sent, each with its slot and its refusal.
-    pub(crate) refusals: Vec<(u32, Refusal)>,
 }
 
 /// The changes of one object.
@@ -37,10 +45,66 @@ pub(crate) struct Change {
     pub(crate) list: Changelist,
 }
 
+impl Findings {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.evicted.clear();
+        self.refusals.clear();
+    }
+
+    /// Frees the memory that no tick needed recently.
+    pub(crate) fn end_round(&mut self) {
+        self.items.end_round(|change| free_large(&mut change.list));
+        self.scratch.end_round();
+    }
+
+    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`, and the
+    /// scratch memory of comparisons. [`keep`](Self::keep) then adds the changelist to the findings.
+    #[inline]
+    pub(crate) fn blank(&mut self, slot: u32) -> (&mut Changelist, &mut Scratch) {
+        let Self { items, scratch, .. } = self;
+        let change = items.next_or(|| Change { slot, list: Changelist::new() });
+        change.slot = slot;
+        scratch.recycle(&mut change.list);
+        (&mut change.list, scratch)
+    }
+
+    /// Adds the changelist that [`blank`](Self::blank) returned last, unless the object is one of `newborn`
+    /// or the changelist is empty. Returns the changelist if it is not empty.
+    #[inline]
+    pub(crate) fn keep(&mut self, newborn: &SlotSet) -> Option<&Changelist> {
+        let change = self.items.next()?;
+        if change.list.is_empty() {
+            return None;
+        }
+        if newborn.contains(change.slot) {
+            return self.items.next().map(|change| &change.list);
+        }
+        self.items.keep();
+        self.items.last().map(|change| &change.list)
+    }
+
+    /// Moves everything that others have found here. Each of the others has found its changes in ascending
+    /// order of the slots.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn take_in<'f>(&mut self, others: impl Iterator<Item = &'f mut Self>) {
+        for other in others {
+            self.items.take_in(&mut other.items, || Change { slot: 0, list: Changelist::new() });
+            self.evicted.append(&mut other.evicted);
+            self.refusals.append(&mut other.refusals);
+        }
+        // These sorts are fast if the lists consist of few parts that are sorted, and they keep the order of
+        // what belongs to the same object.
+        self.items.sort_by_key(|change| change.slot);
+        self.evicted.sort_by_key(|(slot, ..)| *slot);
+        self.refusals.sort_by_key(|(slot, _)| *slot);
+    }
+}
+
 impl Changes {
     /// Returns the changes of this tick, in ascending order of the slots.
     pub(crate) fn as_slice(&self) -> &[Change] {
-        &self.items
+        &self.found.items
     }
 
     /// Returns the changes of the object in `slot`, if it has changed.
@@ -48,22 +112,19 @@ impl Changes {
         if !self.slots.contains(slot) {
             return None;
         }
-        self.items.get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
+        self.as_slice().get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
     }
 
     pub(crate) fn clear(&mut self) {
-        self.items.clear();
+        self.found.clear();
         self.slots.clear();
         self.recast.clear();
         self.newborn.clear();
-        self.evicted.clear();
-        self.refusals.clear();
     }
 
-    /// Frees the entries that no tick needed recently, and large changelists of the other unused entries. The
-    /// server calls `end_round` between two ticks.
+    /// Frees the memory that no tick needed recently. The server calls `end_round` between two ticks.
     pub(crate) fn end_round(&mut self) {
-        self.items.end_round(|change| free_large(&mut change.list));
+        self.found.end_round();
     }
 
     /// Makes room for the changes of objects in slots below `end`.
@@ -73,36 +134,14 @@ impl Changes {
         }
     }
 
-    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`.
-    /// [`keep`](Self::keep) then adds the changelist to the changes of this tick. `scratch` keeps the memory
-    /// of earlier changes.
-    #[inline]
-    pub(crate) fn blank(&mut self, slot: u32, scratch: &mut Scratch) -> &mut Changelist {
-        let change = self.items.next_or(|| Change { slot, list: Changelist::new() });
-        change.slot = slot;
-        scratch.recycle(&mut change.list);
-        &mut change.list
-    }
-
-    /// Adds the changelist that [`blank`](Self::blank) returned last to the changes of this tick, unless the
-    /// object is new or the changelist is empty. Returns the changelist if it is not empty.
-    #[inline]
-    pub(crate) fn keep(&mut self) -> Option<&Changelist> {
-        let change = self.items.next()?;
-        if change.list.is_empty() {
-            return None;
-        }
-        if self.newborn.contains(change.slot) {
-            return self.items.next().map(|change| &change.list);
-        }
-        self.items.keep();
-        self.items.last().map(|change| &change.list)
-    }
-
     /// Notes which slots have changes. The server calls `complete` when all objects are compared. There must
     /// be [room](Self::reserve) for the slots.
     pub(crate) fn complete(&mut self) {
-        for (change, at) in self.items.iter().zip(0..) {
+        debug_assert!(
+            self.as_slice().is_sorted_by(|one, next| one.slot < next.slot),
+            "one list for each object"
+        );
+        for (change, at) in self.found.items.iter().zip(0..) {
             self.at[change.slot as usize] = at;
             self.slots.insert(change.slot);
         }

@@ -3,9 +3,9 @@
 //! *Invariant:* an object is compared only in the properties that may be sent now (S39, S45), and its changes
 //! are stored both in its history and in the changes of the tick.
 
-use repl_core::{HandleSet, Refusal, Replicated, Scratch};
+use repl_core::{HandleSet, Refusal, Replicated};
 
-use super::changes::Changes;
+use super::changes::Findings;
 use super::object::{Object, TearOff};
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
@@ -17,10 +17,20 @@ const BATCH: usize = 64;
 /// eight comparisons.
 const AHEAD: usize = 8;
 
-/// What the comparison of many objects of one class reads, and where it stores its results.
+/// The comparison of many objects of one class.
 pub(crate) struct Comparison<'a> {
-    pub(crate) objects: &'a mut [Object],
-    pub(crate) changes: &'a mut Changes,
+    pub(crate) inputs: ComparisonInputs<'a>,
+    pub(crate) objects: Chosen<'a>,
+    pub(crate) found: &'a mut Findings,
+    /// Receives the slots and rows of the objects that changed, if the class has an area.
+    pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
+}
+
+/// What all comparisons of a tick read.
+#[derive(Clone, Copy)]
+pub(crate) struct ComparisonInputs<'a> {
+    /// The objects that were spawned since the last tick.
+    pub(crate) newborn: &'a SlotSet,
     /// The objects that some connection sends to its client for the first time in this tick (S40).
     pub(crate) opening: &'a SlotSet,
     /// The objects that some connection sends whole if they change.
@@ -28,9 +38,38 @@ pub(crate) struct Comparison<'a> {
     /// The greatest number of bits that an object may take.
     pub(crate) max_bits: u64,
     pub(crate) frame: u64,
-    /// Receives the slots and rows of the objects that changed, if the class has an area.
-    pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
-    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// The states of the objects that are compared.
+pub(crate) enum Chosen<'a> {
+    /// Those of all objects, by their slots.
+    All(&'a mut [Object]),
+    /// Only those of the objects that are compared, in their order.
+    #[cfg(feature = "rayon")]
+    Only(&'a mut [&'a mut Object]),
+}
+
+#[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "all objects are found by their slots"))]
+impl Chosen<'_> {
+    /// Returns the state of the object that is compared as number `at`, and is in `slot`.
+    #[inline]
+    fn get(&self, at: usize, slot: u32) -> &Object {
+        match self {
+            Self::All(objects) => &objects[slot as usize],
+            #[cfg(feature = "rayon")]
+            Self::Only(objects) => objects[at],
+        }
+    }
+
+    /// Does the same as [`get`](Self::get), to change the state.
+    #[inline]
+    fn get_mut(&mut self, at: usize, slot: u32) -> &mut Object {
+        match self {
+            Self::All(objects) => &mut objects[slot as usize],
+            #[cfg(feature = "rayon")]
+            Self::Only(objects) => objects[at],
+        }
+    }
 }
 
 /// What is known about all objects of a class before they are compared.
@@ -46,6 +85,15 @@ struct Expected {
     nothing: bool,
 }
 
+/// Where an object is that is compared.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its number among the objects that are compared.
+    at: usize,
+    slot: u32,
+    row: usize,
+}
+
 impl Comparison<'_> {
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
     /// `class`, which is the class of the shadows and of the source. Returns how many objects were compared.
@@ -56,15 +104,16 @@ impl Comparison<'_> {
         class: u16,
         slots: &[u32],
     ) -> usize {
+        let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
         let marks = shadows.class.conditions().has_marks_of_its_own();
-        let openings = !(self.opening.is_empty() && self.reopening.is_empty());
-        let too_large = shadows.class.may_exceed(self.max_bits);
+        let openings = !(opening.is_empty() && reopening.is_empty());
+        let too_large = shadows.class.may_exceed(max_bits);
         let expected = Expected { marks, openings, too_large, nothing: !(marks || openings || too_large) };
         let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
         for slots in slots.chunks(BATCH) {
             // If the slots are consecutive, the processor prefetches the objects by itself.
             let is_spread = slots.last().is_some_and(|last| last - slots[0] >= slots.len() as u32);
-            let rows = self.rows_of(class, slots, is_spread, &mut rows);
+            let rows = self.rows_of(class, (compared, slots), is_spread, &mut rows);
             if is_spread {
                 rows.iter().take(AHEAD).for_each(|&row| source.preload_row(shadows, row as usize));
             }
@@ -77,7 +126,8 @@ impl Comparison<'_> {
                         source.preload_values(shadows, next as usize);
                     }
                 }
-                self.object(shadows, source, (slot, row as usize), expected, &mut refusals);
+                let place = Place { at: compared + at, slot, row: row as usize };
+                self.object(shadows, source, place, expected, &mut refusals);
             }
             compared += rows.len();
             if rows.len() < slots.len() {
@@ -87,22 +137,24 @@ impl Comparison<'_> {
         compared
     }
 
-    /// Stores in `rows` the rows of the objects in `slots`, up to the first object of another class. Returns
-    /// these rows. `is_spread` says whether to prefetch the objects.
+    /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class. The
+    /// first of the objects is compared as number `first`. Returns these rows. `is_spread` says whether to
+    /// prefetch the objects.
     #[inline]
     fn rows_of<'r>(
         &self,
         class: u16,
-        slots: &[u32],
+        (first, slots): (usize, &[u32]),
         is_spread: bool,
         rows: &'r mut [u32; BATCH],
     ) -> &'r [u32] {
+        let numbered = || (first..).zip(slots);
         if is_spread {
-            slots.iter().for_each(|&slot| self.objects[slot as usize].preload());
+            numbered().for_each(|(at, &slot)| self.objects.get(at, slot).preload());
         }
         let mut count = 0;
-        for (&slot, row) in slots.iter().zip(rows.iter_mut()) {
-            let object = &self.objects[slot as usize];
+        for ((at, &slot), row) in numbered().zip(rows.iter_mut()) {
+            let object = self.objects.get(at, slot);
             if object.class != class {
                 break;
             }
@@ -112,39 +164,39 @@ impl Comparison<'_> {
         &rows[..count]
     }
 
-    /// Compares the object with a slot and a row, and stores what changed. `refusals` is empty before and
-    /// after.
+    /// Compares one object, and stores what changed. `refusals` is empty before and after.
     #[inline]
     fn object<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
-        (slot, row): (u32, usize),
+        place: Place,
         expected: Expected,
         refusals: &mut Vec<Refusal>,
     ) {
-        let special = if expected.nothing && self.objects[slot as usize].is_plain() {
+        let Place { at, slot, row } = place;
+        let special = if expected.nothing && self.objects.get(at, slot).is_plain() {
             None
         } else {
-            let Some(scope) = self.special_scope(shadows, source, (slot, row), expected, refusals) else {
+            let Some(scope) = self.special_scope(shadows, source, place, expected, refusals) else {
                 return;
             };
             Some(scope)
         };
         let Shadows { class, rows, .. } = shadows;
         let conditions = class.conditions();
-        let changes = self.changes.blank(slot, self.scratch);
-        let outcome = Outcome { changes, refusals, scratch: self.scratch };
+        let (changes, scratch) = self.found.blank(slot);
+        let outcome = Outcome { changes, refusals, scratch };
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
         source.compare(class, &mut rows[row], row, scope, outcome);
         if !refusals.is_empty() {
-            self.changes.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+            self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
         }
-        let Some(list) = self.changes.keep() else { return };
-        let object = &mut self.objects[slot as usize];
-        object.note_changes(list.handles(), conditions, self.frame);
+        let Some(list) = self.found.keep(self.inputs.newborn) else { return };
+        let object = self.objects.get_mut(at, slot);
+        object.note_changes(list.handles(), conditions, self.inputs.frame);
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
-            self.changes.evicted.push((slot, place, list));
+            self.found.evicted.push((slot, place, list));
         }
         if let Some(moved) = &mut self.moved {
             moved.push((slot, row as u32));
@@ -159,11 +211,12 @@ impl Comparison<'_> {
         &mut self,
         shadows: &Shadows<T>,
         source: &S,
-        (slot, row): (u32, usize),
+        Place { at, slot, row }: Place,
         expected: Expected,
         refusals: &mut Vec<Refusal>,
     ) -> Option<HandleSet> {
-        let object = &mut self.objects[slot as usize];
+        let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
+        let object = self.objects.get_mut(at, slot);
         if object.tear_off == TearOff::Frozen {
             return None;
         }
@@ -174,10 +227,10 @@ impl Comparison<'_> {
                 object.mark(conditions, &touched);
             }
         }
-        let opens = expected.openings && (self.opening.contains(slot) || self.reopening.contains(slot));
+        let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
         let mut scope = object.scope(conditions, opens);
         if expected.too_large {
-            let too_large = source.keep_within(shadows, self.max_bits, row, &mut scope);
+            let too_large = source.keep_within(shadows, max_bits, row, &mut scope);
             object.find_too_large(too_large, refusals);
         }
         object.unmark(&scope);

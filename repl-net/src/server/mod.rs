@@ -37,6 +37,8 @@ mod schedule;
 mod served;
 mod sessions;
 mod shadows;
+#[cfg(feature = "rayon")]
+mod shares;
 mod sleep;
 mod source;
 mod statics;
@@ -410,9 +412,10 @@ impl Server {
     ///
     /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
     ///
-    /// With the feature `rayon` and more than eight connections, the packets are made on the threads of the
-    /// current thread pool of `rayon`, which are as many as the processor has cores. To use others, call
-    /// `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
+    /// With the feature `rayon`, two parts of a tick run on the threads of the current thread pool of `rayon`,
+    /// which are as many as the processor has cores: the comparisons of several classes, if many objects may
+    /// have changed, and the work for each of more than eight connections. To use other threads, call `tick`
+    /// in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.now = self.now.max(now);
@@ -428,7 +431,7 @@ impl Server {
         let woken = self.world.compare();
         self.reconsider(&woken);
         self.world.find_due();
-        for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
+        for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
             let object = &self.world.objects[slot as usize];
             let column = self.world.column(object.class);
             let layout = column.program().layout();

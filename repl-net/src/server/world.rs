@@ -3,6 +3,7 @@
 //! *Invariant:* an object is compared at most once in a tick, for all connections together (S67). The result
 //! of the comparisons is in `changes` until the next tick.
 
+mod comparing;
 mod lists;
 
 use std::any::{Any, TypeId};
@@ -10,14 +11,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, Replicated, Scratch};
+use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, Replicated};
 
 use super::cells::area::Position;
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
 use super::column::{Column, TypedColumn};
-use super::comparison::Comparison;
 use super::dormancy::Dormancies;
 use super::forest::Forest;
 use super::handed_over::ExternalColumn;
@@ -28,6 +28,8 @@ use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use super::shadows::Shadows;
+#[cfg(feature = "rayon")]
+use super::shares::Shares;
 use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
@@ -35,10 +37,6 @@ use crate::session::type_map::TypeMap;
 use crate::transport::growth::push;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
-
-/// The greatest number of objects that are compared before the positions of those that changed are recorded.
-/// What the comparison has read and written is then still in the fastest cache.
-const LOCATED_TOGETHER: usize = 512;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -80,6 +78,9 @@ pub(crate) struct World {
     /// The slots and rows of the objects with positions that were compared last and changed. The list is
     /// empty between two calls of `compare`.
     changed_rows: Vec<(u32, u32)>,
+    /// For each class, the objects that are compared while those of other classes are.
+    #[cfg(feature = "rayon")]
+    shares: Shares,
     /// Which objects own which objects.
     pub(crate) owners: Forest,
     /// Which objects are subobjects of which objects.
@@ -96,7 +97,6 @@ pub(crate) struct World {
     /// object).
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
-    scratch: Scratch,
     pub(crate) sight_scratch: SightScratch,
 }
 
@@ -346,10 +346,10 @@ impl World {
         if entry.tear_off == TearOff::Frozen {
             return Ok(false);
         }
-        if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.scratch) {
+        if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.changes.found.scratch) {
             self.dirty.insert(slot);
         }
-        Ok(self.scratch.take_must_renumber())
+        Ok(self.changes.found.scratch.take_must_renumber())
     }
 
     /// Returns the column that contains the object in `slot`.
@@ -529,7 +529,8 @@ impl World {
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
             self.changes.end_round();
-            self.scratch.end_round();
+            #[cfg(feature = "rayon")]
+            self.shares.end_round();
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
             self.sight_scratch = SightScratch::default();
         }
@@ -547,86 +548,6 @@ impl World {
             }
         }
         self.schedule.release(&mut self.dirty, &self.opening, now);
-    }
-
-    /// Compares the objects that may have changed and are due, and appends their changes to the histories.
-    /// Call it after [`begin_tick`](Self::begin_tick). Returns the objects that clients may receive from now
-    /// on because of a first change: objects with initial dormancy, and what is attached to them.
-    pub(crate) fn compare(&mut self) -> Vec<u32> {
-        let mut woken = self.dormancies.begin_comparison(&self.dirty);
-        for &slot in &woken {
-            // If it has changed, it is opened in this tick.
-            self.cells.with_attached(slot).into_iter().for_each(|slot| self.opening.insert(slot));
-        }
-        for (word, mask) in self.opening.masks() {
-            self.dirty.insert_mask(word, mask);
-        }
-        let mut queue = std::mem::take(&mut self.queue);
-        self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
-        self.dirty.clear();
-        self.most_queued = self.most_queued.max(queue.len());
-        self.changes.reserve(self.objects.len());
-        let mut slots = &queue[..];
-        while let Some(&first) = slots.first() {
-            let class = self.objects[first as usize].class;
-            let has_area = self.cells.has_area(class);
-            let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
-            let mut comparison = Comparison {
-                objects: &mut self.objects,
-                changes: &mut self.changes,
-                opening: &self.opening,
-                reopening: &self.reopening,
-                max_bits: self.limits.max_object_bits(),
-                frame: self.frame,
-                moved: has_area.then_some(&mut self.changed_rows),
-                scratch: &mut self.scratch,
-            };
-            let compared = self.columns[usize::from(class)].compare(class, &slots[..most], &mut comparison);
-            slots = &slots[compared..];
-            self.locate_changed(class);
-        }
-        queue.clear();
-        self.queue = queue;
-        self.changes.complete();
-        self.schedule.changed(&self.changes.slots);
-        // Each new object counts as changed, because all its values are new.
-        self.schedule.changed(&self.changes.newborn);
-        self.opening.clear();
-        self.reopening.clear();
-        self.locate_newborn();
-        for slot in self.tearing_off.drain(..) {
-            let state = &mut self.objects[slot as usize].tear_off;
-            // If the object was removed, the next object in its slot was not torn off.
-            if *state == TearOff::Begun {
-                *state = TearOff::Frozen;
-            }
-        }
-        woken.retain(|slot| self.changes.slots.contains(*slot));
-        woken.iter().for_each(|&slot| self.dormancies.wake(slot));
-        woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
-    }
-
-    /// Records the positions of new objects: they may have moved since they were spawned, and yet be where
-    /// their archetype is, so that the comparison found no change.
-    fn locate_newborn(&mut self) {
-        for slot in self.changes.newborn.iter() {
-            let object = &self.objects[slot as usize];
-            if object.alive
-                && let Some((area, positions)) = self.cells.positions_in(object.class)
-            {
-                self.columns[usize::from(object.class)].locate(&[(slot, object.row)], area, positions);
-            }
-        }
-    }
-
-    /// Records the positions of the objects of a class that were compared last and changed.
-    fn locate_changed(&mut self, class: u16) {
-        if !self.changed_rows.is_empty()
-            && let Some((area, positions)) = self.cells.positions_in(class)
-        {
-            self.columns[usize::from(class)].locate(&self.changed_rows, area, positions);
-        }
-        self.changed_rows.clear();
     }
 
     /// Stores the changes of this tick that far connections receive later, and finds those that are due now.

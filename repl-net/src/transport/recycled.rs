@@ -62,6 +62,17 @@ impl<T> Recycled<T> {
         self.len += 1;
     }
 
+    /// Moves all items of another list to the end of this list, and gives unused items for them. `make` makes
+    /// an item if there is none.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn take_in(&mut self, other: &mut Self, make: impl Fn() -> T) {
+        for item in other.iter_mut() {
+            std::mem::swap(self.next_or(&make), item);
+            self.keep();
+        }
+        other.clear();
+    }
+
     /// Makes all items unused.
     pub(crate) fn clear(&mut self) {
         self.most = self.most.max(self.len);

@@ -466,6 +466,12 @@ impl Cells {
         Some((area, &mut self.positions))
     }
 
+    /// Puts the objects with positions in other cells into the order of their slots.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn sort_moved(&mut self) {
+        self.positions.sort_moved();
+    }
+
     /// Moves all objects with positions in other cells to these cells. Appends to `affected` each connection
     /// for which an object may have come into sight or gone out of it, with the object's slot.
     pub(crate) fn take_moved(&mut self, affected: &mut Vec<(ConnectionId, u32)>) {

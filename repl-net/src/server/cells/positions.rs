@@ -60,6 +60,12 @@ impl Positions {
         }
     }
 
+    /// Puts the objects that have moved into the order of their slots.
+    #[cfg(feature = "rayon")]
+    pub(super) fn sort_moved(&mut self) {
+        self.moved.sort_unstable();
+    }
+
     /// Removes and returns the objects that have moved to other cells.
     pub(super) fn take_moved(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.moved)

@@ -1,0 +1,94 @@
+//! The objects of a tick that may have changed, divided by their classes, so that several classes are compared
+//! at the same time.
+//!
+//! *Invariant:* each object is compared by one thread only, and what the comparisons of a class find is in
+//! ascending order of the slots.
+
+use rayon::prelude::*;
+
+use super::changes::Findings;
+use super::column::Column;
+use super::comparison::{Chosen, Comparison, ComparisonInputs};
+use super::object::Object;
+
+/// Fewer objects are compared faster on one thread.
+const LEAST: usize = 512;
+
+/// At least so many objects must be of other classes than the class with the most objects.
+const LEAST_OTHERS: usize = 128;
+
+/// The shares of all classes, by the numbers of the classes.
+#[derive(Debug, Default)]
+pub(crate) struct Shares(Vec<Share>);
+
+/// The objects of one class that may have changed, and what their comparison finds.
+#[derive(Debug, Default)]
+struct Share {
+    slots: Vec<u32>,
+    has_area: bool,
+    found: Findings,
+    /// The slots and rows of the objects that changed, if the class has an area.
+    moved: Vec<(u32, u32)>,
+}
+
+impl Shares {
+    /// Divides the objects in `queue` by their classes, of which there are `classes`. Returns whether it pays
+    /// to compare several of them at the same time.
+    pub(crate) fn divide(&mut self, queue: &[u32], objects: &[Object], classes: usize) -> bool {
+        if queue.len() < LEAST || classes < 2 || rayon::current_num_threads() < 2 {
+            return false;
+        }
+        self.0.resize_with(classes, Share::default);
+        self.0.iter_mut().for_each(|share| share.slots.clear());
+        for &slot in queue {
+            self.0[usize::from(objects[slot as usize].class)].slots.push(slot);
+        }
+        let most = self.0.iter().map(|share| share.slots.len()).max().unwrap_or(0);
+        queue.len() - most >= LEAST_OTHERS
+    }
+
+    /// Frees the memory that no tick needed recently.
+    pub(crate) fn end_round(&mut self) {
+        self.found().for_each(Findings::end_round);
+    }
+
+    /// Sets whether a class has an area.
+    pub(crate) fn set_area(&mut self, class: usize, has_area: bool) {
+        self.0[class].has_area = has_area;
+    }
+
+    /// Compares the objects in `queue`, which were [divided](Self::divide).
+    pub(crate) fn compare(
+        &mut self,
+        queue: &[u32],
+        columns: &mut [Box<dyn Column>],
+        objects: &mut [Object],
+        inputs: ComparisonInputs<'_>,
+    ) {
+        let mut chosen: Vec<Vec<&mut Object>> = Vec::new();
+        chosen.resize_with(columns.len(), Vec::new);
+        let (mut objects, mut next) = (objects, 0);
+        for &slot in queue {
+            let Some((object, rest)) = objects[(slot - next) as usize..].split_first_mut() else { break };
+            chosen[usize::from(object.class)].push(object);
+            (objects, next) = (rest, slot + 1);
+        }
+        let classes = columns.par_iter_mut().zip(&mut self.0).zip(&mut chosen).enumerate();
+        classes.for_each(|(class, ((column, share), chosen))| {
+            let Share { slots, has_area, found, moved } = share;
+            moved.clear();
+            let (objects, moved) = (Chosen::Only(chosen), has_area.then_some(moved));
+            column.compare(class as u16, slots, &mut Comparison { inputs, objects, found, moved });
+        });
+    }
+
+    /// Returns what the comparisons of each class have found.
+    pub(crate) fn found(&mut self) -> impl Iterator<Item = &mut Findings> {
+        self.0.iter_mut().map(|share| &mut share.found)
+    }
+
+    /// Returns the slots and rows of the objects with areas that changed, for each class.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = (u16, &[(u32, u32)])> {
+        (0..).zip(&self.0).map(|(class, share)| (class, share.moved.as_slice()))
+    }
+}

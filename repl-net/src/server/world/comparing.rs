@@ -1,0 +1,127 @@
+//! The comparison of all objects that may have changed in a tick: one class after the other, or several at the
+//! same time.
+//!
+//! *Invariant:* what the comparisons find is in ascending order of the slots, so it does not depend on the
+//! threads that compare.
+
+use super::World;
+use crate::server::changes::{Changes, Findings};
+use crate::server::column::Column;
+use crate::server::comparison::{Chosen, Comparison, ComparisonInputs};
+use crate::server::object::{Object, TearOff};
+use crate::transport::slot_set::slots_of;
+
+/// The greatest number of objects that are compared before the positions of those that changed are recorded.
+/// What the comparison has read and written is then still in the fastest cache.
+const LOCATED_TOGETHER: usize = 512;
+
+impl World {
+    /// Compares the objects that may have changed and are due, and appends their changes to the histories.
+    /// Call it after [`begin_tick`](Self::begin_tick). Returns the objects that clients may receive from now
+    /// on because of a first change: objects with initial dormancy, and what is attached to them.
+    pub(crate) fn compare(&mut self) -> Vec<u32> {
+        let mut woken = self.dormancies.begin_comparison(&self.dirty);
+        for &slot in &woken {
+            // If it has changed, it is opened in this tick.
+            self.cells.with_attached(slot).into_iter().for_each(|slot| self.opening.insert(slot));
+        }
+        for (word, mask) in self.opening.masks() {
+            self.dirty.insert_mask(word, mask);
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
+        self.dirty.clear();
+        self.most_queued = self.most_queued.max(queue.len());
+        self.changes.reserve(self.objects.len());
+        self.compare_each(&queue);
+        queue.clear();
+        self.queue = queue;
+        self.changes.complete();
+        self.schedule.changed(&self.changes.slots);
+        // Each new object counts as changed, because all its values are new.
+        self.schedule.changed(&self.changes.newborn);
+        self.opening.clear();
+        self.reopening.clear();
+        self.locate_newborn();
+        for slot in self.tearing_off.drain(..) {
+            let state = &mut self.objects[slot as usize].tear_off;
+            // If the object was removed, the next object in its slot was not torn off.
+            if *state == TearOff::Begun {
+                *state = TearOff::Frozen;
+            }
+        }
+        woken.retain(|slot| self.changes.slots.contains(*slot));
+        woken.iter().for_each(|&slot| self.dormancies.wake(slot));
+        woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
+    }
+
+    /// Compares the objects in `queue`, and records their positions.
+    fn compare_each(&mut self, queue: &[u32]) {
+        #[cfg(feature = "rayon")]
+        if self.shares.divide(queue, &self.objects, self.columns.len()) {
+            return self.compare_at_once(queue);
+        }
+        let (mut slots, mut changed) = (queue, std::mem::take(&mut self.changed_rows));
+        while let Some(&first) = slots.first() {
+            let class = self.objects[first as usize].class;
+            let has_area = self.cells.has_area(class);
+            let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
+            let (columns, objects, found, inputs) = self.split();
+            let (objects, moved) = (Chosen::All(objects), has_area.then_some(&mut changed));
+            let mut comparison = Comparison { inputs, objects, found, moved };
+            let compared = columns[usize::from(class)].compare(class, &slots[..most], &mut comparison);
+            slots = &slots[compared..];
+            self.locate(class, &changed);
+            changed.clear();
+        }
+        self.changed_rows = changed;
+    }
+
+    /// Does the same as [`compare_each`](Self::compare_each) for objects that were
+    /// [divided](crate::server::shares::Shares::divide), several classes at the same time.
+    #[cfg(feature = "rayon")]
+    fn compare_at_once(&mut self, queue: &[u32]) {
+        let mut shares = std::mem::take(&mut self.shares);
+        for class in 0..self.columns.len() {
+            shares.set_area(class, self.cells.has_area(class as u16));
+        }
+        let (columns, objects, found, inputs) = self.split();
+        shares.compare(queue, columns, objects, inputs);
+        found.take_in(shares.found());
+        shares.moved().for_each(|(class, moved)| self.locate(class, moved));
+        self.cells.sort_moved();
+        self.shares = shares;
+    }
+
+    /// Returns the columns, the states of the objects, where comparisons store what they find, and what they
+    /// read.
+    fn split(&mut self) -> (&mut [Box<dyn Column>], &mut [Object], &mut Findings, ComparisonInputs<'_>) {
+        let Self { columns, objects, changes, opening, reopening, limits, frame, .. } = self;
+        let Changes { newborn, found, .. } = changes;
+        let max_bits = limits.max_object_bits();
+        let inputs = ComparisonInputs { newborn, opening, reopening, max_bits, frame: *frame };
+        (columns, objects, found, inputs)
+    }
+
+    /// Records the positions of new objects: they may have moved since they were spawned, and yet be where
+    /// their archetype is, so that the comparison found no change.
+    fn locate_newborn(&mut self) {
+        for slot in self.changes.newborn.iter() {
+            let object = &self.objects[slot as usize];
+            if object.alive
+                && let Some((area, positions)) = self.cells.positions_in(object.class)
+            {
+                self.columns[usize::from(object.class)].locate(&[(slot, object.row)], area, positions);
+            }
+        }
+    }
+
+    /// Records the positions of objects of a class. Each of them is a slot and a row.
+    fn locate(&mut self, class: u16, changed: &[(u32, u32)]) {
+        if !changed.is_empty()
+            && let Some((area, positions)) = self.cells.positions_in(class)
+        {
+            self.columns[usize::from(class)].locate(changed, area, positions);
+        }
+    }
+}
