@@ -594,6 +594,20 @@ mod tests {
     }
 
     #[test]
+    fn finished_bytes_are_those_that_were_written_since_the_writer_was_cleared() {
+        let mut writer = written(&[(5, 40), (9, 40)]);
+        assert_eq!(writer.finish().len(), 10);
+        writer.clear();
+        assert_eq!(writer.finished(), []);
+        writer.write_bits(7, 3);
+        assert_eq!(writer.finish(), [7]);
+        assert_eq!(writer.finished(), [7]);
+        writer.truncate(2);
+        assert_eq!(writer.finish(), [3]);
+        assert_eq!(writer.into_bytes(), [3]);
+    }
+
+    #[test]
     fn finish_does_not_end_the_writing() {
         let mut writer = BitWriter::with_capacity(8);
         writer.write_bits(0b101, 3);

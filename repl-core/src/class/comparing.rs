@@ -127,7 +127,7 @@ impl Tables {
             if differs(live, shadow, handle, Answer::Shadow)
                 && let Some(property) = self.conditions.property_of(handle)
             {
-                touched.union(&self.conditions.handles_of(property));
+                touched.union(self.conditions.handles_of(property));
             }
         }
         touched

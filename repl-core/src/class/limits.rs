@@ -87,7 +87,7 @@ impl Tables {
         let (bits, growths) = self.growths(live, shadow, scope);
         let mut refusals = Vec::new();
         for growth in fit(bits, max_bits, growths, |growth| growth.by) {
-            scope.to_mut().difference(&self.conditions.handles_of(growth.property));
+            scope.to_mut().difference(self.conditions.handles_of(growth.property));
             let error = WriteError::TooLarge {
                 bytes: growth.bits.div_ceil(8) as usize,
                 max: (max_bits / 8) as usize,
@@ -111,7 +111,7 @@ impl Tables {
             let property = self.conditions.property_of(handle);
             let Some(property) = property.filter(|&property| last != Some(property)) else { continue };
             last = Some(property);
-            let mut handles = self.conditions.handles_of(property);
+            let mut handles = self.conditions.handles_of(property).clone();
             handles.intersect(&self.sizes.varying);
             let before = scale.values(shadow, &handles);
             total = total.saturating_add(before);

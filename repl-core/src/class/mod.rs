@@ -52,7 +52,8 @@ impl<T: Replicated> Class<T> {
     pub fn new() -> Self {
         let tables = Tables::new(T::program(), T::PLAN.overflows());
         assert!(tables.program.layout().describes::<T>(), "the program of another type");
-        Self { places: Places::of(&tables.program), tables, objects: PhantomData }
+        let places = Places::of(&tables.program, tables.conditions.ordinary());
+        Self { places, tables, objects: PhantomData }
     }
 
     /// Returns the program of the class, which is the flat table of commands.

@@ -34,9 +34,10 @@ struct StringPlace {
 }
 
 impl<T: Planned> Places<T> {
-    /// Returns the places of the properties of `T`. `program` is the program of `T`.
-    pub(crate) fn of(program: &Program) -> Self {
-        let (strings, plain) = strings_and_plain_values(program, const { T::PLAN }.strings());
+    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` are the
+    /// properties that are compared in every tick.
+    pub(crate) fn of(program: &Program, ordinary: &HandleSet) -> Self {
+        let (strings, plain) = strings_and_plain_values(program, ordinary, const { T::PLAN }.strings());
         let (blocks, in_blocks) = Blocks::of(plain);
         let mut by_command = HandleSet::up_to(program.handles());
         strings.iter().filter(|place| place.handle > 0).for_each(|place| by_command.remove(place.handle));
@@ -74,7 +75,11 @@ impl<T: Planned> Places<T> {
 }
 
 /// Returns the properties of the strings at these offsets, and the properties with plain values.
-fn strings_and_plain_values(program: &Program, offsets: &[usize]) -> (Box<[StringPlace]>, Vec<PlainValue>) {
+fn strings_and_plain_values(
+    program: &Program,
+    ordinary: &HandleSet,
+    offsets: &[usize],
+) -> (Box<[StringPlace]>, Vec<PlainValue>) {
     let mut strings = vec![StringPlace::default(); offsets.len()];
     let mut plain = Vec::new();
     for command in program.commands_of(program.own_table()) {
@@ -87,8 +92,8 @@ fn strings_and_plain_values(program: &Program, offsets: &[usize]) -> (Box<[Strin
                 }
             }
             codec => {
-                let is_any_sent = !codec.must_be_tried();
-                plain.push(PlainValue { handle, offset, bytes, is_any_sent });
+                let (is_ordinary, is_any_sent) = (ordinary.contains(handle), !codec.must_be_tried());
+                plain.push(PlainValue { handle, offset, bytes, is_ordinary, is_any_sent });
             }
         }
     }

@@ -2,11 +2,12 @@
 //! comparison finds the properties that differ in a whole block at once, and copies the block.
 //!
 //! *Invariant:* a block begins where the value of a property begins, ends where such a value ends, and lies
-//! in one of the runs of its type's plan. So all of its bytes are initialised, and copying them copies
-//! values.
+//! in one of the runs of its type's plan of all properties. So all of its bytes are initialised, and
+//! copying them copies values.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::scan::{differing_bytes_of, load, wide};
 use crate::ids::handles::HandleSet;
@@ -41,6 +42,8 @@ pub(crate) struct PlainValue {
     /// The offset of the value from the start of the object, in bytes.
     pub(crate) offset: usize,
     pub(crate) bytes: usize,
+    /// Whether the property is compared in every tick.
+    pub(crate) is_ordinary: bool,
     /// Whether all values have wire forms, which differ if the values differ. So a value can be copied to a
     /// shadow without a look at it.
     pub(crate) is_any_sent: bool,
@@ -64,11 +67,14 @@ impl Differences<'_> {
     }
 }
 
-/// All properties of a block have their handles in the same word of a set of handles.
+/// All properties of a block have their handles in the same word of a set of handles, and all or none of them
+/// are compared in every tick.
 #[derive(Debug)]
 struct Block {
     offset: usize,
     bytes: usize,
+    /// Whether the properties are compared in every tick.
+    is_ordinary: bool,
     /// A bit for each byte that belongs to a property.
     owned: u64,
     /// A bit for the last byte of each property.
@@ -77,19 +83,22 @@ struct Block {
     word: usize,
     /// The bits of the properties in this word.
     handles: u64,
-    /// Whether the values of the whole block can be copied to a shadow without a look at them.
+    /// A bit for the last byte of each property whose values can be copied to a shadow without a look at them.
+    any_sent: u64,
+    /// Whether the whole block can be copied.
     is_copied: bool,
 }
 
 impl<T: Planned> Blocks<T> {
     /// Divides the values into blocks. Returns the blocks and the handles of the values that are in them.
     pub(crate) fn of(values: Vec<PlainValue>) -> (Self, HandleSet) {
-        let (list, mapped) = BlockList::of(values, const { T::PLAN }.runs());
+        let (list, mapped) = BlockList::of(values, const { T::WHOLE }.runs());
         (Self { list, objects: PhantomData }, mapped)
     }
 
     /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
-    /// `differences`. Copies a block if all its values can be copied and are in scope.
+    /// `differences`. Copies a whole block if all its values can be copied and are in scope, and otherwise
+    /// those of its values that can be copied, differ and are in scope.
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
         let (from, to) = (std::ptr::from_ref(live).cast(), std::ptr::from_mut(shadow).cast());
@@ -124,7 +133,8 @@ impl BlockList {
             mapped.insert(value.handle);
         }
         for block in &mut blocks {
-            block.is_copied &= block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+            let has_no_gaps = block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+            block.is_copied = has_no_gaps && block.any_sent == block.last;
         }
         (Self { blocks, bits }, mapped)
     }
@@ -137,7 +147,11 @@ impl BlockList {
     #[inline(always)]
     unsafe fn compare(&self, from: *const u8, to: *mut u8, differences: &mut Differences<'_>) {
         for block in &self.blocks {
-            let is_copied = block.is_copied && block.handles & !differences.scope.word(block.word) == 0;
+            let scope = differences.scope.word(block.word);
+            if block.handles & scope == 0 {
+                continue;
+            }
+            let is_copied = block.is_copied && block.handles & !scope == 0;
             let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
             // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
             // they are values of the same properties.
@@ -146,13 +160,58 @@ impl BlockList {
                 continue;
             }
             let last = block.last_of_values(bytes);
+            if !is_copied {
+                // SAFETY: as for this function.
+                unsafe { self.copy_values(block, last, (from, to), differences) };
+                continue;
+            }
             let differing = if last == block.last {
                 block.handles
             } else {
-                bits(last).fold(0, |found, at| found | 1 << self.bits[block.offset + at as usize])
+                bits(last).fold(0, |found, at| found | self.property(block, at))
             };
-            differences.list(is_copied).insert_word(block.word, differing);
+            differences.copied.insert_word(block.word, differing);
         }
+    }
+
+    /// Copies those values of a block that differ, are in scope and can be copied without a look at them.
+    /// `last` has a bit for the last byte of each value that differs. Adds the properties in scope to
+    /// `differences`.
+    ///
+    /// # Safety
+    /// Both pointers point to the bytes of this block in two objects of the type to which the blocks belong.
+    /// The object at `to` is borrowed mutably.
+    // Not inlined, so that the code for most blocks stays short.
+    #[inline(never)]
+    unsafe fn copy_values(
+        &self,
+        block: &Block,
+        last: u64,
+        (from, to): (*const u8, *mut u8),
+        differences: &mut Differences<'_>,
+    ) {
+        let (scope, mut copied, mut left) = (differences.scope.word(block.word), 0, 0);
+        for at in bits(last) {
+            let property = self.property(block, at) & scope;
+            if block.any_sent >> at & 1 == 0 {
+                left |= property;
+            } else if property != 0 {
+                copied |= property;
+                let value = block.value_up_to(at);
+                let (from, to) = (from.wrapping_add(value.start), to.wrapping_add(value.start));
+                // SAFETY: the value lies in the block, so its bytes are initialised in both objects, which are
+                // different. They are a value of the same property, and any value can be copied.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, value.len()) };
+            }
+        }
+        differences.copied.insert_word(block.word, copied);
+        differences.left.insert_word(block.word, left);
+    }
+
+    /// Returns the bit of the property whose value in the block has this byte.
+    #[inline]
+    fn property(&self, block: &Block, byte: u32) -> u64 {
+        1 << self.bits[block.offset + byte as usize]
     }
 }
 
@@ -168,11 +227,13 @@ impl Block {
         let mut block = Self {
             offset: value.offset,
             bytes: 0,
+            is_ordinary: value.is_ordinary,
             owned: 0,
             last: 0,
             word: place_of(value.handle).0,
             handles: 0,
-            is_copied: true,
+            any_sent: 0,
+            is_copied: false,
         };
         block.add(value);
         block
@@ -181,7 +242,8 @@ impl Block {
     /// Returns whether a value that comes after the other values of the block can be added.
     fn has_room_for(&self, value: PlainValue) -> bool {
         let end = value.offset + value.bytes;
-        end <= self.offset + MAX_BYTES && place_of(value.handle).0 == self.word
+        let is_like = place_of(value.handle).0 == self.word && value.is_ordinary == self.is_ordinary;
+        is_like && end <= self.offset + MAX_BYTES
     }
 
     /// Adds a value that comes after the other values of the block.
@@ -190,8 +252,16 @@ impl Block {
         self.bytes = at + value.bytes;
         self.owned |= u64::MAX >> (MAX_BYTES - value.bytes) << at;
         self.last |= 1 << (self.bytes - 1);
+        self.any_sent |= u64::from(value.is_any_sent) << (self.bytes - 1);
         self.handles |= 1 << place_of(value.handle).1;
-        self.is_copied &= value.is_any_sent;
+    }
+
+    /// Returns the bytes of the value whose last byte is `last`.
+    fn value_up_to(&self, last: u32) -> Range<usize> {
+        let before = self.last & ((1 << last) - 1);
+        let end_before = u64::BITS - before.leading_zeros();
+        let gap = (self.owned >> end_before).trailing_zeros();
+        (end_before + gap) as usize..last as usize + 1
     }
 
     /// Returns the bit of the last byte of each value of which any byte is in `bytes`.
@@ -284,7 +354,7 @@ mod tests {
         let mut offset = 8;
         let mut values = values.iter().zip(1..).map(|(&(gap, bytes), handle)| {
             offset += gap + bytes;
-            PlainValue { handle, offset: offset - bytes, bytes, is_any_sent: true }
+            PlainValue { handle, offset: offset - bytes, bytes, is_ordinary: true, is_any_sent: true }
         });
         let mut block = Block::of(values.next().unwrap());
         values.for_each(|value| block.add(value));

@@ -25,6 +25,8 @@ pub struct ConditionMasks {
     parents: Vec<Parent>,
     /// The property of each handle, the first of which is the handle 1.
     properties: Vec<PropertyIndex>,
+    /// The handles of each property.
+    handles: Vec<HandleSet>,
     conditional: bool,
     depends_on_distance: bool,
 }
@@ -53,6 +55,7 @@ impl ConditionMasks {
                 .iter()
                 .flat_map(|parent| (parent.handles.0..parent.handles.1).map(|_| parent.property))
                 .collect(),
+            handles: handles_of_each(&parents),
             ordinary,
             active,
             parents,
@@ -136,9 +139,11 @@ impl ConditionMasks {
     }
 
     /// Returns the handles of a property.
+    #[inline]
     #[must_use]
-    pub fn handles_of(&self, property: PropertyIndex) -> HandleSet {
-        handles_where(&self.parents, &|parent| parent.property == property)
+    pub fn handles_of(&self, property: PropertyIndex) -> &HandleSet {
+        static NONE: HandleSet = HandleSet::new();
+        self.handles.get(property.index()).unwrap_or(&NONE)
     }
 
     /// Returns the condition with which a property was declared.
@@ -165,6 +170,17 @@ impl ConditionMasks {
     pub fn property_of(&self, handle: u32) -> Option<PropertyIndex> {
         self.properties.get(handle.wrapping_sub(1) as usize).copied()
     }
+}
+
+/// Returns the handles of each property, by the indices of the properties.
+fn handles_of_each(parents: &[Parent]) -> Vec<HandleSet> {
+    let count = parents.iter().map(|parent| parent.property.index() + 1).max().unwrap_or(0);
+    let mut handles = vec![HandleSet::new(); count];
+    for parent in parents {
+        (parent.handles.0..parent.handles.1)
+            .for_each(|handle| handles[parent.property.index()].insert(handle));
+    }
+    handles
 }
 
 /// Returns the handles of the parents (replicated fields, or elements of fixed arrays) for which `keep`

@@ -1,4 +1,5 @@
-//! Plans: a plan says which memory of an object a scan compares. The compiler computes the plan of each type.
+//! Plans: a plan says which memory of an object is plain, so that it can be compared without a look at each
+//! value. The compiler computes the plans of each type.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
@@ -23,7 +24,7 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// The plan of a type: which parts of its memory a scan compares.
+/// A plan of a type: which parts of its memory a scan or a comparison compares.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     runs: [Run; MAX_RUNS],
@@ -35,8 +36,17 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan of a type.
+    /// Returns the plan of the properties of a type that are compared in every tick.
     pub(crate) const fn of(shape: &'static Shape) -> Self {
+        Self::with(shape, false)
+    }
+
+    /// Returns the plan of all properties of a type.
+    const fn whole(shape: &'static Shape) -> Self {
+        Self::with(shape, true)
+    }
+
+    const fn with(shape: &'static Shape, with_all: bool) -> Self {
         let plan = Self {
             runs: [Run { offset: 0, len: 0 }; MAX_RUNS],
             run_count: 0,
@@ -46,7 +56,7 @@ impl Plan {
             overflow: false,
         };
         match shape.kind {
-            Kind::Struct(fields) => plan.with_object(shape.native(), fields),
+            Kind::Struct(fields) => plan.with_object(shape.native(), fields, with_all),
             _ => plan,
         }
     }
@@ -70,18 +80,18 @@ impl Plan {
         self.strings.split_at(self.string_count).0
     }
 
-    /// Adds to the plan the fields of the object itself, except fields that are not compared in every tick.
-    const fn with_object(self, object: Formatted, fields: &'static [Field]) -> Self {
+    /// Adds to the plan the fields of the object itself. If `with_all` is false, leaves out those that are not
+    /// compared in every tick.
+    const fn with_object(self, object: Formatted, fields: &'static [Field], with_all: bool) -> Self {
         let mut plan = self;
         let mut i = 0;
         while i < fields.len() {
             let field = &fields[i];
-            if field.condition.is_compared_each_tick() {
-                if !field.push {
-                    plan = plan.with_value(object.field(field), field.offset);
-                } else if marks_itself(object.field(field)) {
-                    plan.rest = true;
-                }
+            let is_compared = field.condition.is_compared_each_tick();
+            if with_all || is_compared && !field.push {
+                plan = plan.with_value(object.field(field), field.offset);
+            } else if is_compared && marks_itself(object.field(field)) {
+                plan.rest = true;
             }
             i += 1;
         }
@@ -204,10 +214,13 @@ const fn all_travel(property: Formatted) -> bool {
     }
 }
 
-/// A trait that gives each property type its plan as its own constant, so that the scan is compiled for that
+/// A trait that gives each property type its plans as its own constants, so that the scan is compiled for that
 /// type.
 pub(crate) trait Planned: Property {
+    /// The plan of the properties that are compared in every tick, which a scan compares.
     const PLAN: Plan = Plan::of(Self::SHAPE);
+    /// The plan of all properties.
+    const WHOLE: Plan = Plan::whole(Self::SHAPE);
 }
 
 impl<T: Property> Planned for T {}

@@ -143,7 +143,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         let Some(rare) = &self.0[row].rare else { return Vec::new() };
         let conditions = shadows.class.conditions();
         for property in rare.too_large.iter().filter_map(|refusal| conditions.property_of(refusal.handle())) {
-            scope.to_mut().difference(&conditions.handles_of(property));
+            scope.to_mut().difference(conditions.handles_of(property));
         }
         rare.too_large.clone()
     }

@@ -184,7 +184,7 @@ impl Object {
         condition: Condition,
     ) {
         if self.condition(property) == Condition::Never {
-            self.mark(conditions, &conditions.handles_of(property));
+            self.mark(conditions, conditions.handles_of(property));
         }
         let dynamic = &mut self.rare().dynamic;
         match dynamic.iter_mut().find(|(known, _)| *known == property) {
@@ -195,10 +195,10 @@ impl Object {
 
     /// Marks the `push` properties among `handles`, so that they are compared in the next tick (S124).
     pub(crate) fn mark(&mut self, conditions: &ConditionMasks, handles: &HandleSet) {
-        let mut handles = handles.clone();
-        handles.intersect(conditions.push());
-        if !handles.is_empty() {
-            self.rare().marked.union(&handles);
+        if handles.intersects(conditions.push()) {
+            let marked = &mut self.rare().marked;
+            marked.union(handles);
+            marked.intersect(conditions.push());
         }
     }
 
@@ -300,7 +300,7 @@ impl Object {
         let mut mask = conditions.active(flags).clone();
         for (property, condition) in own.into_iter().flat_map(|own| &own.dynamic) {
             let handles = conditions.handles_of(*property);
-            if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
+            if condition.allows(flags) { mask.union(handles) } else { mask.difference(handles) }
         }
         match switched {
             None => mask.difference(conditions.starts_off()),
@@ -350,7 +350,7 @@ impl Object {
         if let Some(own) = own {
             scope.difference(&own.custom_off);
             for (property, _) in own.dynamic.iter().filter(|(_, condition)| *condition == Condition::Never) {
-                scope.difference(&conditions.handles_of(*property));
+                scope.difference(conditions.handles_of(*property));
             }
         }
         Cow::Owned(scope)

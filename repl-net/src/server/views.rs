@@ -90,7 +90,7 @@ impl Server {
     ) {
         let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
-        let handles = self.world.conditions(slot).handles_of(property);
+        let handles = self.world.conditions(slot).handles_of(property).clone();
         if self.world.objects[slot as usize].is_custom_on(&handles) == active {
             return;
         }

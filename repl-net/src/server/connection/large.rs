@@ -151,7 +151,7 @@ impl Connection {
             let first = left.handles().iter().next();
             let Some(property) = first.and_then(|first| conditions.property_of(first)) else { break };
             let (mut part, mut rest) = (left, Changelist::new());
-            part.split(&conditions.handles_of(property), &mut rest);
+            part.split(conditions.handles_of(property), &mut rest);
             left = rest;
             let bits = match part.items() {
                 Some(items) if items * LEAST_ITEM_BITS > self.outbox.capacity() => usize::MAX,

@@ -470,7 +470,7 @@ impl Connection {
             let handles = conditions.handles_of(property);
             let first = handles.iter().next()?;
             let is_gained = after.contains(first);
-            (before.contains(first) != is_gained).then_some((property, handles, is_gained))
+            (before.contains(first) != is_gained).then_some((property, handles.clone(), is_gained))
         });
         let changed_at = |property| world.objects[slot as usize].changed_at(property);
         let Some(lacking) = self.objects.change_view(slot, world.frame, changed, changed_at) else { return };

@@ -68,7 +68,7 @@ impl World {
                 break;
             };
             let mut rest = Changelist::new();
-            list.split(&column.conditions().handles_of(property), &mut rest);
+            list.split(column.conditions().handles_of(property), &mut rest);
             let before = writer.bit_len();
             if column.write_values(row, list, writer).is_ok() {
                 written.merge(list);

@@ -312,9 +312,9 @@ impl View {
         let rare = self.rare.get_or_insert_default();
         let switched = rare.switched.entry(slot).or_default();
         if is_as_declared {
-            switched.difference(&handles)
+            switched.difference(handles)
         } else {
-            switched.union(&handles)
+            switched.union(handles)
         }
         if switched.is_empty() {
             rare.switched.remove(&slot);
