@@ -34,8 +34,9 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use bits::BitWriter;
 use floor::Floor;
 use hand::{Connection, World};
+use player::{MarkedPlayer, Player};
 use ratios::{Side, timed};
-use served::{Joining, Served, Writing};
+use served::{Avatar, Joining, Served, Writing};
 use workload::{Change, Workload};
 
 /// How many connections a server has.
@@ -60,9 +61,9 @@ trait Candidate {
 }
 
 /// This library, with objects written one by one, or with all objects borrowed at the same time and scanned.
-struct Repl<const ALL_AT_ONCE: bool>(Served);
+struct Repl<const ALL_AT_ONCE: bool, P = Player>(Served<P>);
 
-impl<const ALL_AT_ONCE: bool> Candidate for Repl<ALL_AT_ONCE> {
+impl<const ALL_AT_ONCE: bool, P: Avatar> Candidate for Repl<ALL_AT_ONCE, P> {
     fn settled(workload: &Workload, connections: usize) -> Self {
         let writing = if ALL_AT_ONCE { Writing::AllAtOnce } else { Writing::ByReference };
         Self(Served::settled(workload.players, connections, writing))
@@ -246,6 +247,7 @@ fn ticks(criterion: &mut Criterion) {
             .warm_up_time(Duration::from_millis(500));
         bench_candidate::<Repl<false>>(&mut group, workload, connections, "repl");
         bench_candidate::<Repl<true>>(&mut group, workload, connections, "repl_scan");
+        bench_candidate::<Repl<false, MarkedPlayer>>(&mut group, workload, connections, "repl_push");
         bench_candidate::<Hand>(&mut group, workload, connections, "hand");
         bench_candidate::<Same>(&mut group, workload, connections, "floor");
         group.finish();
@@ -290,6 +292,7 @@ fn print_ratios() {
     for (workload, connections) in runs() {
         let mut repl = Running::<Repl<false>>::new(workload, connections);
         let mut scan = Running::<Repl<true>>::new(workload, connections);
+        let mut push = Running::<Repl<false, MarkedPlayer>>::new(workload, connections);
         let mut hand = Running::<Hand>::new(workload, connections);
         let mut floor = Running::<Same>::new(workload, connections);
         let bytes = [
@@ -297,6 +300,7 @@ fn print_ratios() {
             scan.bytes_per_client(),
             hand.bytes_per_client(),
             floor.bytes_per_client(),
+            push.bytes_per_client(),
         ];
         ratios::report(
             &format!("{} x {connections}", workload.name),
@@ -305,10 +309,12 @@ fn print_ratios() {
                 Side::new("hand", Some(bytes[2]), &mut |count| hand.ticks(count)),
                 Side::new("floor", Some(bytes[3]), &mut |count| floor.ticks(count)),
                 Side::new("repl_scan", Some(bytes[1]), &mut |count| scan.ticks(count)),
+                Side::new("repl_push", Some(bytes[4]), &mut |count| push.ticks(count)),
             ],
         );
         repl.candidate.check();
         scan.candidate.check();
+        push.candidate.check();
     }
     let mut idle = [MANY_PLAYERS, MANY_PLAYERS / 100]
         .map(|players| Running::<Repl<false>>::new(Workload { players, ..Workload::ALL[0] }, 1));

@@ -8,7 +8,8 @@ use crate::bits::BitWriter;
 use crate::floor::Floor;
 use crate::hand::{Connection, World};
 use crate::mirror::Mirror;
-use crate::served::{Served, Writing};
+use crate::player::{MarkedPlayer, Player};
+use crate::served::{Avatar, Served, Writing};
 use crate::workload::{Arena, Workload};
 
 const CLIENTS: usize = 3;
@@ -128,9 +129,14 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
 /// Panics if this check fails.
 pub(crate) fn servers_carry(workload: &Workload) {
     for writing in [Writing::ByReference, Writing::AllAtOnce] {
-        let mut served = Served::settled(workload.players, CLIENTS, writing);
-        for step in 0..3 {
-            served.check_tick(workload, step);
-        }
+        server_carries::<Player>(workload, writing);
+    }
+    server_carries::<MarkedPlayer>(workload, Writing::ByReference);
+}
+
+fn server_carries<P: Avatar>(workload: &Workload, writing: Writing) {
+    let mut served = Served::<P>::settled(workload.players, CLIENTS, writing);
+    for step in 0..3 {
+        served.check_tick(workload, step);
     }
 }

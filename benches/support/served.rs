@@ -6,13 +6,14 @@
 //!
 //! *Invariant:* the packets of a tick are acknowledged before the next tick.
 
+use std::fmt::Debug;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use repl::{Client, ClientConfig, ConnectionId, ObjectRef, Server, ServerConfig};
+use repl::{Client, ClientConfig, ConnectionId, ObjectRef, PropertyIndex, Replicated, Server, ServerConfig};
 
 use crate::config::at_once;
-use crate::player::Player;
+use crate::player::{MarkedPlayer, Player};
 use crate::workload::{Arena, Workload};
 
 /// The time between two ticks.
@@ -56,10 +57,45 @@ pub(crate) enum Writing {
     AllAtOnce,
 }
 
+/// A kind of player.
+pub(crate) trait Avatar: Replicated + PartialEq + Debug {
+    /// Whether the user marks each field that it writes to.
+    const IS_MARKED: bool;
+    /// Returns the player that slot `index` has at the start.
+    fn nth(index: u32) -> Self;
+    fn set_health(&mut self, health: u16);
+    fn turn(&mut self, position: [f32; 3], yaw: f32);
+}
+
+macro_rules! avatar {
+    ($name:ident, $is_marked:expr) => {
+        impl Avatar for $name {
+            const IS_MARKED: bool = $is_marked;
+
+            fn nth(index: u32) -> Self {
+                Self::nth(index)
+            }
+
+            #[inline]
+            fn set_health(&mut self, health: u16) {
+                self.health = health;
+            }
+
+            #[inline]
+            fn turn(&mut self, position: [f32; 3], yaw: f32) {
+                (self.position, self.yaw) = (position, yaw);
+            }
+        }
+    };
+}
+
+avatar!(Player, false);
+avatar!(MarkedPlayer, true);
+
 /// A server of players.
-pub(crate) struct Served {
+pub(crate) struct Served<P = Player> {
     server: Server,
-    players: Vec<ObjectRef<Player>>,
+    players: Vec<ObjectRef<P>>,
     connections: Vec<ConnectionId>,
     client: Client,
     writing: Writing,
@@ -70,7 +106,7 @@ pub(crate) struct Served {
     answers: Packets,
 }
 
-impl Served {
+impl<P: Avatar> Served<P> {
     /// Returns a server with clients that have every player.
     ///
     /// # Panics
@@ -78,9 +114,9 @@ impl Served {
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
         let mut server =
             Server::new(ServerConfig { timeout: FOREVER, max_objects: MOST_OBJECTS, ..at_once() });
-        let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
+        let players = (0..players).map(|index| server.spawn(<P as Avatar>::nth(index))).collect();
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
-        let client = new_client(FOREVER);
+        let client = new_client::<P>(FOREVER);
         let (sent, answers) = (Packets::default(), Packets::default());
         let mut served = Self { server, players, connections, client, writing, now: TICK, sent, answers };
         served.deliver();
@@ -106,7 +142,7 @@ impl Served {
         match self.writing {
             Writing::ByReference => workload.apply(step, &mut ByReference(&mut self.server, &self.players)),
             Writing::AllAtOnce => {
-                workload.apply(step, &mut AllAtOnce { players: self.server.objects_mut(), next: 0 });
+                workload.apply(step, &mut AllAtOnce { players: self.server.objects_mut::<P>(), next: 0 });
             }
         }
     }
@@ -205,7 +241,7 @@ impl Joining {
         let mut server = Server::new(at_once());
         let players: Vec<_> = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
         let now = TICK;
-        let (mut client, mut hello) = (new_client(FOREVER), Packets::default());
+        let (mut client, mut hello) = (new_client::<Player>(FOREVER), Packets::default());
         take_and_answer(&mut client, now, &mut Packets::default(), &mut hello);
         let mut joining = Self { server, now, hello, answers: Packets::default() };
         let (mut sent, mut answers) = (Packets::default(), Packets::default());
@@ -293,10 +329,10 @@ impl Joining {
 }
 
 /// Returns a new client. Every client has the same session, so one client's packets can replace another's.
-fn new_client(timeout: Duration) -> Client {
+fn new_client<P: Avatar>(timeout: Duration) -> Client {
     let mut client =
         Client::new(ClientConfig { timeout, max_objects: MOST_OBJECTS, ..ClientConfig::default() }, 1);
-    client.register::<Player>();
+    client.register::<P>();
     client
 }
 
@@ -311,26 +347,40 @@ fn take_and_answer(client: &mut Client, now: Duration, sent: &mut Packets, answe
     }
 }
 
-fn assert_same(server: &Server, players: &[ObjectRef<Player>], client: &Client) {
-    assert_eq!(client.objects::<Player>().count(), players.len(), "the client has another number of players");
+fn assert_same<P: Avatar>(server: &Server, players: &[ObjectRef<P>], client: &Client) {
+    assert_eq!(client.objects::<P>().count(), players.len(), "the client has another number of players");
     for player in players {
         assert_eq!(client.get(*player), server.get(*player), "the client's player differs");
     }
 }
 
 /// Writes one player after another by its reference.
-struct ByReference<'a>(&'a mut Server, &'a [ObjectRef<Player>]);
+struct ByReference<'a, P>(&'a mut Server, &'a [ObjectRef<P>]);
 
-impl Arena for ByReference<'_> {
+impl<P: Avatar> ByReference<'_, P> {
+    /// Marks a field that was written to.
+    #[inline]
+    fn mark(&mut self, player: ObjectRef<P>, field: PropertyIndex<P>) {
+        if P::IS_MARKED {
+            self.0.mark_dirty(player, field);
+        }
+    }
+}
+
+impl<P: Avatar> Arena for ByReference<'_, P> {
     #[inline]
     fn set_health(&mut self, index: u32, health: u16) {
-        self.0[self.1[index as usize]].health = health;
+        let player = self.1[index as usize];
+        self.0[player].set_health(health);
+        self.mark(player, const { P::LAYOUT.property("health") });
     }
 
     #[inline]
     fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
-        let player = &mut self.0[self.1[index as usize]];
-        (player.position, player.yaw) = (position, yaw);
+        let player = self.1[index as usize];
+        self.0[player].turn(position, yaw);
+        self.mark(player, const { P::LAYOUT.property("position") });
+        self.mark(player, const { P::LAYOUT.property("yaw") });
     }
 }
 
@@ -341,22 +391,21 @@ struct AllAtOnce<I> {
     next: u32,
 }
 
-impl<'a, I: Iterator<Item = (ObjectRef<Player>, &'a mut Player)>> AllAtOnce<I> {
-    fn player(&mut self, index: u32) -> &'a mut Player {
+impl<'a, P: Avatar, I: Iterator<Item = (ObjectRef<P>, &'a mut P)>> AllAtOnce<I> {
+    fn player(&mut self, index: u32) -> &'a mut P {
         let skipped = index - std::mem::replace(&mut self.next, index + 1);
         self.players.nth(skipped as usize).expect("players enough").1
     }
 }
 
-impl<'a, I: Iterator<Item = (ObjectRef<Player>, &'a mut Player)>> Arena for AllAtOnce<I> {
+impl<'a, P: Avatar, I: Iterator<Item = (ObjectRef<P>, &'a mut P)>> Arena for AllAtOnce<I> {
     #[inline]
     fn set_health(&mut self, index: u32, health: u16) {
-        self.player(index).health = health;
+        self.player(index).set_health(health);
     }
 
     #[inline]
     fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
-        let player = self.player(index);
-        (player.position, player.yaw) = (position, yaw);
+        self.player(index).turn(position, yaw);
     }
 }
