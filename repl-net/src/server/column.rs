@@ -7,7 +7,9 @@
 
 use std::any::Any;
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows, WriteError};
+use repl_core::{
+    BitWriter, Changelist, ConditionMasks, HandleSet, Program, PropertyIndex, Replicated, Rows, WriteError,
+};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -52,6 +54,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
+    /// Marks a property of the object in a row, so that it is compared in the next tick if it is a `push`
+    /// property (S124).
+    fn mark(&mut self, row: u32, property: PropertyIndex);
     /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
@@ -108,6 +113,9 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
         };
         push(&mut shadows.rows, shadow);
         push(&mut shadows.slots, slot);
+        if shadows.has_marks() {
+            push(&mut shadows.marks, HandleSet::new());
+        }
         (shadows.rows.len() as u32 - 1, add(shadows, source))
     }
 }
@@ -174,9 +182,20 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
     }
 
+    fn mark(&mut self, row: u32, property: PropertyIndex) {
+        let Shadows { class, marks, .. } = &mut self.shadows;
+        let handles = class.conditions().handles_of(property);
+        if handles.intersects(class.conditions().push()) {
+            marks[row as usize].union(handles);
+        }
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.shadows.rows.reserve(additional);
         self.shadows.slots.reserve(additional);
+        if self.shadows.has_marks() {
+            self.shadows.marks.reserve(additional);
+        }
         self.source.reserve(additional);
     }
 
@@ -185,6 +204,9 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.source.swap_remove(row);
         shadows.rows.swap_remove(row);
         shadows.slots.swap_remove(row);
+        if shadows.has_marks() {
+            shadows.marks.swap_remove(row);
+        }
         shadows.slots.get(row).copied()
     }
 

@@ -75,13 +75,15 @@ impl Chosen<'_> {
 /// What is known about all objects of a class before they are compared.
 #[derive(Clone, Copy)]
 struct Expected {
+    /// Whether there are `push` properties.
+    push: bool,
     /// Whether some `push` properties mark themselves.
     marks: bool,
     /// Whether some objects, of any class, are sent whole.
     openings: bool,
     /// Whether objects can become larger than clients can hold.
     too_large: bool,
-    /// Whether nothing of this is the case.
+    /// Whether nothing of this is the case, except for `push` properties.
     nothing: bool,
 }
 
@@ -105,10 +107,12 @@ impl Comparison<'_> {
         slots: &[u32],
     ) -> usize {
         let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
+        let push = shadows.has_marks();
         let marks = shadows.class.conditions().has_marks_of_its_own();
         let openings = !(opening.is_empty() && reopening.is_empty());
         let too_large = shadows.class.may_exceed(max_bits);
-        let expected = Expected { marks, openings, too_large, nothing: !(marks || openings || too_large) };
+        let nothing = !(marks || openings || too_large);
+        let expected = Expected { push, marks, openings, too_large, nothing };
         let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
         for slots in slots.chunks(BATCH) {
             // If the slots are consecutive, the processor prefetches the objects by itself.
@@ -121,6 +125,7 @@ impl Comparison<'_> {
                 if is_spread {
                     if let Some(&next) = rows.get(at + AHEAD) {
                         source.preload_row(shadows, next as usize);
+                        shadows.preload_marks(next as usize);
                     }
                     if let Some(&next) = rows.get(at + AHEAD / 2) {
                         source.preload_values(shadows, next as usize);
@@ -175,13 +180,17 @@ impl Comparison<'_> {
         refusals: &mut Vec<Refusal>,
     ) {
         let Place { at, slot, row } = place;
-        let special = if expected.nothing && self.objects.get(at, slot).is_plain() {
-            None
-        } else {
+        let special = if !(expected.nothing && self.objects.get(at, slot).is_plain()) {
             let Some(scope) = self.special_scope(shadows, source, place, expected, refusals) else {
                 return;
             };
             Some(scope)
+        } else if expected.push {
+            let mut scope = std::mem::take(&mut shadows.marks[row]);
+            scope.union(shadows.class.conditions().ordinary());
+            Some(scope)
+        } else {
+            None
         };
         let Shadows { class, rows, .. } = shadows;
         let conditions = class.conditions();
@@ -209,7 +218,7 @@ impl Comparison<'_> {
     #[inline(never)]
     fn special_scope<T: Replicated, S: Source<T>>(
         &mut self,
-        shadows: &Shadows<T>,
+        shadows: &mut Shadows<T>,
         source: &S,
         Place { at, slot, row }: Place,
         expected: Expected,
@@ -220,20 +229,25 @@ impl Comparison<'_> {
         if object.tear_off == TearOff::Frozen {
             return None;
         }
-        let conditions = shadows.class.conditions();
         if expected.marks {
+            // Properties that mark themselves are `push` properties.
             let touched = source.touched(shadows, row);
-            if !touched.is_empty() {
-                object.mark(conditions, &touched);
-            }
+            shadows.marks[row].union(&touched);
         }
+        let mut marked =
+            if expected.push { std::mem::take(&mut shadows.marks[row]) } else { HandleSet::new() };
         let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
-        let mut scope = object.scope(conditions, opens);
+        let mut scope = object.scope(shadows.class.conditions(), &marked, opens);
         if expected.too_large {
             let too_large = source.keep_within(shadows, max_bits, row, &mut scope);
             object.find_too_large(too_large, refusals);
         }
-        object.unmark(&scope);
-        Some(scope.into_owned())
+        let scope = scope.into_owned();
+        if expected.push {
+            // A marked property that is not compared, because it is switched off or too large, stays marked.
+            marked.difference(&scope);
+            shadows.marks[row] = marked;
+        }
+        Some(scope)
     }
 }

@@ -397,8 +397,7 @@ impl Server {
     #[track_caller]
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         if let Some((slot, property)) = self.place_of(object, property) {
-            let (entry, conditions) = self.world.object_mut(slot);
-            entry.mark(conditions, conditions.handles_of(property));
+            self.world.mark_property(slot, property);
             self.world.mark_dirty(slot);
         }
     }

@@ -57,8 +57,6 @@ struct RareState {
     custom_off: HandleSet,
     /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
-    /// Handles of `push` properties that were marked as changed and have not been compared since then (S124).
-    marked: HandleSet,
     /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
     /// recorded only for classes with conditions.
     changed_at: Vec<u64>,
@@ -143,12 +141,6 @@ impl Object {
         self.rare.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
     }
 
-    /// Returns the `push` properties that are marked, if there are any.
-    #[inline]
-    fn marked(&self) -> Option<&HandleSet> {
-        self.rare.as_deref().map(|own| &own.marked).filter(|marked| !marked.is_empty())
-    }
-
     /// Returns whether a property with a custom condition is switched on for all connections. `handles` are
     /// the handles of the property.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
@@ -156,16 +148,10 @@ impl Object {
     }
 
     /// Switches a property with a custom condition on or off for all connections. `handles` are the handles
-    /// of the property. A property that is switched on is compared in the next tick, even if it is not marked
-    /// (S45).
-    pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
+    /// of the property.
+    pub(crate) fn switch_custom(&mut self, handles: &HandleSet, active: bool) {
         let off = &mut self.rare().custom_off;
-        if active {
-            off.difference(handles);
-            self.mark(conditions, handles);
-        } else {
-            off.union(handles);
-        }
+        if active { off.difference(handles) } else { off.union(handles) }
     }
 
     /// Returns the current condition of a property that was declared with the condition `Dynamic`.
@@ -174,40 +160,12 @@ impl Object {
         set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
     }
 
-    /// Sets the condition of a property that was declared with the condition `Dynamic`. If the old condition
-    /// of the property was `Never`, the property is compared in the next tick, even if it is not marked
-    /// (S45).
-    pub(crate) fn set_condition(
-        &mut self,
-        conditions: &ConditionMasks,
-        property: PropertyIndex,
-        condition: Condition,
-    ) {
-        if self.condition(property) == Condition::Never {
-            self.mark(conditions, conditions.handles_of(property));
-        }
+    /// Sets the condition of a property that was declared with the condition `Dynamic`.
+    pub(crate) fn set_condition(&mut self, property: PropertyIndex, condition: Condition) {
         let dynamic = &mut self.rare().dynamic;
         match dynamic.iter_mut().find(|(known, _)| *known == property) {
             Some((_, known)) => *known = condition,
             None => dynamic.push((property, condition)),
-        }
-    }
-
-    /// Marks the `push` properties among `handles`, so that they are compared in the next tick (S124).
-    pub(crate) fn mark(&mut self, conditions: &ConditionMasks, handles: &HandleSet) {
-        if handles.intersects(conditions.push()) {
-            let marked = &mut self.rare().marked;
-            marked.union(handles);
-            marked.intersect(conditions.push());
-        }
-    }
-
-    /// Clears the marks of the properties that were compared. A marked property that was not compared,
-    /// because it was switched off or too large, stays marked.
-    #[inline]
-    pub(crate) fn unmark(&mut self, compared: &HandleSet) {
-        if let Some(own) = &mut self.rare {
-            own.marked.difference(compared);
         }
     }
 
@@ -329,20 +287,23 @@ impl Object {
         Cow::Owned(handles)
     }
 
-    /// Returns the handles that must be compared now (S39): the ordinary properties and the marked `push`
-    /// properties. If `opening` is set, because the object is about to be sent to a client for the first
+    /// Returns the handles that must be compared now (S39): the ordinary properties and the `push` properties
+    /// in `marked`. If `opening` is set, because the object is about to be sent to a client for the first
     /// time, the result also contains `InitialOnly` properties and all `push` properties. Properties that are
     /// switched off for all connections are never compared.
     #[inline]
-    pub(crate) fn scope<'c>(&self, conditions: &'c ConditionMasks, opening: bool) -> Cow<'c, HandleSet> {
-        let (own, marked) = (self.own_conditions(), self.marked());
-        if own.is_none() && marked.is_none() && !opening {
+    pub(crate) fn scope<'c>(
+        &self,
+        conditions: &'c ConditionMasks,
+        marked: &HandleSet,
+        opening: bool,
+    ) -> Cow<'c, HandleSet> {
+        let own = self.own_conditions();
+        if own.is_none() && marked.is_empty() && !opening {
             return Cow::Borrowed(conditions.ordinary());
         }
         let mut scope = conditions.ordinary().clone();
-        if let Some(marked) = marked {
-            scope.union(marked);
-        }
+        scope.union(marked);
         if opening {
             scope.union(conditions.initial_only());
             scope.union(conditions.push());

@@ -3,7 +3,8 @@
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object.
 
-use repl_core::{Class, Replicated};
+use repl_core::__private::preload;
+use repl_core::{Class, HandleSet, Replicated};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -15,6 +16,9 @@ pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
     pub(crate) slots: Vec<u32>,
+    /// The `push` properties that were marked as changed and have not been compared since then (S124). Empty
+    /// if the class has no `push` properties.
+    pub(crate) marks: Vec<HandleSet>,
     pub(crate) archetypes: Vec<Archetype<T>>,
     /// Returns the position of an object, or `None` if the class has no area.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
@@ -51,10 +55,23 @@ impl<T: Replicated> Shadows<T> {
             class,
             rows: Vec::new(),
             slots: Vec::new(),
+            marks: Vec::new(),
             archetypes: vec![Box::new(T::initial)],
             locate: None,
             prioritize: None,
         }
+    }
+
+    /// Returns whether the class has `push` properties.
+    #[inline]
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.class.conditions().push().is_empty()
+    }
+
+    /// Prefetches the marks of the object in a row.
+    #[inline]
+    pub(crate) fn preload_marks(&self, row: usize) {
+        self.marks.get(row).into_iter().for_each(preload);
     }
 
     /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any

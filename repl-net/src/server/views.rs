@@ -95,8 +95,10 @@ impl Server {
             return;
         }
         self.change_view(object.erase(), |world, slot| {
-            let (entry, conditions) = world.object_mut(slot);
-            entry.switch_custom(conditions, &handles, active);
+            world.objects[slot as usize].switch_custom(&handles, active);
+            if active {
+                world.mark_property(slot, property);
+            }
             world.force_update(slot);
         });
     }
@@ -152,8 +154,13 @@ impl Server {
             return;
         }
         self.change_view(object.erase(), |world, slot| {
-            let (entry, conditions) = world.object_mut(slot);
-            entry.set_condition(conditions, property, condition);
+            let state = &mut world.objects[slot as usize];
+            let was_never = state.condition(property) == Condition::Never;
+            state.set_condition(property, condition);
+            if was_never {
+                // While its condition was `Never`, the property was not compared (S45).
+                world.mark_property(slot, property);
+            }
             world.force_update(slot);
         });
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, Replicated};
+use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
 
 use super::cells::area::Position;
 use super::cells::sight::SightScratch;
@@ -296,6 +296,13 @@ impl World {
             let entry = &objects[slot as usize];
             (ObjectRef::new(entry.guid(slot)), object)
         })
+    }
+
+    /// Marks a property of an object, so that it is compared in the next tick if it is a `push` property
+    /// (S124).
+    pub(crate) fn mark_property(&mut self, slot: u32, property: PropertyIndex) {
+        let object = &self.objects[slot as usize];
+        self.columns[usize::from(object.class)].mark(object.row, property);
     }
 
     pub(crate) fn mark_dirty(&mut self, slot: u32) {
