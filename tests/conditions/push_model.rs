@@ -219,6 +219,55 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
     assert_eq!((shown(&room, 0, meter).pushed.0, room.updates::<Meter>(0, "pushed")), (5, 1));
 }
 
+/// An object of numbers, which takes no more than a known number of bits.
+#[derive(Clone, Debug, PartialEq, Replicated, Default)]
+struct Dial {
+    #[replicated]
+    always: u16,
+    #[replicated(push)]
+    first: u16,
+    #[replicated(push)]
+    second: u64,
+}
+
+#[test]
+fn s124_s125_marks_of_objects_of_numbers_are_of_one_property_and_for_one_comparison() {
+    let (mut room, dials) = Room::furnished(
+        ServerConfig::default(),
+        |client| _ = client.register::<Dial>(),
+        1,
+        |server| [(); 3].map(|()| server.spawn(Dial::default())),
+    );
+    room.settle();
+    let of = property::<Dial>;
+    let write = |room: &mut Room, value: u16| {
+        for dial in &dials {
+            if let Some(dial) = room.server.get_mut(*dial) {
+                *dial = Dial { always: value, first: value, second: value.into() };
+            }
+        }
+    };
+    let shown = |room: &Room| dials.map(|dial| room.guests[0].client.get(dial).cloned());
+    let dial = |always, first, second| Some(Dial { always, first, second });
+
+    write(&mut room, 1);
+    room.server.mark_dirty(dials[0], of("first"));
+    room.settle();
+    assert_eq!(shown(&room), [dial(1, 1, 0), dial(1, 0, 0), dial(1, 0, 0)]);
+    write(&mut room, 2);
+    room.server.mark_dirty(dials[1], of("second"));
+    room.settle();
+    assert_eq!(shown(&room), [dial(2, 1, 0), dial(2, 0, 2), dial(2, 0, 0)], "the first mark was compared");
+
+    // The last object takes the place of the removed one, together with its mark.
+    write(&mut room, 3);
+    room.server.mark_dirty(dials[0], of("second"));
+    room.server.mark_dirty(dials[2], of("first"));
+    room.server.despawn(dials[0]);
+    room.settle();
+    assert_eq!(shown(&room), [None, dial(3, 0, 2), dial(3, 3, 0)]);
+}
+
 #[test]
 fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
     let (mut room, meter) = room(1);
