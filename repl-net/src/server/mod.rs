@@ -5,6 +5,8 @@
 
 mod broadcast;
 mod budgets;
+#[cfg(feature = "rayon")]
+mod by_class;
 mod calls;
 mod cells;
 mod changes;
@@ -37,8 +39,6 @@ mod schedule;
 mod served;
 mod sessions;
 mod shadows;
-#[cfg(feature = "rayon")]
-mod shares;
 mod sleep;
 mod source;
 mod statics;

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
 
+#[cfg(feature = "rayon")]
+use super::by_class::ByClass;
 use super::cells::area::Position;
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
@@ -28,8 +30,6 @@ use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use super::shadows::Shadows;
-#[cfg(feature = "rayon")]
-use super::shares::Shares;
 use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
@@ -80,7 +80,7 @@ pub(crate) struct World {
     changed_rows: Vec<(u32, u32)>,
     /// For each class, the objects that are compared while those of other classes are.
     #[cfg(feature = "rayon")]
-    shares: Shares,
+    by_class: ByClass,
     /// Which objects own which objects.
     pub(crate) owners: Forest,
     /// Which objects are subobjects of which objects.
@@ -537,7 +537,7 @@ impl World {
         if self.frame.is_multiple_of(ROUND_TICKS) {
             self.changes.end_round();
             #[cfg(feature = "rayon")]
-            self.shares.end_round();
+            self.by_class.end_round();
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
             self.sight_scratch = SightScratch::default();
         }

@@ -4,7 +4,9 @@
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets are
 //! sent only through the outbox.
 
+mod alone;
 mod backlog;
+mod broadcast;
 mod calls;
 mod context;
 mod held_calls;

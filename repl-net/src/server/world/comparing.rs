@@ -58,7 +58,7 @@ impl World {
     /// Compares the objects in `queue`, and records their positions.
     fn compare_each(&mut self, queue: &[u32]) {
         #[cfg(feature = "rayon")]
-        if self.shares.divide(queue, &self.objects, self.columns.len()) {
+        if self.by_class.divide(queue, &self.objects, self.columns.len()) {
             return self.compare_at_once(queue);
         }
         let (mut slots, mut changed) = (queue, std::mem::take(&mut self.changed_rows));
@@ -78,19 +78,19 @@ impl World {
     }
 
     /// Does the same as [`compare_each`](Self::compare_each) for objects that were
-    /// [divided](crate::server::shares::Shares::divide), several classes at the same time.
+    /// [divided](crate::server::by_class::ByClass::divide), several classes at the same time.
     #[cfg(feature = "rayon")]
     fn compare_at_once(&mut self, queue: &[u32]) {
-        let mut shares = std::mem::take(&mut self.shares);
+        let mut by_class = std::mem::take(&mut self.by_class);
         for class in 0..self.columns.len() {
-            shares.set_area(class, self.cells.has_area(class as u16));
+            by_class.set_area(class, self.cells.has_area(class as u16));
         }
         let (columns, objects, found, inputs) = self.split();
-        shares.compare(queue, columns, objects, inputs);
-        found.take_in(shares.found());
-        shares.moved().for_each(|(class, moved)| self.locate(class, moved));
+        by_class.compare(queue, columns, objects, inputs);
+        found.take_in(by_class.found());
+        by_class.moved().for_each(|(class, moved)| self.locate(class, moved));
         self.cells.sort_moved();
-        self.shares = shares;
+        self.by_class = by_class;
     }
 
     /// Returns the columns, the states of the objects, where comparisons store what they find, and what they

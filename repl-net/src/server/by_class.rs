@@ -19,7 +19,7 @@ const LEAST_OTHERS: usize = 128;
 
 /// The shares of all classes, by the numbers of the classes.
 #[derive(Debug, Default)]
-pub(crate) struct Shares(Vec<Share>);
+pub(crate) struct ByClass(Vec<Share>);
 
 /// The objects of one class that may have changed, and what their comparison finds.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ struct Share {
     moved: Vec<(u32, u32)>,
 }
 
-impl Shares {
+impl ByClass {
     /// Divides the objects in `queue` by their classes, of which there are `classes`. Returns whether it pays
     /// to compare several of them at the same time.
     pub(crate) fn divide(&mut self, queue: &[u32], objects: &[Object], classes: usize) -> bool {

@@ -1,0 +1,349 @@
+//! What is sent to one connection alone: openings, closings, and the changes of objects that are out of step.
+//!
+//! *Invariant:* what has no room stays pending, so that a later pass sends it.
+
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
+
+use super::Connection;
+use super::context::{OPEN_BITS, PassContext};
+use super::large::pruned_part;
+use super::objects::{OpeningRest, Phase};
+use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
+use crate::session::events::CloseReason;
+use crate::transport::in_flight::{Content, Sent};
+use crate::transport::path::{path_bits, write_path};
+use crate::transport::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
+
+/// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
+/// alone.
+pub(super) const PRIVATE_GAP_ORDER: u32 = 3;
+/// The reason of the closing of a destroyed object if the closing names the path of the object.
+const DESTROYED_PATH: u64 = 3;
+/// Up to this many waiting items or entries are sent together with other changes of the object.
+const FEW_ITEMS: usize = 64;
+
+impl Connection {
+    /// Sends everything that must be sent to this connection alone.
+    pub(super) fn send_private(&mut self, context: &mut PassContext<'_>) {
+        let mut slots = std::mem::take(&mut context.scratch.slots);
+        self.objects.turns(&mut slots);
+        for &slot in &slots {
+            if self.objects.is_pending_spawn(slot) {
+                self.objects.leave_spawns(slot);
+            }
+            if self.outbox.is_exhausted() {
+                if context.world.changes.slots.contains(slot) {
+                    self.postpone(slot, context.world);
+                }
+                continue;
+            }
+            self.objects.take_turn(slot);
+            self.send_object(slot, context);
+        }
+        context.scratch.slots = slots;
+    }
+
+    pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let tracked = self.objects.get(slot);
+        match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
+            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),
+            Phase::Closing(_) | Phase::Unsent if self.waits_for_path(slot, context.world) => {
+                self.objects.must_send(slot)
+            }
+            Phase::Closing(reason) => self.send_close(slot, reason, context),
+            Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
+            Phase::Unsent => self.send_open(slot, context),
+            Phase::Opening if tracked.is_some_and(|tracked| tracked.open_bits <= SMALL_OPEN_BITS) => {
+                self.send_open(slot, context)
+            }
+            Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
+            Phase::Opening | Phase::Open => self.postpone(slot, context.world),
+        }
+    }
+
+    fn send_close(&mut self, slot: u32, reason: CloseReason, context: &PassContext<'_>) {
+        let path = self.path_to_close(slot, context).filter(|_| reason == CloseReason::Destroyed);
+        if self.write_close(slot, reason, path.map(|path| &**path), context.now) {
+            self.objects.close_sent(slot, self.outbox.sequence(), context.now);
+        } else {
+            self.objects.must_send(slot);
+        }
+    }
+
+    /// Writes the closing of an object, which makes the client remove the object. The closing of a destroyed
+    /// object may name its path. Returns `false` if the packets have no room for the closing.
+    pub(super) fn write_close(
+        &mut self,
+        slot: u32,
+        reason: CloseReason,
+        path: Option<&str>,
+        now: Duration,
+    ) -> bool {
+        let has_room = self.outbox.make_room(ENTRY_BITS + 2 + path.map_or(0, path_bits), now);
+        if has_room {
+            self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+                segment.slot(slot, writer);
+                match path {
+                    Some(path) => {
+                        writer.write_bits(DESTROYED_PATH, 2);
+                        write_path(path, writer);
+                    }
+                    None => writer.write_bits(reason as u64, 2),
+                }
+            });
+        }
+        has_room
+    }
+
+    /// Sends the opening (first update) of an object, which contains every property that has ever changed and
+    /// that the connection may see (R2, S69).
+    fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let mut handles = self.objects.opening_mask(context.world, slot);
+        handles.intersect(context.world.objects[slot as usize].history.ever());
+        let may_have_items = self.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        let Opening { list, mut later, refused } =
+            write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
+        let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
+        let world = context.world;
+        let object = &world.objects[slot as usize];
+        let column = world.column_of(slot);
+        let values = &mut context.scratch.values;
+        let run_header = RunHeader {
+            origin,
+            handles: list.handles(),
+            count: column.program().handles(),
+            classes: context.classes.len(),
+            name: self.name_of(slot, path.as_deref()),
+        };
+        let estimate = ENTRY_BITS
+            + OPEN_BITS
+            + run_header.name_bits()
+            + handles_bits(run_header.count)
+            + values.bit_len();
+        let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
+        let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
+            segment.run(slot, 1, &run_header, writer);
+            writer.append(values);
+        };
+        let is_sent = if estimate > self.outbox.capacity() {
+            self.send_blob(SegmentKind::Open, sent, context, write);
+            self.has_blob(slot)
+        } else if self.outbox.make_room(estimate, context.now) {
+            let values = values.as_slice();
+            self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+                write(segment, writer, values);
+            });
+            true
+        } else {
+            self.objects.must_send(slot);
+            false
+        };
+        if !is_sent {
+            // An earlier opening of the object, without this change, may still arrive.
+            self.postpone(slot, context.world);
+            return;
+        }
+        let sequence = self.outbox.sequence();
+        let has_items = later.is_empty();
+        let mut owed = later.handles().clone();
+        owed.intersect(context.world.conditions(slot).may_end_with_opening());
+        later.merge(&refused);
+        // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
+        // not with each change.
+        let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
+        let position =
+            self.objects.opening_sent(slot, sequence, bits, OpeningRest { later, owed, has_items });
+        let unneeded = Self::catch_up(context.world, slot, position, None);
+        context.free_later(slot, unneeded);
+        self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
+        if !self.has_blob(slot) {
+            self.objects.proxy_sent(slot, sequence);
+        }
+    }
+
+    /// Sends the changes of an object that the client has, and everything else that the client lacks of this
+    /// object.
+    fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let mut list = self.gather(slot, context);
+        let waiting = self.take_waiting(slot, &mut list, context);
+        if !waiting.is_empty() {
+            self.send_large_list(slot, list, waiting, context);
+        } else if !list.is_empty() {
+            self.send_list(slot, list, context);
+        }
+        context.scratch.settling.push(slot);
+    }
+
+    /// Takes the waiting changes, which did not fit into packets in earlier ticks. `take_waiting` moves the
+    /// changes in `list` of the same collections and maps to the waiting changes. If only a few items wait,
+    /// `take_waiting` moves their changes to `list` instead.
+    fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
+        let mut waiting = self.objects.take_waiting(slot);
+        waiting.retain_mut(|portions| {
+            portions.add(list);
+            if portions.len() > FEW_ITEMS {
+                return true;
+            }
+            list.merge(&pruned_part(slot, portions, portions.len(), context));
+            false
+        });
+        waiting
+    }
+
+    /// Collects all changes of an object that the client lacks and may see, except the changes in `waiting`.
+    fn gather(&mut self, slot: u32, context: &mut PassContext<'_>) -> Changelist {
+        let world = context.world;
+        let is_conditional = world.conditions(slot).is_conditional();
+        let (mut list, position) = self.objects.take_pending(slot);
+        if is_conditional && !list.is_empty() {
+            list.retain(&self.objects.mask(world, slot));
+        }
+        let mut changed = Changelist::new();
+        let unneeded = Self::catch_up(world, slot, position, Some(&mut changed));
+        context.free_later(slot, unneeded);
+        if position.is_none()
+            && let Some(list) = world.changes.list(slot)
+        {
+            changed.merge(list);
+        }
+        if is_conditional {
+            changed.retain(&self.view().mask(world, slot));
+        }
+        if list.is_empty() {
+            list = changed;
+        } else {
+            list.merge(&changed);
+        }
+        if let Some(tracked) = self.objects.get(slot) {
+            tracked.new_elements.extend(&mut list);
+        }
+        // Elements that wait for the band of the connection are new, too. Without them, a lost change of an
+        // array would be sent again with the new length, but without the new elements.
+        if !list.is_empty()
+            && let Some(band) = self.view().band_of_object(world, slot)
+            && let Some(later) = world.later.lacking(band.period, slot)
+        {
+            list.extend_new_elements(&later.new_elements());
+        }
+        // The changelist is pruned last, because new elements may have been removed.
+        world.prune(slot, &mut list);
+        list
+    }
+
+    /// Sends a changelist in one packet, or property by property in several packets, or as a blob (R15).
+    pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
+        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
+            self.send_large_list(slot, list, Vec::new(), context);
+            return;
+        }
+        let (list, bits) = self.write_list(slot, list, context);
+        if bits > self.outbox.capacity() {
+            self.send_large_list(slot, list, Vec::new(), context);
+        } else if !list.is_empty() {
+            self.send_written(slot, list, bits, context);
+        }
+    }
+
+    /// Writes the values of the properties in a changelist to the scratch buffer. `write_list` returns the
+    /// changes that were written, and the greatest number of bits that an update with these changes takes. If
+    /// a hand-written serialiser refuses a value, the change of this value becomes pending.
+    pub(super) fn write_list(
+        &mut self,
+        slot: u32,
+        mut list: Changelist,
+        context: &mut PassContext<'_>,
+    ) -> (Changelist, usize) {
+        let (refused, bits) = self.measure(slot, &mut list, context);
+        self.objects.add_pending(slot, &refused);
+        (list, bits)
+    }
+
+    /// Writes the values of the properties in a changelist to the scratch buffer. If a hand-written
+    /// serialiser refuses a value, the change of this value is removed from `list`. `measure` returns the
+    /// removed changes, and the greatest number of bits that an update with the remaining changes takes.
+    pub(super) fn measure(
+        &mut self,
+        slot: u32,
+        list: &mut Changelist,
+        context: &mut PassContext<'_>,
+    ) -> (Changelist, usize) {
+        context.scratch.values.clear();
+        let refused = context.world.write_values(slot, list, &mut context.scratch.values);
+        let count = context.world.column_of(slot).program().handles();
+        (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
+    }
+
+    /// Sends a changelist whose values are in the scratch buffer. If there is no room in a packet, the
+    /// changelist becomes pending.
+    pub(super) fn send_written(
+        &mut self,
+        slot: u32,
+        list: Changelist,
+        bits: usize,
+        context: &mut PassContext<'_>,
+    ) {
+        let object = &context.world.objects[slot as usize];
+        if !self.outbox.make_room(bits, context.now) {
+            self.objects.add_pending(slot, &list);
+            self.objects.must_send(slot);
+            return;
+        }
+        let (generation, handles) = (object.generation, list.handles().clone());
+        let count = context.world.column_of(slot).program().handles();
+        let class = context.classes.wire(object.class.into()) as usize;
+        let elements = list.new_elements();
+        let sent = Sent { slot, generation, content: Content::Update(list) };
+        let values = context.scratch.values.as_slice();
+        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+            segment.update(slot, class, count, &handles, values, writer);
+        });
+        self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
+    }
+}
+
+/// The content of an opening, which is the first update of an object. The values of the opening are in the
+/// scratch buffer.
+struct Opening {
+    list: Changelist,
+    /// Items and entries that do not fit into the opening and are sent after the opening was acked (R15).
+    later: Changelist,
+    /// The properties whose values a hand-written serialiser refuses.
+    refused: Changelist,
+}
+
+/// Writes the values of an opening (the first update of an object) to the scratch buffer. If collections are
+/// large, their items are sent later in several packets (R15). An opening whose items are sent later makes
+/// the client empty its collections. If an earlier opening with items may have arrived, the opening instead
+/// makes the client keep the items that still exist.
+fn write_opening(
+    slot: u32,
+    handles: &HandleSet,
+    may_have_items: bool,
+    capacity_bits: usize,
+    context: &mut PassContext<'_>,
+) -> Opening {
+    let (world, values) = (context.world, &mut context.scratch.values);
+    let (column, row) = (world.column_of(slot), world.objects[slot as usize].row);
+    let large_bits = capacity_bits / 2;
+    let mut list = world.whole(slot, handles);
+    if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
+        world.prune(slot, &mut list);
+        values.clear();
+        let refused = world.write_values(slot, &mut list, values);
+        if values.bit_len() <= large_bits {
+            return Opening { list, later: Changelist::new(), refused };
+        }
+        list.merge(&refused);
+    }
+    let later = list.take_items();
+    if may_have_items && !later.is_empty() {
+        list.forget_resets();
+    }
+    world.prune(slot, &mut list);
+    values.clear();
+    let refused = world.write_values(slot, &mut list, values);
+    Opening { list, later, refused }
+}

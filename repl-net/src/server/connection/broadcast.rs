@@ -1,0 +1,202 @@
+//! What a connection sends of the broadcast, which is encoded once for all connections: shared segments, and
+//! stretches of tables.
+//!
+//! *Invariant:* a connection sends shared changes only of objects with which it is in step. All other changes
+//! become pending, or stay in the history of the object.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::{BitSlice, Changelist};
+
+use super::Connection;
+use super::alone::PRIVATE_GAP_ORDER;
+use super::context::{PassContext, PassScratch};
+use crate::server::broadcast::{Piece, Tables};
+use crate::server::world::World;
+use crate::session::classes::ClassList;
+use crate::transport::in_flight::{Content, Sent};
+use crate::transport::segment::{ENTRY_BITS, SegmentEntry, SegmentKind, handles_bits};
+use crate::transport::table::Table;
+
+impl Connection {
+    /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
+    /// otherwise only the entries of objects in step. The argument `all_in_step` says whether the connection
+    /// is in step with all objects that changed in this tick.
+    pub(super) fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
+        let segment = &context.broadcast.segments()[at];
+        let (mut wanted, mut unwanted) = (0, 0);
+        if !all_in_step {
+            for (word, mask) in &segment.masks {
+                let in_step = self.objects.in_step_in(*word);
+                wanted |= mask & in_step;
+                unwanted |= mask & !in_step;
+            }
+            if wanted == 0 {
+                return;
+            }
+        }
+        let is_whole = unwanted == 0 && self.outbox.affords(segment.bits().len());
+        if segment.continues {
+            self.outbox.flush(context.now);
+        }
+        if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
+            self.outbox.segment(segment);
+            if segment.has_new_elements {
+                let sequence = self.outbox.sequence();
+                for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
+                    let elements = entry.list.new_elements();
+                    self.objects.new_elements_sent(context.world, entry.slot, sequence, elements);
+                }
+            }
+            return;
+        }
+        for entry in segment.entries.iter() {
+            if !self.objects.is_in_step(entry.slot) {
+                continue;
+            }
+            let Some(values) = segment.bits().slice(entry.values.clone()) else { continue };
+            if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
+                self.postpone(entry.slot, context.world);
+            }
+        }
+    }
+
+    /// Copies the entries of the tables that belong to objects in the cells in sight, except the entries of
+    /// objects that are out of step (R24).
+    pub(super) fn send_stretches(&mut self, context: &mut PassContext<'_>) {
+        let tables = context.broadcast.tables();
+        let PassScratch { pieces, runs, doubtful, .. } = &mut *context.scratch;
+        self.objects.doubtful_cells(context.world, &context.world.changes.slots, doubtful);
+        tables.pieces(self.view().spans(), doubtful, pieces);
+        for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
+        {
+            let Some(Piece { table, is_late, .. }) = stretch.first() else { continue };
+            let table = tables.table(*table);
+            runs.clear();
+            for piece in stretch {
+                self.find_runs(table, piece, runs);
+            }
+            self.send_runs(table, runs, *is_late, context.world, context.now);
+        }
+        self.catch_up_due_alone(tables, context.world);
+    }
+
+    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of the other
+    /// objects become pending.
+    fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
+        let Piece { is_late, is_certain, ref entries, .. } = *piece;
+        if is_certain {
+            let mut slots = table.slots(entries.clone()).iter();
+            debug_assert!(slots.all(|&slot| self.objects.is_in_step(slot)), "others are in doubtful cells");
+            add_run(entries.clone(), runs);
+            return;
+        }
+        for (at, (slot, change)) in (entries.start..).zip(table.entries(entries.clone())) {
+            let is_in_step = self.objects.is_in_step(slot);
+            if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, &change.list)) {
+                add_run(at..at + 1, runs);
+            } else if is_late {
+                self.catch_up_due(slot, &change.list);
+            }
+        }
+    }
+
+    /// Makes the changes pending that are due in this tick and are in no table.
+    pub(super) fn catch_up_due_alone(&mut self, tables: &Tables, world: &World) {
+        for due in tables.due_alone() {
+            if due.is_for(|cell| self.view().band_of(world, cell)) {
+                self.catch_up_due(due.slot, &due.list);
+            }
+        }
+    }
+
+    /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
+    /// long period for the cell of the object.
+    pub(super) fn catch_up_due(&mut self, slot: u32, list: &Changelist) {
+        if self.objects.has_arrived(slot) {
+            self.objects.add_pending(slot, list);
+            self.objects.must_send(slot);
+        }
+    }
+
+    /// Copies runs of entries of a table into packets. Postpones the changes for which there is no room.
+    fn send_runs(
+        &mut self,
+        table: &Arc<Table>,
+        runs: &mut [Range<u32>],
+        is_late: bool,
+        world: &World,
+        now: Duration,
+    ) {
+        let mut left = runs;
+        while !left.is_empty() {
+            let (whole, part) = self.outbox.copy(table, left, now);
+            if (whole, part) == (0, 0) {
+                for (slot, change) in left.iter().flat_map(|run| table.entries(run.clone())) {
+                    if is_late {
+                        self.catch_up_due(slot, &change.list);
+                    } else {
+                        self.postpone(slot, world);
+                    }
+                }
+                return;
+            }
+            let (copied, rest) = left.split_at_mut(whole);
+            let part = rest.first_mut().map_or(0..0, |next| {
+                let start = next.start;
+                next.start += part;
+                start..next.start
+            });
+            if table.has_new_elements() {
+                for run in copied.iter().chain([&part]) {
+                    self.note_new_elements(table, run.clone(), world);
+                }
+            }
+            left = rest;
+        }
+    }
+
+    /// Records that the packet that is being filled contains these entries of a table.
+    fn note_new_elements(&mut self, table: &Table, entries: Range<u32>, world: &World) {
+        let sequence = self.outbox.sequence();
+        for (slot, change) in table.entries(entries).filter(|(_, change)| change.list.has_new_elements()) {
+            self.objects.new_elements_sent(world, slot, sequence, change.list.new_elements());
+        }
+    }
+
+    /// Sends one entry of a shared segment. Returns `false` if the packets have no room for the entry.
+    fn send_shared_entry(
+        &mut self,
+        entry: &SegmentEntry,
+        values: BitSlice<'_>,
+        world: &World,
+        classes: &ClassList,
+        now: Duration,
+    ) -> bool {
+        let SegmentEntry { slot, generation, list, .. } = entry;
+        let class = world.objects[*slot as usize].class;
+        let count = world.column(class).program().handles();
+        let wire_class = classes.wire(class.into()) as usize;
+        if !self.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
+            return false;
+        }
+        let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
+        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+            segment.update(*slot, wire_class, count, list.handles(), values, writer);
+        });
+        if list.has_new_elements() {
+            self.objects.new_elements_sent(world, *slot, self.outbox.sequence(), list.new_elements());
+        }
+        true
+    }
+}
+
+/// Adds entries after all those in `runs`, or joins them with the last ones.
+fn add_run(entries: Range<u32>, runs: &mut Vec<Range<u32>>) {
+    match runs.last_mut() {
+        Some(last) if last.end == entries.start => last.end = entries.end,
+        _ => runs.push(entries),
+    }
+}
