@@ -6,8 +6,10 @@
 //! *Invariant:* an attached object is in the same cell as the object to which it is attached.
 
 pub(crate) mod area;
+mod cell;
 pub(crate) mod positions;
 pub(crate) mod rank;
+mod relevancy;
 mod rings;
 pub(crate) mod sight;
 pub(crate) mod strips;
@@ -15,85 +17,20 @@ pub(crate) mod strips;
 use std::collections::BTreeMap;
 
 use repl_core::__private::{preload, preload_all};
-use repl_core::ObjectRef;
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::growth::push;
 use crate::transport::slot_set::SlotSet;
-use area::{Area, Band, Nearness, Position, Ring};
+use area::{Area, Band, Nearness, Position};
+use cell::{Cell, Viewer, concerned};
 use positions::Positions;
 pub use rank::Group;
 use rank::{CellKey, Rank};
+pub use relevancy::{Audience, Relevancy};
 use strips::{StripPlace, Strips};
-
-/// The greatest number of members, and of viewers, for which an empty cell keeps memory.
-const MAX_SPARE: usize = 8;
 
 /// The number of moves, and of changes of a sight, whose memory is preloaded together.
 const BATCH: usize = 16;
-
-/// Which connections see an object. The connection that owns an object sees it, with two exceptions: if the
-/// relevancy is [`Nobody`](Self::Nobody), and if the owner is not in the [`Audience`] of the object. A
-/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Relevancy {
-    /// All connections see the object. This is the default, unless the class has an [`Area`].
-    #[default]
-    Always,
-    /// Only the connection that owns the object sees it.
-    OwnerOnly,
-    /// The connections that have [joined](crate::Server::join_group) the group see the object.
-    Group(Group),
-    /// The connections with a viewpoint near the object see it. This is the default of classes with an
-    /// [`Area`], and only their objects can have it.
-    Located,
-    /// The connections that see another object see this object too, for example a thing that a player
-    /// carries. If the other object does not exist or is despawned, the relevancy becomes
-    /// [`OwnerOnly`](Self::OwnerOnly). Write it as [`Relevancy::attached_to(object)`](Self::attached_to), or
-    /// pass the reference with [`erase`](ObjectRef::erase).
-    ///
-    /// An attached object is wherever the other object is: its changes are sent as often, if the other object
-    /// is in a [band](Area::slower_beyond), and connections that are [far](Area::near_within) from the other
-    /// object do not receive its `NearOnly` properties.
-    AttachedTo(ObjectRef<()>),
-    /// No connection sees the object, not even its owner: its replication is switched off. What is
-    /// [attached](Self::AttachedTo) to it is not seen either.
-    Nobody,
-}
-
-/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
-/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object
-/// has only one audience. If the members of two groups must see it, put them all into a third group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Audience {
-    /// All of them. This is the default.
-    #[default]
-    Everyone,
-    /// Only the connection that owns the object.
-    Owner,
-    /// All except the connection that owns the object.
-    NotOwner,
-    /// Those that have [joined](crate::Server::join_group) the group.
-    Group(Group),
-}
-
-impl Relevancy {
-    /// Returns the relevancy of an object that is [attached](Self::AttachedTo) to another one.
-    #[must_use]
-    pub fn attached_to<T: ?Sized>(object: ObjectRef<T>) -> Self {
-        Self::AttachedTo(object.erase())
-    }
-
-    /// Returns the slot of the object to which an object with this relevancy is attached.
-    pub(crate) fn parent(self) -> Option<u32> {
-        match self {
-            Self::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
-            _ => None,
-        }
-    }
-}
 
 /// Where an object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,94 +42,6 @@ pub(crate) enum Home {
     Nobody,
     /// In the cell with this number.
     Cell(u32),
-}
-
-/// A cell, in one line of the cache.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Cell {
-    place: StripPlace,
-    members: Vec<u32>,
-    /// The connections that have the cell in sight, in ascending order.
-    viewers: Vec<Viewer>,
-    /// The bands of the viewers, if any of them is not in the nearest band.
-    bands: Option<Box<Bands>>,
-}
-
-const _: () = assert!(size_of::<Cell>() == 64, "each move of an object to another cell reads two of them");
-
-/// The bands of the viewers of a cell except the nearest band, each with the number of viewers that have it.
-#[derive(Debug, Default)]
-struct Bands(Vec<(Band, u32)>);
-
-impl Cell {
-    fn new(place: StripPlace) -> Self {
-        Self { place, members: Vec::new(), viewers: Vec::new(), bands: None }
-    }
-
-    /// Preloads what a change of the members and of the viewers reads.
-    fn preload_lists(&self) {
-        self.members.last().into_iter().for_each(preload);
-        preload_all(self.viewers.as_slice());
-    }
-
-    /// Frees the memory of an empty cell if it is large. The next cell with this number uses small memory
-    /// again, because cells come and go as objects and viewpoints move.
-    fn free_large(&mut self) {
-        if self.members.capacity() > MAX_SPARE {
-            self.members = Vec::new();
-        }
-        if self.viewers.capacity() > MAX_SPARE {
-            self.viewers = Vec::new();
-        }
-    }
-
-    /// Returns the bands of the viewers except the nearest band, each with the number of viewers.
-    fn bands(&self) -> &[(Band, u32)] {
-        self.bands.as_ref().map_or(&[], |bands| &bands.0)
-    }
-
-    /// Counts a viewer in a band.
-    fn add_band(&mut self, band: Band) {
-        if band == Band::NEAREST {
-            return;
-        }
-        let Bands(bands) = &mut **self.bands.get_or_insert_default();
-        match bands.iter_mut().find(|(known, _)| *known == band) {
-            Some((_, count)) => *count += 1,
-            None => bands.push((band, 1)),
-        }
-    }
-
-    fn remove_band(&mut self, band: Band) {
-        let Some(bands) = &mut self.bands else { return };
-        if let Some(at) = bands.0.iter().position(|(known, _)| *known == band) {
-            bands.0[at].1 -= 1;
-            if bands.0[at].1 == 0 {
-                bands.0.swap_remove(at);
-            }
-        }
-        if bands.0.is_empty() {
-            self.bands = None;
-        }
-    }
-
-    /// Returns the number of viewers in a band.
-    fn viewers_in(&self, band: Band) -> u32 {
-        let counts = self.bands().iter();
-        if band == Band::NEAREST {
-            self.viewers.len() as u32 - counts.map(|(_, count)| count).sum::<u32>()
-        } else {
-            counts.filter(|(known, _)| *known == band).map(|(_, count)| count).sum()
-        }
-    }
-}
-
-/// A connection that has a cell in sight.
-#[derive(Clone, Copy, Debug)]
-struct Viewer {
-    id: ConnectionId,
-    nearness: Nearness,
 }
 
 /// A [`Home`] in four bytes, because each tick reads those of all objects that changed.
@@ -545,12 +394,12 @@ impl Cells {
     /// caches already, unlike what the connection stores about its cells.
     #[inline]
     pub(crate) fn nearness(&self, cell: u32, viewer: ConnectionId) -> Option<Nearness> {
-        nearness_to(&self.cells[cell as usize].viewers, viewer)
+        self.cells[cell as usize].nearness(viewer)
     }
 
     fn viewers(&self, home: Home) -> &[Viewer] {
         match home {
-            Home::Cell(cell) => &self.cells[cell as usize].viewers,
+            Home::Cell(cell) => self.cells[cell as usize].viewers(),
             Home::Everyone | Home::Nobody => &[],
         }
     }
@@ -630,7 +479,7 @@ impl Cells {
 
     fn free_if_unused(&mut self, number: u32) {
         let cell = &mut self.cells[number as usize];
-        if cell.members.is_empty() && cell.viewers.is_empty() {
+        if cell.is_unused() {
             cell.free_large();
             self.strips.remove(cell.place);
             self.free.push(number);
@@ -641,22 +490,13 @@ impl Cells {
     fn set_viewer(&mut self, number: u32, id: ConnectionId, nearness: Nearness) {
         let cell = &mut self.cells[number as usize];
         self.in_sight[number as usize] = Some(cell.place);
-        cell.add_band(nearness.band());
-        match cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
-            Ok(index) => {
-                let before = std::mem::replace(&mut cell.viewers[index].nearness, nearness);
-                cell.remove_band(before.band());
-            }
-            Err(index) => cell.viewers.insert(index, Viewer { id, nearness }),
-        }
+        cell.set_viewer(id, nearness);
     }
 
     fn remove_viewer(&mut self, number: u32, id: ConnectionId) {
         let cell = &mut self.cells[number as usize];
-        if let Ok(index) = cell.viewers.binary_search_by_key(&id, |viewer| viewer.id) {
-            let Viewer { nearness, .. } = cell.viewers.remove(index);
-            cell.remove_band(nearness.band());
-            if cell.viewers.is_empty() {
+        if cell.remove_viewer(id) {
+            if cell.viewers().is_empty() {
                 self.in_sight[number as usize] = None;
             }
             self.free_if_unused(number);
@@ -675,24 +515,4 @@ fn set<T: Clone>(elements: &mut Vec<T>, at: usize, element: T) {
         }
         push(elements, element);
     }
-}
-
-/// Returns how near the cell with these viewers is to one of them.
-#[inline]
-fn nearness_to(viewers: &[Viewer], viewer: ConnectionId) -> Option<Nearness> {
-    let index = viewers.binary_search_by_key(&viewer, |viewer| viewer.id).ok()?;
-    Some(viewers[index].nearness)
-}
-
-/// Returns the connections for which an object comes nearer, goes into another band, goes out of sight or
-/// goes to another cell in which it is only kept, when it moves from a cell with the viewers `before` to a
-/// cell with the viewers `after`.
-fn concerned<'a>(before: &'a [Viewer], after: &'a [Viewer]) -> impl Iterator<Item = ConnectionId> + 'a {
-    let leaving = before.iter().filter(move |viewer| nearness_to(after, viewer.id).is_none());
-    let others = after.iter().filter(move |viewer| {
-        let before = nearness_to(before, viewer.id);
-        let is_kept = viewer.nearness.ring == Ring::Kept && before.is_some();
-        is_kept || viewer.nearness.is_reconsidered_after(before)
-    });
-    leaving.chain(others).map(|viewer| viewer.id)
 }

@@ -1,0 +1,70 @@
+//! Which connections see an object: its relevancy, and its audience.
+//!
+//! *Invariant:* an audience only narrows who sees an object by its relevancy.
+
+use repl_core::ObjectRef;
+
+use super::rank::Group;
+
+/// Which connections see an object. The connection that owns an object sees it, with two exceptions: if the
+/// relevancy is [`Nobody`](Self::Nobody), and if the owner is not in the [`Audience`] of the object. A
+/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Relevancy {
+    /// All connections see the object. This is the default, unless the class has an [`Area`].
+    #[default]
+    Always,
+    /// Only the connection that owns the object sees it.
+    OwnerOnly,
+    /// The connections that have [joined](crate::Server::join_group) the group see the object.
+    Group(Group),
+    /// The connections with a viewpoint near the object see it. This is the default of classes with an
+    /// [`Area`], and only their objects can have it.
+    Located,
+    /// The connections that see another object see this object too, for example a thing that a player
+    /// carries. If the other object does not exist or is despawned, the relevancy becomes
+    /// [`OwnerOnly`](Self::OwnerOnly). Write it as [`Relevancy::attached_to(object)`](Self::attached_to), or
+    /// pass the reference with [`erase`](ObjectRef::erase).
+    ///
+    /// An attached object is wherever the other object is: its changes are sent as often, if the other object
+    /// is in a [band](Area::slower_beyond), and connections that are [far](Area::near_within) from the other
+    /// object do not receive its `NearOnly` properties.
+    AttachedTo(ObjectRef<()>),
+    /// No connection sees the object, not even its owner: its replication is switched off. What is
+    /// [attached](Self::AttachedTo) to it is not seen either.
+    Nobody,
+}
+
+/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
+/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object
+/// has only one audience. If the members of two groups must see it, put them all into a third group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Audience {
+    /// All of them. This is the default.
+    #[default]
+    Everyone,
+    /// Only the connection that owns the object.
+    Owner,
+    /// All except the connection that owns the object.
+    NotOwner,
+    /// Those that have [joined](crate::Server::join_group) the group.
+    Group(Group),
+}
+
+impl Relevancy {
+    /// Returns the relevancy of an object that is [attached](Self::AttachedTo) to another one.
+    #[must_use]
+    pub fn attached_to<T: ?Sized>(object: ObjectRef<T>) -> Self {
+        Self::AttachedTo(object.erase())
+    }
+
+    /// Returns the slot of the object to which an object with this relevancy is attached.
+    pub(crate) fn parent(self) -> Option<u32> {
+        match self {
+            Self::AttachedTo(parent) => parent.guid().map(|guid| guid.slot()),
+            _ => None,
+        }
+    }
+}
