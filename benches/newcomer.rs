@@ -1,5 +1,6 @@
 //! The first client of a world: spawning the objects, sending them, and receiving them on the client, each
-//! beside the hand-written encoder that does the same work. Also updates of a client that has all objects.
+//! beside the hand-written encoder that does the same work. Also updates of a client that has all objects, of
+//! players and of a class with many properties.
 //!
 //! *Invariant:* both candidates begin each turn with new servers and clients, so both pay for new memory.
 //! After each turn, the client has exactly the values of the server.
@@ -71,16 +72,57 @@ fn elapsed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
     result
 }
 
+/// A class of objects that the library replicates.
+trait Subject: Replicated + PartialEq {
+    /// Returns the object that slot `index` has at the start.
+    fn nth(index: u32) -> Self;
+    /// Changes one property.
+    fn set_number(&mut self, number: u16);
+}
+
+impl Subject for Player {
+    fn nth(index: u32) -> Self {
+        Self::nth(index)
+    }
+
+    fn set_number(&mut self, number: u16) {
+        self.health = number;
+    }
+}
+
+/// An object with more properties than a set of handles stores without an allocation.
+#[derive(Clone, Debug, PartialEq, Replicated)]
+#[replicated(all)]
+struct Wide {
+    numbers: [u16; 100],
+}
+
+impl Default for Wide {
+    fn default() -> Self {
+        Self { numbers: [0; 100] }
+    }
+}
+
+impl Subject for Wide {
+    fn nth(index: u32) -> Self {
+        Self { numbers: std::array::from_fn(|at| (index as usize + at + 1) as u16) }
+    }
+
+    fn set_number(&mut self, number: u16) {
+        self.numbers[90] = number;
+    }
+}
+
 /// This library.
-struct Repl {
+struct Repl<T> {
     server: Server,
     client: Client,
     connection: ConnectionId,
-    players: Vec<ObjectRef<Player>>,
+    objects: Vec<ObjectRef<T>>,
     now: Duration,
 }
 
-impl Repl {
+impl<T> Repl<T> {
     /// Runs one tick. Returns the server's time, the client's time, and the bytes that the client received.
     fn exchange(&mut self) -> (Duration, Duration, u64) {
         let Self { server, client, connection, now, .. } = self;
@@ -108,23 +150,22 @@ impl Repl {
     }
 }
 
-impl Candidate for Repl {
+impl<T: Subject> Candidate for Repl<T> {
     fn join() -> (Self, Times) {
         let mut times = Times::default();
         let mut server = Server::new(at_once());
-        server.register::<Player>();
+        server.register::<T>();
         let mut client = Client::new(ClientConfig::default(), 1);
-        client.register::<Player>();
+        client.register::<T>();
         let connection = server.connect(Duration::ZERO);
-        let players = elapsed(&mut times.spawn, || {
-            (0..PLAYERS).map(|index| server.spawn(Player::nth(index))).collect()
-        });
+        let objects =
+            elapsed(&mut times.spawn, || (0..PLAYERS).map(|index| server.spawn(T::nth(index))).collect());
         client.tick(Duration::ZERO);
         while let Some(hello) = client.poll_transmit() {
             server.receive(connection, Duration::ZERO, hello);
         }
-        let mut repl = Self { server, client, connection, players, now: TICK };
-        while repl.client.objects::<Player>().count() < PLAYERS as usize {
+        let mut repl = Self { server, client, connection, objects, now: TICK };
+        while repl.client.objects::<T>().count() < PLAYERS as usize {
             let (send, receive, bytes) = repl.exchange();
             times.send += send;
             times.receive += receive;
@@ -141,18 +182,17 @@ impl Candidate for Repl {
     }
 
     fn is_equal(&self) -> bool {
-        self.players.iter().all(|player| self.client.get(*player) == self.server.get(*player))
+        self.objects.iter().all(|object| self.client.get(*object) == self.server.get(*object))
     }
 }
 
-impl Arena for Repl {
+impl<T: Subject> Arena for Repl<T> {
     fn set_health(&mut self, index: u32, health: u16) {
-        self.server[self.players[index as usize]].health = health;
+        self.server[self.objects[index as usize]].set_number(health);
     }
 
-    fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
-        let player = &mut self.server[self.players[index as usize]];
-        (player.position, player.yaw) = (position, yaw);
+    fn turn(&mut self, _: u32, _: [f32; 3], _: f32) {
+        unreachable!("the workload changes one property");
     }
 }
 
@@ -243,7 +283,8 @@ fn check<C: Candidate>() -> (C, u64) {
 }
 
 fn main() {
-    let ((mut repl, repl_bytes), (mut hand, hand_bytes)) = (check::<Repl>(), check::<Hand>());
+    let ((mut repl, repl_bytes), (mut hand, hand_bytes)) = (check::<Repl<Player>>(), check::<Hand>());
+    let (mut wide, _) = check::<Repl<Wide>>();
     if !ratios::are_wanted() {
         return;
     }
@@ -257,7 +298,7 @@ fn main() {
         ratios::report(
             name,
             &mut [
-                Side::new("repl", Some(repl_bytes), &mut |count| joins::<Repl>(count, part)),
+                Side::new("repl", Some(repl_bytes), &mut |count| joins::<Repl<Player>>(count, part)),
                 Side::new("hand", Some(hand_bytes), &mut |count| joins::<Hand>(count, part)),
             ],
         );
@@ -278,5 +319,14 @@ fn main() {
             Side::new("hand", None, &mut |count| updates(&mut hand, &mut hand_step, count)),
         ],
     );
-    assert!(repl.is_equal() && hand.is_equal(), "a client differs from its server");
+    let (mut wide_step, mut player_step) = (1, repl_step);
+    ratios::report(
+        "receive the same updates of a class with 100 properties",
+        &mut [
+            Side::new("100 properties", None, &mut |count| updates(&mut wide, &mut wide_step, count)),
+            Side::new("22 properties", None, &mut |count| updates(&mut repl, &mut player_step, count)),
+        ],
+    );
+    let is_equal = repl.is_equal() && hand.is_equal() && wide.is_equal();
+    assert!(is_equal, "a client differs from its server");
 }

@@ -51,10 +51,11 @@ pub(crate) fn word_of(bytes: &[u8]) -> u64 {
 #[inline]
 fn load(bytes: &[u8], at: usize) -> u64 {
     let (first, shift) = (at / 8, (at % 8) as u32);
-    match bytes.get(first..first.wrapping_add(9)).and_then(<[u8]>::split_first_chunk::<8>) {
-        Some((low, &[high])) => {
-            // Shifts twice, because one shift by 64 would overflow when `shift` is 0.
-            u64::from_le_bytes(*low) >> shift | u64::from(high) << 1 << (63 - shift)
+    let nine = bytes.get(first..first.wrapping_add(9)).unwrap_or_default();
+    match (nine.first_chunk::<8>(), nine.last_chunk::<8>()) {
+        // The bits that both words have are at the same place after the shifts.
+        (Some(low), Some(high)) => {
+            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << (8 - shift)
         }
         _ => load_tail(bytes, first, shift),
     }

@@ -106,9 +106,7 @@ impl<'a> BitReader<'a> {
         let taken = width.wrapping_add(zeros).wrapping_add(1);
         if order < 64 && taken <= 64 && taken as usize <= self.remaining() {
             self.at = self.at.wrapping_add(taken as usize);
-            let low = window.wrapping_shr(zeros).wrapping_shr(1) & mask(width);
-            // `taken` is at most 64 and more than `width`, so `width` is below 64.
-            return Ok((1_u64.wrapping_shl(width) | low).wrapping_sub(1_u64.wrapping_shl(order)));
+            return Ok(golomb(window.wrapping_shr(zeros) >> 1, width, order));
         }
         self.read_long_exp_golomb(order)
     }
@@ -125,9 +123,7 @@ impl<'a> BitReader<'a> {
         let taken = width.wrapping_add(zeros).wrapping_add(2);
         if window & 1 == 1 && order < 64 && taken <= 64 && taken as usize <= self.remaining() {
             self.at = self.at.wrapping_add(taken as usize);
-            let low = window.wrapping_shr(zeros).wrapping_shr(2) & mask(width);
-            // `taken` is at most 64 and more than `width`, so `width` is below 64.
-            return Ok(Some((1_u64.wrapping_shl(width) | low).wrapping_sub(1_u64.wrapping_shl(order))));
+            return Ok(Some(golomb(window.wrapping_shr(zeros) >> 2, width, order)));
         }
         self.read_long_optional(order)
     }
@@ -201,9 +197,9 @@ impl<'a> BitReader<'a> {
     /// Returns [`ReadError::End`] if fewer than `bits` bits are left.
     #[inline]
     pub fn take(&mut self, bits: usize) -> Result<BitSlice<'a>, ReadError> {
-        let taken = BitSlice::new(self.bytes, self.at, bits).ok_or(ReadError::End)?;
+        let start = self.at;
         self.skip_bits(bits)?;
-        Ok(taken)
+        Ok(BitSlice::within(self.bytes, start, bits))
     }
 
     /// Returns the bits in a range of positions, whether or not these bits were read before. Returns `None`
@@ -214,6 +210,14 @@ impl<'a> BitReader<'a> {
         let len = self.end.checked_sub(self.start)?;
         BitSlice::new(self.bytes, self.start, len)?.slice(range)
     }
+}
+
+/// Returns the number whose code has the lowest `width` bits of `low` after its highest bit. `width` and
+/// `order` are below 64.
+#[inline(always)]
+const fn golomb(low: u64, width: u32, order: u32) -> u64 {
+    let high = 1_u64.wrapping_shl(width);
+    (low & high.wrapping_sub(1) | high).wrapping_sub(1_u64.wrapping_shl(order))
 }
 
 impl BitReader<'_> {

@@ -27,6 +27,12 @@ impl<'a> BitSlice<'a> {
         (end <= bytes.len().saturating_mul(8)).then_some(Self { bytes, start, len })
     }
 
+    /// Does the same as [`new`](Self::new) for bits that are known to lie within `bytes`.
+    #[inline]
+    pub(super) const fn within(bytes: &'a [u8], start: usize, len: usize) -> Self {
+        Self { bytes, start, len }
+    }
+
     /// Returns how many bits the slice has.
     #[inline]
     #[must_use]

@@ -13,7 +13,7 @@ use crate::ids::reference::ReferenceMap;
 use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
-use crate::object::level::{Elements, Level, LevelMut, Slot};
+use crate::object::level::{self, Elements, Level, LevelMut, Slot};
 use crate::object::read_recipe::ReadRecipe;
 use crate::schema::display;
 use crate::schema::program::Collected;
@@ -105,7 +105,8 @@ impl<T: Replicated> Class<T> {
     /// Panics if the recipe is one of another class.
     #[inline(always)]
     pub fn apply_by(&self, object: &mut T, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
-        self.level_mut(object).read_by(recipe, bits, at)
+        // SAFETY: `new` has checked that the program belongs to `T`.
+        unsafe { level::read_by((object, &self.tables.program), recipe, bits, at) }
     }
 
     /// Reads the values of `handles` without applying them, to check that they are a valid update of

@@ -195,17 +195,17 @@ impl JoinedLeavesMut<'_> {
 #[inline(always)]
 fn store(word: u64, to: &mut [u8]) {
     // Two stores that overlap take less time than one store for each byte.
-    let from = |width: usize| word.wrapping_shr((to.len().wrapping_sub(width) as u32).wrapping_mul(8));
-    let (last_four, last_two) = (from(4) as u32, from(2) as u16);
+    let len = to.len();
+    let from = |width: usize| word.wrapping_shr((len.wrapping_sub(width) as u32).wrapping_mul(8));
     if let Some(bytes) = to.first_chunk_mut::<4>() {
         *bytes = (word as u32).to_le_bytes();
         if let Some(bytes) = to.last_chunk_mut::<4>() {
-            *bytes = last_four.to_le_bytes();
+            *bytes = (from(4) as u32).to_le_bytes();
         }
     } else if let Some(bytes) = to.first_chunk_mut::<2>() {
         *bytes = (word as u16).to_le_bytes();
         if let Some(bytes) = to.last_chunk_mut::<2>() {
-            *bytes = last_two.to_le_bytes();
+            *bytes = (from(2) as u16).to_le_bytes();
         }
     } else if let Some(byte) = to.first_mut() {
         *byte = word as u8;

@@ -571,7 +571,7 @@ pub(super) fn write_text_or_empty(text: &str, max_bytes: u32, writer: &mut BitWr
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// Reads a text without storing it.
-#[inline]
+#[inline(always)]
 fn validate_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let text = read_text_bits(max_bytes, reader)?;
     let mut all = 0;

@@ -15,7 +15,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
-use crate::object::read_recipe::{Read, ReadRecipe};
+use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
@@ -321,62 +321,6 @@ impl<'a> LevelMut<'a> {
         at
     }
 
-    /// Reads the values of an update by a recipe for this object. The values begin at bit `at` of `bits`, and
-    /// were validated. Returns the bit after them.
-    ///
-    /// # Panics
-    /// Panics if the recipe is for objects of another type, or if this level is an element.
-    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
-    #[inline(always)]
-    pub(crate) fn read_by(&mut self, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
-        let is_object = self.table.as_ptr() == self.program.own_table().as_ptr();
-        assert!(is_object && recipe.is_for(self.program), "a recipe for objects of another type");
-        if let [Read::Word { offset, joined }] = *recipe.reads() {
-            // Most updates change one number.
-            // SAFETY: the recipe was made for objects of this type, and this level is an object, not an element:
-            // both were checked. So the offset lies inside it.
-            let place = unsafe { self.base.add(offset as usize) };
-            // SAFETY: the program joins these leaves, which are borrowed mutably with this level. They take at
-            // most eight bytes, because the read is of a word.
-            return unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at);
-        }
-        // SAFETY: checked above.
-        unsafe { self.read_each(recipe, bits, at) }
-    }
-
-    /// Does the same as [`read_by`](Self::read_by) for any recipe.
-    ///
-    /// # Safety
-    /// The recipe was made from the program of this object, and this level is the object.
-    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
-    #[inline(never)]
-    unsafe fn read_each(&mut self, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
-        let mut at = at;
-        for read in recipe.reads() {
-            // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.
-            let place = unsafe { self.base.add(read.offset() as usize) };
-            at = match read {
-                Read::Word { joined, .. } => {
-                    // SAFETY: the program joins these leaves, which are borrowed mutably with this level.
-                    let mut leaves = unsafe { JoinedLeavesMut::at(place, *joined) };
-                    leaves.read_word(bits, at)
-                }
-                Read::Words { joined, .. } => {
-                    // SAFETY: as for the previous `unsafe` block.
-                    let mut leaves = unsafe { JoinedLeavesMut::at(place, *joined) };
-                    leaves.read(bits, at)
-                }
-                Read::Leaf { codec, .. } => {
-                    let Some(codec) = recipe.codec(*codec) else { continue };
-                    // SAFETY: the program has a value of the codec's type at the offset, which is borrowed
-                    // mutably.
-                    unsafe { leaf::read_plain(codec, bits, at, place) }
-                }
-            };
-        }
-        at
-    }
-
     /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or
     /// `None` if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
@@ -430,6 +374,66 @@ impl<'a> LevelMut<'a> {
         // SAFETY: the pointer points to a value of the command's type, which is borrowed mutably.
         unsafe { leaf::read_value(&leaf.command.codec, reader, references, leaf.value) }
     }
+}
+
+/// Reads the values of an update of an object by a recipe. The values begin at bit `at` of `bits`, and were
+/// validated. Returns the bit after them.
+///
+/// # Safety
+/// `program` is the program of the type `T`.
+///
+/// # Panics
+/// Panics if the recipe is for objects of another type.
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#[inline(always)]
+pub(crate) unsafe fn read_by<T>(
+    (object, program): (&mut T, &Program),
+    recipe: &ReadRecipe,
+    bits: BitSlice<'_>,
+    at: usize,
+) -> usize {
+    assert!(recipe.is_for(program), "a recipe for objects of another type");
+    let base = std::ptr::from_mut(object).cast::<u8>();
+    if let [Read { offset, what: ReadKind::Word(joined) }] = *recipe.reads() {
+        // Most updates change one number.
+        // SAFETY: the recipe is for objects of this type, so the offset lies inside the object.
+        let place = unsafe { base.add(offset as usize) };
+        // SAFETY: the program of the object joins these leaves, which are borrowed mutably with the object.
+        return unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at);
+    }
+    // SAFETY: the recipe is for objects of this type, and the object is borrowed mutably.
+    unsafe { read_each(base, recipe, bits, at) }
+}
+
+/// Does the same as [`read_by`] for any recipe.
+///
+/// # Safety
+/// `base` points to an object of the type for which the recipe was made, which is borrowed mutably.
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#[inline(never)]
+unsafe fn read_each(base: *mut u8, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
+    let mut at = at;
+    for Read { offset, what } in recipe.reads() {
+        // SAFETY: the recipe was made from the program of this object, so the offset lies inside it.
+        let place = unsafe { base.add(*offset as usize) };
+        at = match *what {
+            ReadKind::Word(joined) => {
+                // SAFETY: the program joins these leaves, which are borrowed mutably with the object.
+                unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at)
+            }
+            ReadKind::Words(joined) => {
+                // SAFETY: as for the previous `unsafe` block.
+                unsafe { JoinedLeavesMut::at(place, joined) }.read(bits, at)
+            }
+            ReadKind::Leaf(codec) => {
+                let Some(codec) = recipe.codec(codec) else { continue };
+                // SAFETY: the program has a value of the codec's type at the offset, which is borrowed
+                // mutably.
+                unsafe { leaf::read_plain(codec, bits, at, place) }
+            }
+        };
+    }
+    at
 }
 
 impl<'a> Array<'a> {

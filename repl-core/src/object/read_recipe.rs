@@ -39,13 +39,20 @@ enum Check {
 }
 
 /// What is read next, and the offset of its place in the object.
-pub(super) enum Read {
+pub(super) struct Read {
+    pub(super) offset: u32,
+    pub(super) what: ReadKind,
+}
+
+/// What is read.
+#[derive(Clone, Copy)]
+pub(super) enum ReadKind {
     /// Joined leaves of at most 8 bytes.
-    Word { offset: u32, joined: Joined },
+    Word(Joined),
     /// Joined leaves of more than 8 bytes.
-    Words { offset: u32, joined: Joined },
+    Words(Joined),
     /// A leaf that is not direct, and the index of its codec.
-    Leaf { offset: u32, codec: usize },
+    Leaf(usize),
 }
 
 impl ReadRecipe {
@@ -83,6 +90,9 @@ impl ReadRecipe {
     #[must_use]
     #[inline]
     pub fn check(&self, objects: u32, reader: &mut BitReader<'_>) -> bool {
+        if let [Check::Direct { bits }] = *self.checks {
+            return reader.skip_bits((bits as usize).saturating_mul(objects as usize)).is_ok();
+        }
         (0..objects).all(|_| self.checks.iter().all(|check| self.passes(check, reader)))
     }
 
@@ -144,7 +154,7 @@ impl Parts {
         let codec = self.codecs.len();
         self.codecs.push(leaf.codec);
         self.checks.push(Check::Leaf { codec });
-        self.reads.push(Read::Leaf { offset: command.offset, codec });
+        self.reads.push(Read { offset: command.offset, what: ReadKind::Leaf(codec) });
         // Each value takes at least one bit.
         let bits = leaf.codec.width_bits().unwrap_or(1);
         self.least_bits = self.least_bits.saturating_add(bits as usize);
@@ -161,12 +171,8 @@ impl Parts {
         let mut entries = entries;
         while let (Some(first), Some(joined)) = (entries.first(), Program::joined(entries)) {
             let offset = first.offset;
-            let is_word = joined.bytes <= 8;
-            self.reads.push(if is_word {
-                Read::Word { offset, joined }
-            } else {
-                Read::Words { offset, joined }
-            });
+            let what = if joined.bytes <= 8 { ReadKind::Word(joined) } else { ReadKind::Words(joined) };
+            self.reads.push(Read { offset, what });
             entries = entries.get(joined.leaves.into()..)?;
         }
         Some(())
@@ -177,15 +183,5 @@ impl fmt::Debug for ReadRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { layout, reads, least_bits, .. } = self;
         write!(f, "ReadRecipe({}: {} reads of {least_bits} bits)", layout.name(), reads.len())
-    }
-}
-
-impl Read {
-    /// Returns the offset of the place in the object.
-    #[inline]
-    pub(super) fn offset(&self) -> u32 {
-        match *self {
-            Self::Word { offset, .. } | Self::Words { offset, .. } | Self::Leaf { offset, .. } => offset,
-        }
     }
 }

@@ -66,6 +66,10 @@ pub(crate) trait Visitor {
     fn archetypes_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;
+    /// Receives an update of the same properties as the previous entry, which is an update of an object of
+    /// the same class. Returns whether the visitor has read the values. If it has not, it reads them in
+    /// [`update`](Self::update).
+    fn update_alike(&mut self, slot: u32, reader: &mut BitReader<'_>) -> bool;
     fn update(
         &mut self,
         slot: u32,
@@ -92,6 +96,8 @@ pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
     /// The number of bits that the entry has before its values.
     pub(crate) head_bits: usize,
+    /// Whether the previous entry of the segment has the same properties of an object of the same class.
+    pub(crate) is_alike: bool,
 }
 
 /// Reads the segments of a body, and passes each entry to `visitor`. The argument `previous` is memory that
@@ -119,6 +125,8 @@ pub(crate) fn walk(
 }
 
 /// Reads the entries of a segment of updates that are sorted by slot.
+// Not inlined, so that the loop has the registers for itself.
+#[inline(never)]
 fn walk_updates(
     mut segment: SegmentReader,
     reader: &mut BitReader<'_>,
@@ -126,15 +134,24 @@ fn walk_updates(
     visitor: &mut impl Visitor,
 ) -> Result<(), BodyError> {
     previous.clear();
-    let mut start = reader.position();
-    while let Some(slot) = segment.slot(reader)? {
+    let mut last_class = None;
+    loop {
+        let start = reader.position();
+        let Some(slot) = segment.slot(reader)? else { return Ok(()) };
         let class = visitor.class_of(slot)?;
-        let handles = read_list(class, reader, previous, visitor)?;
-        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
-        visitor.update(slot, list, reader)?;
-        start = reader.position();
+        let is_class_alike = last_class == Some(class);
+        let is_same = (is_class_alike || previous.of(class as usize).is_some()) && reader.read_flag()?;
+        let is_alike = is_class_alike && is_same;
+        if !is_alike || !visitor.update_alike(slot, reader) {
+            if !is_same {
+                read_list(class, reader, previous, visitor)?;
+            }
+            let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
+            let head_bits = reader.position().saturating_sub(start);
+            visitor.update(slot, PropertyList { handles, head_bits, is_alike }, reader)?;
+            last_class = Some(class);
+        }
     }
-    Ok(())
 }
 
 fn walk_openings(
@@ -176,15 +193,21 @@ fn walk_closings(
 /// Reads the entries of a segment that were copied from a table.
 fn walk_table(reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<(), BodyError> {
     let (head, count) = TableHead::read(reader, visitor.classes(), |class| visitor.handles_of(class))?;
+    let mut was_common = false;
     let mut start = reader.position();
     while let Some(slot) = head.read_slot(reader)? {
         if visitor.class_of(slot)? != head.class {
             return Err(BodyError::malformed(format_args!("slot {slot} has another class than the table")));
         }
         let own = head.read_handles(count, reader)?;
-        let handles = own.as_ref().unwrap_or(&head.common);
-        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
-        visitor.update(slot, list, reader)?;
+        let is_common = own.is_none();
+        let is_alike = is_common && was_common;
+        if !is_alike || !visitor.update_alike(slot, reader) {
+            let handles = own.as_ref().unwrap_or(&head.common);
+            let head_bits = reader.position().saturating_sub(start);
+            visitor.update(slot, PropertyList { handles, head_bits, is_alike }, reader)?;
+        }
+        was_common = is_common;
         start = reader.position();
     }
     Ok(())
@@ -197,6 +220,8 @@ struct Run {
     /// The slot after the last slot of the run of openings.
     end: u32,
     origin: Origin,
+    /// Whether the previous run of the segment has the same origin, and so the same list of handles.
+    is_alike: bool,
     /// The name of the only object of the run, if it is static.
     name: Option<StaticName<String>>,
 }
@@ -212,12 +237,12 @@ impl Run {
         previous: &mut PreviousLists,
         visitor: &impl Visitor,
     ) -> Result<Self, BodyError> {
-        let origin = match previous_origin {
-            Some(origin) if reader.read_flag()? => origin,
+        let (origin, is_alike) = match previous_origin {
+            Some(origin) if reader.read_flag()? => (origin, true),
             _ => {
                 let origin = read_origin(reader, visitor)?;
                 read_opening_list(origin.class, reader, previous, visitor)?;
-                origin
+                (origin, false)
             }
         };
         let archetypes = visitor.archetypes_of(origin.class).ok_or(ReadError::OutOfRange)?;
@@ -227,7 +252,7 @@ impl Run {
             return Err(ReadError::OutOfRange.into());
         }
         let end = first.checked_add(more as u32).and_then(|last| last.checked_add(1));
-        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, name })
+        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, is_alike, name })
     }
 
     /// Reads the values of all objects in the run of openings. The argument `start` is the bit at which the
@@ -242,7 +267,8 @@ impl Run {
         let Origin { generation, class, archetype, proxy } = self.origin;
         let name = self.name.as_ref().map(StaticName::as_deref);
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
-        let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+        let head_bits = reader.position().saturating_sub(start);
+        let list = PropertyList { handles, head_bits, is_alike: self.is_alike };
         let slots = self.first..self.end;
         visitor.open(OpenHead { slots, generation, class, archetype, proxy, name }, list, reader)
     }
@@ -279,24 +305,10 @@ fn read_opening_list(
     Ok(())
 }
 
-#[inline]
-fn read_list<'p>(
-    class: u32,
-    reader: &mut BitReader<'_>,
-    previous: &'p mut PreviousLists,
-    visitor: &impl Visitor,
-) -> Result<&'p HandleSet, BodyError> {
-    let is_same = previous.of(class as usize).is_some() && reader.read_flag()?;
-    if !is_same {
-        read_other_list(class, reader, previous, visitor)?;
-    }
-    Ok(previous.of(class as usize).ok_or(ReadError::OutOfRange)?)
-}
-
 /// Reads a list that may differ from the previous one of the class.
 // Most updates have the list of the previous one, and the code for them stays short.
 #[inline(never)]
-fn read_other_list(
+fn read_list(
     class: u32,
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,

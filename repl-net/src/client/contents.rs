@@ -17,6 +17,8 @@ use crate::transport::role::Proxy;
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     entries: Vec<Entry>,
+    /// The updates of all [`Entry::Prepared`].
+    prepared: Vec<PreparedUpdate>,
     openings: Vec<Openings>,
     /// The lists of properties of the entries.
     pub(crate) lists: Lists,
@@ -26,17 +28,19 @@ pub(crate) struct Contents {
     bodies: Vec<usize>,
 }
 
-/// One validated entry. The values of updates and openings are in the packet, one after another.
+/// One validated entry, or several that are alike. The values of updates and openings are in the packet, one
+/// after another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry {
+    /// Updates of the same properties of objects of one class, which are read by the recipe of the list.
+    Prepared { list: ListIndex, updates: PreparedUpdates },
+    /// An update that is read by a walk over the program of the class. The position of its values is in
+    /// [`Checked`](repl_core::Checked).
     Update {
         slot: u32,
         list: ListIndex,
         /// The number of bits before the values.
         head_bits: u32,
-        /// The position of the values in the body, if they are read by the recipe of the list. The positions
-        /// of all other values are in [`Checked`](repl_core::Checked).
-        at: Option<NonZeroU32>,
     },
     /// Objects in consecutive slots are opened.
     Open {
@@ -45,7 +49,8 @@ pub(crate) enum Entry {
         openings: OpeningsIndex,
         /// The number of bits before the values of the first object.
         head_bits: u32,
-        /// The position of the values of the first object, as for updates.
+        /// The position in the body of the values of the first object, if they are read by the recipe of the
+        /// list.
         at: Option<NonZeroU32>,
     },
     Close {
@@ -56,23 +61,19 @@ pub(crate) enum Entry {
     },
 }
 
-impl Entry {
-    /// Returns the slot of an update that is read by a recipe, the list of its properties, and the position
-    /// of their values in the body.
-    #[inline]
-    pub(crate) fn as_prepared(&self) -> Option<(u32, ListIndex, u32)> {
-        match *self {
-            Self::Update { slot, list, at, .. } => Some((slot, list, at?.get())),
-            _ => None,
-        }
-    }
+/// An update that is read by a recipe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PreparedUpdate {
+    pub(crate) slot: u32,
+    /// The position of the values in the body.
+    pub(crate) at: u32,
+}
 
-    /// Returns whether this entry and the next one are updates that are read by the same recipe.
-    #[inline]
-    pub(crate) fn is_like(&self, next: &Self) -> bool {
-        let list = |entry: &Self| entry.as_prepared().map(|(_, list, _)| list);
-        list(self).is_some_and(|own| list(next) == Some(own))
-    }
+/// Consecutive [`PreparedUpdate`]s of the [`Contents`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PreparedUpdates {
+    first: u32,
+    count: u32,
 }
 
 /// The index of some [`Openings`] in the [`Contents`].
@@ -106,6 +107,7 @@ pub(crate) struct LocalOrigin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContentsMark {
     entries: usize,
+    prepared: usize,
     openings: usize,
     bodies: usize,
 }
@@ -114,16 +116,32 @@ impl Contents {
     /// Removes all entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
+        self.prepared.clear();
         self.openings.clear();
         self.lists.begin_packet();
         self.paths.clear();
         self.bodies.clear();
     }
 
-    /// Adds an update. If its values are read by the recipe of the list, they are at the position `at`.
-    #[inline]
-    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize, at: Option<usize>) {
-        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32, at: position(at) });
+    /// Adds an update that is read by the recipe of its list. Its values are at the position `at`. `is_alike`
+    /// says whether the previous entry is an update with the same list.
+    #[inline(always)]
+    pub(crate) fn prepared(&mut self, slot: u32, list: ListIndex, is_alike: bool, at: usize) {
+        match self.entries.last_mut() {
+            Some(Entry::Prepared { list: last, updates }) if is_alike && *last == list => {
+                updates.count = updates.count.wrapping_add(1);
+            }
+            _ => {
+                let updates = PreparedUpdates { first: self.prepared.len() as u32, count: 1 };
+                self.entries.push(Entry::Prepared { list, updates });
+            }
+        }
+        self.prepared.push(PreparedUpdate { slot, at: at as u32 });
+    }
+
+    /// Adds an update that is read by a walk.
+    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize) {
+        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32 });
     }
 
     /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
@@ -143,7 +161,8 @@ impl Contents {
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
             head_bits: head_bits as u32,
-            at: position(at),
+            // No values are at the position 0, because each body has a head.
+            at: at.and_then(|at| NonZeroU32::new(at as u32)),
         });
     }
 
@@ -168,6 +187,11 @@ impl Contents {
         self.entries.get(start..end_of(number)).unwrap_or_default()
     }
 
+    pub(crate) fn updates(&self, updates: PreparedUpdates) -> &[PreparedUpdate] {
+        let PreparedUpdates { first, count } = updates;
+        self.prepared.get(first as usize..first.saturating_add(count) as usize).unwrap_or_default()
+    }
+
     pub(crate) fn openings(&self, openings: OpeningsIndex) -> Option<&Openings> {
         self.openings.get(openings.0 as usize)
     }
@@ -178,23 +202,22 @@ impl Contents {
 
     /// Returns the current end of the contents, for [`truncate`](Self::truncate).
     pub(crate) fn mark(&self) -> ContentsMark {
-        let Self { entries, openings, bodies, .. } = self;
-        ContentsMark { entries: entries.len(), openings: openings.len(), bodies: bodies.len() }
+        let Self { entries, prepared, openings, bodies, .. } = self;
+        ContentsMark {
+            entries: entries.len(),
+            prepared: prepared.len(),
+            openings: openings.len(),
+            bodies: bodies.len(),
+        }
     }
 
     /// Removes the entries that were added since `mark`.
     pub(crate) fn truncate(&mut self, mark: ContentsMark) {
         self.entries.truncate(mark.entries);
+        self.prepared.truncate(mark.prepared);
         self.openings.truncate(mark.openings);
         self.bodies.truncate(mark.bodies);
     }
-}
-
-/// Returns the position of values as it is stored. No values are at the position 0, because each body has a
-/// head.
-#[inline]
-fn position(at: Option<usize>) -> Option<NonZeroU32> {
-    at.and_then(|at| NonZeroU32::new(at as u32))
 }
 
 #[cfg(test)]
@@ -204,9 +227,9 @@ mod tests {
     use super::*;
     use crate::client::lists::Wanted;
 
-    /// Adds a list to the contents.
-    fn list(contents: &mut Contents) -> ListIndex {
-        let wanted = Wanted { class: 0, handles: &HandleSet::up_to(1), is_of_several: false };
+    /// Adds a list of a class to the contents.
+    fn list(contents: &mut Contents, class: u16) -> ListIndex {
+        let wanted = Wanted { class, handles: &HandleSet::up_to(1), is_of_several: false, is_alike: false };
         contents.lists.index_of(wanted, || 1, || None)
     }
 
@@ -216,27 +239,60 @@ mod tests {
         Openings { origin, path: None, list }
     }
 
+    /// Returns the slots of the updates in a body that are read by a recipe, those of each entry together.
+    fn updated(contents: &Contents, body: usize) -> Vec<Vec<u32>> {
+        let slots = |updates| contents.updates(updates).iter().map(|update| update.slot).collect();
+        let entries = contents.body(body).iter().filter_map(|entry| match *entry {
+            Entry::Prepared { updates, .. } => Some(slots(updates)),
+            _ => None,
+        });
+        entries.collect()
+    }
+
+    #[test]
+    fn updates_with_the_same_list_are_one_entry() {
+        let mut contents = Contents::default();
+        let (one, other) = (list(&mut contents, 0), list(&mut contents, 1));
+        contents.prepared(1, one, false, 10);
+        contents.prepared(4, one, true, 20);
+        contents.prepared(5, other, true, 30);
+        contents.prepared(6, one, false, 40);
+        contents.update(7, one, 5);
+        contents.prepared(8, one, true, 50);
+        contents.prepared(9, one, true, 60);
+        contents.end_body();
+        contents.prepared(2, one, false, 10);
+        contents.end_body();
+        assert_eq!(updated(&contents, 0), [vec![1, 4], vec![5], vec![6], vec![8, 9]]);
+        assert_eq!(updated(&contents, 1), [[2]], "each body has its own entries");
+    }
+
     #[test]
     fn truncated_contents_are_those_at_the_mark() {
         let mut contents = Contents::default();
-        let list = list(&mut contents);
-        contents.update(3, list, 8, Some(20));
+        let list = list(&mut contents, 0);
+        contents.prepared(3, list, false, 20);
         contents.end_body();
         let mark = contents.mark();
+        contents.prepared(6, list, false, 30);
         contents.open(4..7, 9, openings(0, list), None);
         contents.truncate(mark);
         contents.close(5, CloseReason::Relevancy, Some("a"));
+        contents.prepared(7, list, false, 40);
         contents.end_body();
-        assert!(matches!(contents.body(0), [Entry::Update { slot: 3, .. }]));
-        let [Entry::Close { slot: 5, path: Some(path), .. }] = *contents.body(1) else { panic!("a closing") };
+        assert_eq!(updated(&contents, 0), [[3]]);
+        let [Entry::Close { slot: 5, path: Some(path), .. }, _] = *contents.body(1) else {
+            panic!("a closing")
+        };
         assert_eq!(contents.path(path), Some("a"));
+        assert_eq!(updated(&contents, 1), [[7]]);
         assert!(contents.body(2).is_empty());
     }
 
     #[test]
     fn openings_in_a_row_share_what_they_have_in_common() {
         let mut contents = Contents::default();
-        let list = list(&mut contents);
+        let list = list(&mut contents, 0);
         for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
             contents.open(first..first + 2, 5, openings(archetype, list), Some(40));
         }

@@ -20,8 +20,6 @@ pub(crate) struct Lists {
     bits: BitWriter,
     /// The list that was used last, unless its recipe is still to be made.
     last: Option<ListIndex>,
-    /// The handles of `last` if it is one of the other lists.
-    last_other: HandleSet,
     /// The number of the packet.
     packet: u32,
 }
@@ -78,6 +76,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) handles: &'a HandleSet,
     /// Whether several objects in a row have these properties.
     pub(crate) is_of_several: bool,
+    /// Whether the previous list that was looked up has the same class and the same handles.
+    pub(crate) is_alike: bool,
 }
 
 impl Lists {
@@ -100,18 +100,19 @@ impl Lists {
         recipe: impl FnOnce() -> Option<ReadRecipe>,
     ) -> ListIndex {
         match self.last {
-            Some(last) if self.is_list(last, wanted) => last,
+            Some(last) if wanted.is_alike => {
+                debug_assert!(self.kept(last).is_none_or(|kept| kept.is(wanted)), "not alike");
+                last
+            }
             _ => self.find_or_add(wanted, count, recipe),
         }
     }
 
-    /// Returns whether the last list is the one that is wanted.
+    /// Returns the list that was used last, and how its values are read, if it has a recipe.
     #[inline(always)]
-    fn is_list(&self, last: ListIndex, wanted: Wanted<'_>) -> bool {
-        match self.kept(last) {
-            Some(kept) => kept.is(wanted),
-            None => self.class_of(last) == Some(wanted.class) && self.last_other == *wanted.handles,
-        }
+    pub(crate) fn last(&self) -> Option<(ListIndex, &ReadRecipe)> {
+        let last = self.last?;
+        Some((last, self.recipe(last)?))
     }
 
     #[inline(never)]
@@ -166,7 +167,6 @@ impl Lists {
     /// Adds a list of a class with `count` handles until the end of the packet.
     fn add_other(&mut self, wanted: Wanted<'_>, count: u32) -> ListIndex {
         let handles = wanted.handles;
-        self.last_other.clone_from(handles);
         let position = self.bits.bit_len() as u32;
         let is_all = handles.len() == count;
         self.bits.write_flag(is_all);
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn wanted(class: u16, handles: &HandleSet) -> Wanted<'_> {
-        Wanted { class, handles, is_of_several: false }
+        Wanted { class, handles, is_of_several: false, is_alike: false }
     }
 
     /// Returns sets of the handles of a class with `count` handles, all of them different.

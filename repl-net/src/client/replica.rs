@@ -15,10 +15,13 @@ use repl_core::{
     Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 
+use super::contents::PreparedUpdate;
 use super::keyed_objects::KeyedObjects;
 use super::notifies::{Notifies, NotifyOf};
 use super::rows::Rows;
+use super::slot_table::SlotTable;
 use crate::session::archetype::Archetype;
+use crate::transport::sequence::Sequence;
 
 /// Objects of up to this size are preloaded as a whole.
 const PRELOADED_BYTES: usize = 256;
@@ -81,13 +84,18 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe>;
     /// Asks the processor to load the object in a row, which an update will change soon.
     fn preload(&self, row: u32);
-    /// Applies updates of the same properties, which have a recipe. `updates` has for each update the row of
-    /// its object and the position of its values. Calls the callback before each update, and stores the same
-    /// old values as [`apply`](Self::apply).
-    fn apply_prepared(&mut self, updates: &[(u32, u32)], prepared: Prepared<'_>);
-    /// Does the same as [`apply_prepared`](Self::apply_prepared) for the objects in consecutive rows. The
-    /// values of the first object are at the position `at`, and those of the others follow. Returns the
-    /// position after the last values.
+    /// Applies updates of the same properties, which have a recipe, and records them in the table of slots,
+    /// with their stamp. Calls the callback before each update, and stores the same old values as
+    /// [`apply`](Self::apply).
+    fn apply_prepared(
+        &mut self,
+        updates: &[PreparedUpdate],
+        slots: (&mut SlotTable, Sequence),
+        prepared: Prepared<'_>,
+    );
+    /// Does the same as [`apply_prepared`](Self::apply_prepared) for the objects in consecutive rows, but
+    /// records nothing. The values of the first object are at the position `at`, and those of the others
+    /// follow. Returns the position after the last values.
     fn apply_run(&mut self, rows: Range<u32>, at: usize, prepared: Prepared<'_>) -> usize;
     /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
     /// needs.
@@ -245,7 +253,7 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Applies an update to the object in `row`. The values of the update are at the position `at`. Returns
     /// the position after them.
-    #[inline]
+    #[inline(always)]
     fn read_by(&mut self, row: u32, at: usize, prepared: Prepared<'_>) -> usize {
         let Prepared { handles, recipe, body } = prepared;
         self.call(row, Callback::PreNetReceive);
@@ -253,13 +261,19 @@ impl<T: Replicated> TypedReplica<T> {
         if !self.notifies.is_empty() {
             self.remember(row, handles);
         }
-        let Self { class, live, bases, slots, .. } = self;
-        if !bases.is_empty()
-            && let Some(base) = slots.get(row).and_then(|slot| bases.get_mut(slot))
-        {
-            class.apply_by(base, recipe, body, at);
+        if !self.bases.is_empty() {
+            self.read_base_by(row, at, prepared);
         }
-        live.get_mut(row).map_or(at, |live| class.apply_by(live, recipe, body, at))
+        let Some(live) = self.live.get_mut(row) else { return at };
+        self.class.apply_by(live, recipe, body, at)
+    }
+
+    /// Does the same as [`read_by`](Self::read_by) for the base of the object, if it has one.
+    #[inline(never)]
+    fn read_base_by(&mut self, row: usize, at: usize, prepared: Prepared<'_>) {
+        if let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot)) {
+            self.class.apply_by(base, prepared.recipe, prepared.body, at);
+        }
     }
 
     /// Stores the old values of the properties in `handles` that have a notify.
@@ -330,9 +344,16 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn apply_prepared(&mut self, updates: &[(u32, u32)], prepared: Prepared<'_>) {
-        for &(row, at) in updates {
-            self.read_by(row, at as usize, prepared);
+    fn apply_prepared(
+        &mut self,
+        updates: &[PreparedUpdate],
+        (slots, stamp): (&mut SlotTable, Sequence),
+        prepared: Prepared<'_>,
+    ) {
+        for &PreparedUpdate { slot, at } in updates {
+            if let Some(row) = slots.update(slot, stamp) {
+                self.read_by(row, at as usize, prepared);
+            }
         }
     }
 

@@ -453,7 +453,6 @@ pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
 
 /// Reads one segment of a packet's body.
 pub(crate) struct SegmentReader {
-    kind: SegmentKind,
     gap_order: u32,
     next_slot: u32,
     first: bool,
@@ -473,7 +472,7 @@ impl SegmentReader {
             2 => SegmentKind::Close,
             _ => SegmentKind::Fragment,
         };
-        Ok(Some((kind, Self { kind, gap_order, next_slot: 0, first: true })))
+        Ok(Some((kind, Self { gap_order, next_slot: 0, first: true })))
     }
 
     /// Reads the slot of the next entry. Returns `None` at the end of the segment.
@@ -488,15 +487,14 @@ impl SegmentReader {
         let gap = u32::try_from(gap).map_err(|_| ReadError::OutOfRange)?;
         let slot = self.next_slot.checked_add(gap).ok_or(ReadError::OutOfRange)?;
         self.next_slot = slot.checked_add(1).ok_or(ReadError::OutOfRange)?;
-        if self.kind == SegmentKind::Open {
-            self.gap_order = 0;
-        }
         Ok(Some(slot))
     }
 
     /// Records that the last entry was a run of openings. `end` is the slot after the last slot of the run.
+    /// Call this for every run, because the gaps after the first one have another order.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
+        self.gap_order = 0;
     }
 }
 
@@ -516,8 +514,13 @@ mod tests {
                 let mut reader = writer.as_slice().reader();
                 let (read_kind, mut read) = SegmentReader::next(&mut reader).unwrap().expect("a segment");
                 assert_eq!(read_kind, kind);
-                let read: Vec<_> = std::iter::from_fn(|| read.slot(&mut reader).unwrap()).collect();
-                assert_eq!(read, slots, "{kind:?}");
+                for slot in slots {
+                    assert_eq!(read.slot(&mut reader), Ok(Some(slot)), "{kind:?}");
+                    if kind == SegmentKind::Open {
+                        read.end_run(slot + 1);
+                    }
+                }
+                assert_eq!(read.slot(&mut reader), Ok(None), "{kind:?}");
             }
         }
     }

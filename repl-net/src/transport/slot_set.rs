@@ -35,30 +35,43 @@ impl SlotSet {
             return;
         }
         if self.words.len() <= word {
-            self.words.resize(word + 1, 0);
-            self.summary.resize(word / 64 + 1, 0);
+            self.grow(word);
         }
-        let bits = &mut self.words[word];
-        self.filled += usize::from(*bits == 0);
-        *bits |= mask;
+        let before = self.words[word];
+        self.words[word] = before | mask;
+        if before == 0 {
+            self.fill(word);
+        }
+    }
+
+    /// Records that the word with the index `word` is no longer zero.
+    #[inline]
+    fn fill(&mut self, word: usize) {
+        self.filled += 1;
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
     /// Adds `slot`. Returns whether it was no member before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert_new(&mut self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
-        match self.words.get_mut(word) {
-            Some(bits) if *bits & bit != 0 => false,
-            Some(bits) if *bits != 0 => {
-                *bits |= bit;
-                true
-            }
-            _ => {
-                self.insert_mask(word, bit);
-                true
-            }
+        let Some(bits) = self.words.get_mut(word) else {
+            self.insert_mask(word, bit);
+            return true;
+        };
+        let before = *bits;
+        *bits |= bit;
+        if before == 0 {
+            self.fill(word);
         }
+        before & bit == 0
+    }
+
+    /// Allocates memory for the slots up to those of the word with the index `word`.
+    #[cold]
+    fn grow(&mut self, word: usize) {
+        self.words.resize(word + 1, 0);
+        self.summary.resize(word / 64 + 1, 0);
     }
 
     /// Removes `slot` from the set.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
-use crate::client::contents::{Contents, Entry, LocalOrigin, Openings};
+use crate::client::contents::{Contents, Entry, LocalOrigin, Openings, PreparedUpdate};
 use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
@@ -40,13 +40,11 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl<'b> Applier<'_, 'b> {
-    /// Applies entries of `contents`: updates that are read by the same recipe, or one entry of any kind.
-    /// They are applied in the order in which they were validated.
-    pub(super) fn apply(&mut self, entries: &[Entry], contents: &Contents) {
-        let Some(&first) = entries.first() else { return };
-        match first {
-            Entry::Update { list, at: Some(_), .. } => self.prepared(entries, list, contents),
-            Entry::Update { slot, list, head_bits, at: None } => {
+    /// Applies an entry of `contents`. Entries are applied in the order in which they were validated.
+    pub(super) fn apply(&mut self, entry: Entry, contents: &Contents) {
+        match entry {
+            Entry::Prepared { list, updates } => self.prepared(contents.updates(updates), list, contents),
+            Entry::Update { slot, list, head_bits } => {
                 let Some(handles) = contents.lists.handles(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
                 self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
@@ -125,24 +123,21 @@ impl<'b> Applier<'_, 'b> {
     }
 
     /// Applies updates of the same properties, which are read by a recipe.
-    fn prepared(&mut self, entries: &[Entry], list: ListIndex, contents: &Contents) {
+    fn prepared(&mut self, updates: &[PreparedUpdate], list: ListIndex, contents: &Contents) {
         let (Some(handles), Some(class)) = (contents.lists.handles(list), contents.lists.class_of(list))
         else {
             return;
         };
         let (Some(recipe), body) = (contents.lists.recipe(list), self.body()) else { return };
-        let Replicas { columns, slots, updates, touched, feeds, .. } = &mut *self.replicas;
+        let Replicas { columns, slots, touched, feeds, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(class as usize) else { return };
-        let row = |(slot, _, at)| Some((slots.update(slot, self.stamp)?, at));
-        updates.clear();
-        updates.extend(entries.iter().filter_map(Entry::as_prepared).filter_map(row));
-        column.apply_prepared(updates, Prepared { handles: &handles, recipe, body });
-        let updated = entries.iter().filter_map(Entry::as_prepared).map(|(slot, ..)| slot);
+        let prepared = Prepared { handles: &handles, recipe, body };
+        column.apply_prepared(updates, (slots, self.stamp), prepared);
         if let Some(feed) = feeds.get_mut(&class) {
-            updated.clone().for_each(|slot| feed.note(slot, false, &handles));
+            updates.iter().for_each(|update| feed.note(update.slot, false, &handles));
         }
         if column.is_watched() {
-            for slot in updated {
+            for &PreparedUpdate { slot, .. } in updates {
                 let Some((_, row)) = slots.class_and_row(slot) else { continue };
                 touched.push(ChangedObject::of(&**column, (slot, row), false, &handles));
             }

@@ -13,7 +13,6 @@ use super::applier::Applier;
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use super::{ChangedObject, Replicas};
 use crate::client::body::{BodyError, walk};
-use crate::client::contents::Entry;
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
 use crate::client::replica::Callback;
@@ -177,8 +176,7 @@ impl Replicas {
     ) {
         let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
         let mut applier = Applier { replicas: self, stamp, events, checked: &mut checked, reader };
-        let groups = contents.body(number).chunk_by(Entry::is_like);
-        groups.for_each(|entries| applier.apply(entries, &contents));
+        contents.body(number).iter().for_each(|entry| applier.apply(*entry, &contents));
         (self.contents, self.checked) = (contents, checked);
     }
 

@@ -173,19 +173,6 @@ impl Validator<'_> {
 }
 
 impl Validator<'_> {
-    /// Validates the values of an update of the object in a row.
-    #[inline(never)]
-    fn validate_update(
-        &mut self,
-        column: &dyn Replica,
-        row: u32,
-        handles: &HandleSet,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), BodyError> {
-        let Self { references, checked, .. } = self;
-        column.validate(Subject::Row(row), handles, reader, references, checked).map_err(BodyError::malformed)
-    }
-
     /// Validates the values of objects that are opened in consecutive slots.
     fn validate_openings(
         &mut self,
@@ -253,7 +240,23 @@ impl Visitor for Validator<'_> {
         self.replicas.classes.len()
     }
 
-    #[inline]
+    #[inline(always)]
+    fn update_alike(&mut self, slot: u32, reader: &mut BitReader<'_>) -> bool {
+        let Some((list, recipe)) = self.contents.lists.last() else { return false };
+        let at = reader.position();
+        if !recipe.check(1, reader) {
+            reader.rewind(at);
+            return false;
+        }
+        self.contents.prepared(slot, list, true, at);
+        let (class, row) = self.place;
+        if let Some(column) = self.replicas.columns.get(class as usize) {
+            column.preload(row);
+        }
+        true
+    }
+
+    #[inline(never)]
     fn update(
         &mut self,
         slot: u32,
@@ -263,23 +266,23 @@ impl Visitor for Validator<'_> {
         let (class, row) = self.place;
         let Some(column) = self.replicas.columns.get(class as usize) else { return Err(no_such_class()) };
         column.preload(row);
-        let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
-        let wanted = Wanted { class, handles: list.handles, is_of_several: false };
+        let PropertyList { handles, head_bits, is_alike } = list;
+        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
+        let wanted = Wanted { class, handles, is_of_several: false, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);
-        // A client that measures what it receives counts each property by itself.
-        if self.replicas.traffic.is_none()
-            && let Some(recipe) = self.contents.lists.recipe(index)
-        {
+        if let Some(recipe) = self.contents.lists.recipe(index) {
             let at = reader.position();
             if recipe.check(1, reader) {
-                self.contents.update(slot, index, list.head_bits, Some(at));
+                self.contents.prepared(slot, index, is_alike, at);
                 return Ok(());
             }
             reader.rewind(at);
         }
         // Says why the values are invalid, if there is a recipe.
-        self.validate_update(&**column, row, list.handles, reader)?;
-        self.contents.update(slot, index, list.head_bits, None);
+        let Self { references, checked, .. } = self;
+        let subject = Subject::Row(row);
+        column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
+        self.contents.update(slot, index, head_bits);
         Ok(())
     }
 
@@ -307,28 +310,25 @@ impl Visitor for Validator<'_> {
         let origin = LocalOrigin { generation, class: class as u16, archetype, proxy };
         let new = self.replicas.slots.count_empty(slots.clone());
         self.check_openings(slots.clone(), new, &origin, path)?;
-        let (count, recipe) = (|| column.program().handles(), || column.recipe(list.handles));
+        let PropertyList { handles, head_bits, is_alike } = list;
+        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
         let is_of_several = slots.len() > 1;
-        let wanted = Wanted { class: origin.class, handles: list.handles, is_of_several };
+        let wanted = Wanted { class: origin.class, handles, is_of_several, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);
-        let is_measured = self.replicas.traffic.is_some();
-        let recipe = self
-            .contents
-            .lists
-            .recipe(index)
-            .filter(|recipe| !is_measured && (!is_of_several || recipe.least_bits() >= LEAST_RUN_BITS));
+        let recipe = self.contents.lists.recipe(index);
+        let recipe = recipe.filter(|recipe| !is_of_several || recipe.least_bits() >= LEAST_RUN_BITS);
         let start = reader.position();
         let at = if recipe.is_some_and(|recipe| recipe.check(slots.len() as u32, reader)) {
             Some(start)
         } else {
             // Says why the values are invalid, if there is a recipe.
             reader.rewind(start);
-            self.validate_openings(&**column, slots.clone(), &origin, path, (list.handles, reader))?;
+            self.validate_openings(&**column, slots.clone(), &origin, path, (handles, reader))?;
             None
         };
         let path: Option<Arc<str>> = path.map(Arc::from);
         path.iter().filter(|_| new > 0).for_each(|path| self.outcome.name(path.clone()));
-        self.contents.open(slots, list.head_bits, Openings { origin, path, list: index }, at);
+        self.contents.open(slots, head_bits, Openings { origin, path, list: index }, at);
         Ok(())
     }
 
