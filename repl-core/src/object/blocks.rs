@@ -147,11 +147,11 @@ impl BlockList {
     #[inline(always)]
     unsafe fn compare(&self, from: *const u8, to: *mut u8, differences: &mut Differences<'_>) {
         for block in &self.blocks {
-            let scope = differences.scope.word(block.word);
-            if block.handles & scope == 0 {
+            let scope = block.handles & differences.scope.word(block.word);
+            if scope == 0 {
                 continue;
             }
-            let is_copied = block.is_copied && block.handles & !scope == 0;
+            let is_copied = block.is_copied && scope == block.handles;
             let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
             // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
             // they are values of the same properties.
@@ -162,7 +162,9 @@ impl BlockList {
             let last = block.last_of_values(bytes);
             if !is_copied {
                 // SAFETY: as for this function.
-                unsafe { self.copy_values(block, last, (from, to), differences) };
+                let (copied, left) = unsafe { self.copy_values(block, last, scope, (from, to)) };
+                differences.copied.insert_word(block.word, copied);
+                differences.left.insert_word(block.word, left);
                 continue;
             }
             let differing = if last == block.last {
@@ -175,8 +177,8 @@ impl BlockList {
     }
 
     /// Copies those values of a block that differ, are in scope and can be copied without a look at them.
-    /// `last` has a bit for the last byte of each value that differs. Adds the properties in scope to
-    /// `differences`.
+    /// `last` has a bit for the last byte of each value that differs, and `scope` a bit for each property in
+    /// scope. Returns the bits of the properties that were copied, and of the others that differ.
     ///
     /// # Safety
     /// Both pointers point to the bytes of this block in two objects of the type to which the blocks belong.
@@ -187,10 +189,10 @@ impl BlockList {
         &self,
         block: &Block,
         last: u64,
+        scope: u64,
         (from, to): (*const u8, *mut u8),
-        differences: &mut Differences<'_>,
-    ) {
-        let (scope, mut copied, mut left) = (differences.scope.word(block.word), 0, 0);
+    ) -> (u64, u64) {
+        let (mut copied, mut left) = (0, 0);
         for at in bits(last) {
             let property = self.property(block, at) & scope;
             if block.any_sent >> at & 1 == 0 {
@@ -204,8 +206,7 @@ impl BlockList {
                 unsafe { std::ptr::copy_nonoverlapping(from, to, value.len()) };
             }
         }
-        differences.copied.insert_word(block.word, copied);
-        differences.left.insert_word(block.word, left);
+        (copied, left)
     }
 
     /// Returns the bit of the property whose value in the block has this byte.
