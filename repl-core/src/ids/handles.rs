@@ -64,8 +64,9 @@ impl HandleSet {
     #[must_use]
     pub fn up_to(count: u32) -> Self {
         let mut set = Self::new();
-        set.insert_stretch(1, count.min(64));
-        (65..=count).for_each(|handle| set.insert(handle));
+        for word in 0..count.div_ceil(64) {
+            set.insert_word(word as usize, u64::MAX >> (64 - (count - word * 64).min(64)));
+        }
         set
     }
 

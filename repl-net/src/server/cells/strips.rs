@@ -1,11 +1,15 @@
 //! Strips: 64 cells with consecutive ranks. What is known of the cells of a strip, for example which of them
-//! are in sight, is a word with a bit for each cell.
+//! are in sight, is a word with a bit for each cell. Most worlds lie around the origin, so it is in the middle
+//! of a strip: where a strip ends, a connection copies two runs of entries for a row of cells.
 //!
 //! *Invariant:* a strip keeps its number while any of its cells exists.
 
 use std::collections::HashMap;
 
 use super::rank::{Rank, RankHashing, area_of};
+
+/// So many cells of a strip are before the origin, or before another multiple of 64.
+const BEFORE_ORIGIN: Rank = 32;
 
 /// The place of a cell in its strip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +24,7 @@ impl StripPlace {
     /// Returns the place of the cell with a rank in its strip.
     #[inline]
     const fn of(strip: u32, rank: Rank) -> Self {
-        Self(strip * 64 + (rank % 64) as u32)
+        Self(strip * 64 + ((rank + BEFORE_ORIGIN) % 64) as u32)
     }
 
     /// Returns the number of the strip.
@@ -54,11 +58,11 @@ struct Strip {
 /// The strips with cells. The cells have numbers, which the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct Strips {
-    /// The numbers of the strips by the ranks of their cells, divided by 64.
+    /// The numbers of the strips by their [keys](key_of).
     numbers: HashMap<Rank, u32, RankHashing>,
     strips: Vec<Strip>,
-    /// For each strip, the rank of its first cell.
-    ranks: Vec<Rank>,
+    /// For each strip, its key.
+    keys: Vec<Rank>,
     free: Vec<u32>,
 }
 
@@ -66,22 +70,22 @@ impl Strips {
     /// Returns the number of the cell with a rank, and its place, if the cell exists.
     #[inline]
     pub(super) fn find(&self, rank: Rank) -> Option<(u32, StripPlace)> {
-        let number = *self.numbers.get(&(rank / 64))?;
+        let number = *self.numbers.get(&key_of(rank))?;
         let (strip, place) = (&self.strips[number as usize], StripPlace::of(number, rank));
         (strip.cells & place.bit() != 0).then(|| (strip.numbers[place.at()], place))
     }
 
     /// Adds a cell with a rank and a number. Returns its place.
     pub(super) fn add(&mut self, rank: Rank, number: u32) -> StripPlace {
-        let Self { numbers, strips, ranks, free } = self;
-        let strip = *numbers.entry(rank / 64).or_insert_with(|| match free.pop() {
+        let Self { numbers, strips, keys, free } = self;
+        let strip = *numbers.entry(key_of(rank)).or_insert_with(|| match free.pop() {
             Some(strip) => {
-                ranks[strip as usize] = rank / 64 * 64;
+                keys[strip as usize] = key_of(rank);
                 strip
             }
             None => {
                 strips.push(Strip { cells: 0, numbers: [0; 64] });
-                ranks.push(rank / 64 * 64);
+                keys.push(key_of(rank));
                 strips.len() as u32 - 1
             }
         });
@@ -100,12 +104,12 @@ impl Strips {
     /// Returns the rank of the cell at a place.
     #[inline]
     pub(super) fn rank_of(&self, place: StripPlace) -> Rank {
-        self.ranks[place.strip() as usize] | place.at() as Rank
+        (self.keys[place.strip() as usize] * 64 | place.at() as Rank) - BEFORE_ORIGIN
     }
 
     /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
-        area_of(self.ranks[strip as usize])
+        area_of(self.keys[strip as usize] * 64)
     }
 
     /// Removes the cell at a place.
@@ -113,20 +117,42 @@ impl Strips {
         let strip = &mut self.strips[place.strip() as usize];
         strip.cells &= !place.bit();
         if strip.cells == 0 {
-            self.numbers.remove(&(self.ranks[place.strip() as usize] / 64));
+            self.numbers.remove(&self.keys[place.strip() as usize]);
             self.free.push(place.strip());
         }
     }
 }
 
+/// Returns the number by which the strip of a cell with a rank is found.
+#[inline]
+const fn key_of(rank: Rank) -> Rank {
+    (rank + BEFORE_ORIGIN) / 64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::cells::rank::{CellKey, Group};
+
+    #[test]
+    fn the_origin_is_in_the_middle_of_a_strip() {
+        let mut strips = Strips::default();
+        let mut place = |z| strips.add(CellKey::At(0, [7, 7, z]).rank(false), 0);
+        let around: Vec<StripPlace> = (-32..32).map(&mut place).collect();
+        assert!(around.iter().all(|place| place.strip() == around[0].strip()));
+        assert!([-33, 32].map(place).iter().all(|place| place.strip() != around[0].strip()));
+        let groups = [0, u32::MAX].map(|number| CellKey::Group(Group(number)).rank(false));
+        let corners = [i32::MIN, i32::MAX].map(|at| CellKey::At(u16::MAX, [at; 3]).rank(false));
+        for rank in [groups, corners].concat() {
+            let place = strips.add(rank, 1);
+            assert_eq!(strips.rank_of(place), rank);
+        }
+    }
 
     #[test]
     fn cells_with_consecutive_ranks_share_a_strip_and_empty_strips_are_used_again() {
         let mut strips = Strips::default();
-        let start = 1 << 127 | 1 << 96;
+        let start = (1 << 127 | 1 << 96) + BEFORE_ORIGIN;
         let places: Vec<StripPlace> =
             (start..start + 65).zip(7..).map(|(rank, cell)| strips.add(rank, cell)).collect();
         assert!(places[..64].iter().all(|place| place.strip() == places[0].strip()));
