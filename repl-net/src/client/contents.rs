@@ -187,6 +187,7 @@ impl Contents {
         self.entries.get(start..end_of(number)).unwrap_or_default()
     }
 
+    /// Returns the updates of an entry.
     pub(crate) fn updates(&self, updates: PreparedUpdates) -> &[PreparedUpdate] {
         let PreparedUpdates { first, count } = updates;
         self.prepared.get(first as usize..first.saturating_add(count) as usize).unwrap_or_default()

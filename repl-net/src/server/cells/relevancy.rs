@@ -12,7 +12,7 @@ use super::rank::Group;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {
-    /// All connections see the object. This is the default, unless the class has an [`Area`].
+    /// All connections see the object. This is the default, unless the class has an [`Area`](crate::Area).
     #[default]
     Always,
     /// Only the connection that owns the object sees it.
@@ -20,7 +20,7 @@ pub enum Relevancy {
     /// The connections that have [joined](crate::Server::join_group) the group see the object.
     Group(Group),
     /// The connections with a viewpoint near the object see it. This is the default of classes with an
-    /// [`Area`], and only their objects can have it.
+    /// [`Area`](crate::Area), and only their objects can have it.
     Located,
     /// The connections that see another object see this object too, for example a thing that a player
     /// carries. If the other object does not exist or is despawned, the relevancy becomes
@@ -28,7 +28,7 @@ pub enum Relevancy {
     /// pass the reference with [`erase`](ObjectRef::erase).
     ///
     /// An attached object is wherever the other object is: its changes are sent as often, if the other object
-    /// is in a [band](Area::slower_beyond), and connections that are [far](Area::near_within) from the other
+    /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within) from the other
     /// object do not receive its `NearOnly` properties.
     AttachedTo(ObjectRef<()>),
     /// No connection sees the object, not even its owner: its replication is switched off. What is
