@@ -28,8 +28,8 @@ pub enum Relevancy {
     /// pass the reference with [`erase`](ObjectRef::erase).
     ///
     /// An attached object is wherever the other object is: its changes are sent as often, if the other object
-    /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within) from the other
-    /// object do not receive its `NearOnly` properties.
+    /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within)
+    /// from the other object do not receive its `NearOnly` properties.
     AttachedTo(ObjectRef<()>),
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.

@@ -104,7 +104,7 @@ impl Strips {
     /// Returns the rank of the cell at a place.
     #[inline]
     pub(super) fn rank_of(&self, place: StripPlace) -> Rank {
-        (self.keys[place.strip() as usize] * 64 | place.at() as Rank) - BEFORE_ORIGIN
+        self.keys[place.strip() as usize] * 64 + place.at() as Rank - BEFORE_ORIGIN
     }
 
     /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
