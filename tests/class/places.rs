@@ -90,6 +90,59 @@ fn only_properties_in_scope_are_listed_and_copied() {
 }
 
 #[test]
+fn properties_of_any_condition_are_compared_where_they_are_in_scope() {
+    #[derive(Clone, Debug, Default, PartialEq, Replicated)]
+    struct Kinds {
+        #[replicated]
+        first: u16,
+        #[replicated(push)]
+        marked: u32,
+        #[replicated(push)]
+        row: [u8; 3],
+        #[replicated(condition = InitialOnly)]
+        origin: u64,
+        #[replicated]
+        flag: bool,
+        #[replicated(push, range = 0..=9)]
+        digit: u8,
+        #[replicated(push)]
+        real: f32,
+        #[replicated(push)]
+        name: String,
+        #[replicated(condition = InitialOnly)]
+        seed: i16,
+        #[replicated]
+        last: u8,
+    }
+    let live = Kinds {
+        first: 1,
+        marked: 2,
+        row: [3, 4, 5],
+        origin: 6,
+        flag: true,
+        digit: 7,
+        real: f32::MIN_POSITIVE,
+        name: "nine".to_owned(),
+        seed: -10,
+        last: 11,
+    };
+    const COUNT: u32 = 12;
+    let mut rest = Pair::<Kinds>::new();
+    rest.live = live.clone();
+    for handle in 1..=COUNT {
+        let mut one = Pair::<Kinds>::new();
+        one.live = live.clone();
+        assert_eq!(one.compare_some(&handles([handle])).handles(), &handles([handle]));
+        let others = handles((1..=COUNT).filter(|other| *other != handle));
+        assert_eq!(one.compare_some(&others).handles(), &others, "what was out of scope stays as it was");
+        assert_eq!(one.shadow, live);
+        assert_eq!(rest.compare_some(&handles([handle])).handles(), &handles([handle]));
+    }
+    assert_eq!(rest.shadow, live);
+    assert!(rest.compare_some(&handles(1..=COUNT)).is_empty());
+}
+
+#[test]
 fn a_property_behind_the_first_16_kib_is_listed_too() {
     #[derive(Replicated)]
     #[replicated(all)]
