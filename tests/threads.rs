@@ -53,6 +53,8 @@ struct Buoy {
     position: [f32; 2],
     #[replicated]
     log: FastArray<Item>,
+    #[replicated(push)]
+    tally: u32,
 }
 
 fn register(client: &mut Client) {
@@ -160,9 +162,13 @@ impl Harbour {
         for buoy in &self.buoys {
             let buoy = &mut self.room.server[*buoy];
             buoy.position = buoy.position.map(|at| (at + self.rng.below(40) as f32) % 400.0);
+            buoy.tally += 1;
             if self.rng.chance(0.02) {
                 buoy.log.push(Item::default());
             }
+        }
+        for buoy in self.buoys.iter().filter(|_| self.rng.chance(0.3)) {
+            self.room.server.mark_dirty(*buoy, support::property("tally"));
         }
     }
 
@@ -183,6 +189,9 @@ impl Harbour {
     /// Checks that each client has the values of the objects that it sees, once all has arrived.
     fn check(&mut self, pool: &ThreadPool) {
         self.room.guests.iter().for_each(|guest| self.room.server.resume(guest.id));
+        for buoy in &self.buoys {
+            self.room.server.mark_dirty(*buoy, support::property("tally"));
+        }
         pool.install(|| self.room.settle());
         for guest in &self.room.guests {
             for clock in &self.clocks {

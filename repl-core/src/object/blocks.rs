@@ -119,7 +119,7 @@ impl BlockList {
             let end = value.offset + value.bytes;
             let is_run = |run: &Run| run.offset <= value.offset && end <= run.offset + run.len;
             let run = runs.iter().position(is_run);
-            if value.bytes == 0 || end > MAX_OFFSET || run.is_none() {
+            if value.bytes == 0 || value.bytes > MAX_BYTES || end > MAX_OFFSET || run.is_none() {
                 continue;
             }
             let is_next = |block: &&mut Block| run == run_of_last && block.has_room_for(value);

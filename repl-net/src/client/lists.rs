@@ -1,7 +1,7 @@
 //! The lists of properties of the updates and openings in a packet. A list that comes again in later packets
 //! is found again, with the recipe by which the values of its properties are read.
 //!
-//! *Invariant:* the index of a list is valid until the next packet begins.
+//! *Invariant:* the index of a list is valid until the next [`begin_packet`](Lists::begin_packet).
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ struct Kept {
 /// How the values of a list are read.
 #[derive(Debug)]
 enum Recipe {
-    /// The list was used for at most one object. Making a recipe costs more than reading one object.
+    /// The list was looked up only once, for one object. Making a recipe costs more than reading one object.
     Unmade,
     /// By a walk over the program of the class.
     Walk,
@@ -81,7 +81,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Lists {
-    /// Begins another packet. Forgets the lists that are not kept.
+    /// Begins another packet, or the same packet from its start. Forgets the lists that are not kept.
     pub(crate) fn begin_packet(&mut self) {
         self.packet = self.packet.wrapping_add(1);
         self.others.clear();
@@ -91,7 +91,7 @@ impl Lists {
 
     /// Returns the index of a list, which is added unless it is found. `count` returns the number of handles
     /// of the class. `recipe` returns how the values are read, or `None` if they are read by a walk. It is
-    /// called when a list is used for the second object.
+    /// called when a list is looked up for the second time, or for several objects.
     #[inline]
     pub(crate) fn index_of(
         &mut self,

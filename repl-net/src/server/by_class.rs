@@ -47,9 +47,12 @@ impl ByClass {
         queue.len() - most >= LEAST_OTHERS
     }
 
-    /// Frees the memory that no tick needed recently.
+    /// Frees the memory that no tick needed recently, and the lists of slots, which each tick fills anew.
     pub(crate) fn end_round(&mut self) {
-        self.found().for_each(Findings::end_round);
+        for Share { slots, found, moved, .. } in &mut self.0 {
+            (*slots, *moved) = (Vec::new(), Vec::new());
+            found.end_round();
+        }
     }
 
     /// Sets whether a class has an area.
