@@ -5,8 +5,8 @@
 
 use repl::Replicated;
 
-/// Defines a player as a game might have it: 22 fields, with 54 bytes of numbers, eight flags and a name. Each
-/// field may have an option.
+/// Defines a player as a game might have it: 22 fields, with 54 bytes of numbers, eight flags and a name. All
+/// fields have the same options.
 macro_rules! player {
     ($(#[$meta:meta])* $name:ident $(, $option:ident)?) => {
         $(#[$meta])*

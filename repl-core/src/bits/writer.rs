@@ -1,9 +1,8 @@
 //! Writes bits to memory.
 //!
 //! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits` bits that were
-//! written are in `pending`, and the other bits of `pending` are zero. Bytes of `bytes` after the first
-//! `settled` bytes are unused, except for the first `finished` bytes: they are what was written when the bytes
-//! were last asked for.
+//! written are in `pending`, and the other bits of `pending` are zero. The first `finished` bytes are those
+//! that [`finish`](BitWriter::finish) returned last. All other bytes of `bytes` are unused.
 
 use std::io;
 use std::ops::Range;

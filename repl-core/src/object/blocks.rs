@@ -83,7 +83,7 @@ struct Block {
     word: usize,
     /// The bits of the properties in this word.
     handles: u64,
-    /// A bit for the last byte of each property whose values can be copied to a shadow without a look at them.
+    /// A bit for the last byte of each property of which any value can be copied to a shadow.
     any_sent: u64,
     /// Whether the whole block can be copied.
     is_copied: bool,
@@ -201,8 +201,8 @@ impl BlockList {
                 copied |= property;
                 let value = block.value_up_to(at);
                 let (from, to) = (from.wrapping_add(value.start), to.wrapping_add(value.start));
-                // SAFETY: the value lies in the block, so its bytes are initialised in both objects, which are
-                // different. They are a value of the same property, and any value can be copied.
+                // SAFETY: the value lies in the block, so its bytes are initialised in both objects. The
+                // objects are different, and both values are of the same property.
                 unsafe { std::ptr::copy_nonoverlapping(from, to, value.len()) };
             }
         }
@@ -301,7 +301,7 @@ unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied:
         // SAFETY: `at + 16` is at most `len`.
         let found = unsafe { wide::differing_bytes(one, other) };
         if is_copied {
-            // SAFETY: as for the previous `unsafe` block. The caller guarantees that `other` is valid for writes
+            // SAFETY: as for the previous `unsafe` block. The caller guarantees that `other` can be written
             // and does not overlap `one`.
             unsafe { std::ptr::copy_nonoverlapping(one, other, 16) };
         }

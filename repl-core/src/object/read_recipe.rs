@@ -1,8 +1,8 @@
 //! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates
 //! of the same properties.
 //!
-//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program. The
-//! offsets of a recipe lie in objects of its layout, and the indices of codecs are below their number.
+//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
+//! The offsets of a recipe lie in objects of its layout, and the indices of codecs are below their number.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;

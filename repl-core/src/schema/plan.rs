@@ -80,8 +80,8 @@ impl Plan {
         self.strings.split_at(self.string_count).0
     }
 
-    /// Adds to the plan the fields of the object itself. If `with_all` is false, leaves out those that are not
-    /// compared in every tick.
+    /// Adds the fields of the object itself to the plan: all if `with_all` is true, and otherwise those that
+    /// are compared in every tick.
     const fn with_object(self, object: Formatted, fields: &'static [Field], with_all: bool) -> Self {
         let mut plan = self;
         let mut i = 0;
@@ -214,8 +214,7 @@ const fn all_travel(property: Formatted) -> bool {
     }
 }
 
-/// A trait that gives each property type its plans as its own constants, so that the scan is compiled for that
-/// type.
+/// Gives each property type its plans as constants, so that the scan is compiled for that type.
 pub(crate) trait Planned: Property {
     /// The plan of the properties that are compared in every tick, which a scan compares.
     const PLAN: Plan = Plan::of(Self::SHAPE);

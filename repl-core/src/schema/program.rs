@@ -240,9 +240,9 @@ impl Program {
         self.layout
     }
 
-    /// Returns whether this program was made from `layout`, and so describes the same type. Compares only the
-    /// addresses of the layouts: a layout contains the identity of its type, so the layouts of two types never
-    /// have the same address.
+    /// Returns whether this program was made from `layout`, and so describes the same type. Only compares the
+    /// addresses of the layouts. This is enough, because a layout contains the identity of its type: the
+    /// layouts of two types never have the same address.
     #[inline]
     pub(crate) fn is_of(&self, layout: &'static Layout) -> bool {
         std::ptr::eq(self.layout, layout)

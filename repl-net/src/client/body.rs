@@ -96,8 +96,7 @@ pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
     /// The number of bits that the entry has before its values.
     pub(crate) head_bits: usize,
-    /// Whether the previous entry of the segment is known to have the same properties of an object of the same
-    /// class.
+    /// Whether the previous entry of the segment is of the same class and known to have the same properties.
     pub(crate) is_alike: bool,
 }
 

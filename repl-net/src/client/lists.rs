@@ -138,8 +138,8 @@ impl Lists {
         index
     }
 
-    /// Returns the kept list that is wanted, and whether it is new. If it is not kept yet, it takes the place of the list that was
-    /// used least recently, unless this packet has used all lists of its home.
+    /// Returns the kept list that is wanted, and whether it is new. A new list takes the place of the list of
+    /// its home that was used least recently. Returns `None` if this packet has used all lists of the home.
     fn keep(&mut self, wanted: Wanted<'_>) -> Option<(ListIndex, &mut Kept, bool)> {
         self.kept.resize_with(KEPT, || None);
         let packet = self.packet;

@@ -1,5 +1,5 @@
-//! The objects of a tick that may have changed, divided by their classes, so that several classes are compared
-//! at the same time.
+//! The objects of a tick that may have changed, divided by their classes. So several classes are compared at
+//! the same time.
 //!
 //! *Invariant:* each object is compared by one thread only, and what the comparisons of a class find is in
 //! ascending order of the slots.
@@ -25,9 +25,8 @@ pub(crate) struct ByClass(Vec<Share>);
 #[derive(Debug, Default)]
 struct Share {
     slots: Vec<u32>,
-    has_area: bool,
     found: Findings,
-    /// The slots and rows of the objects that changed, if the class has an area.
+    /// The slots and rows of the objects that changed.
     moved: Vec<(u32, u32)>,
 }
 
@@ -55,11 +54,6 @@ impl ByClass {
         }
     }
 
-    /// Sets whether a class has an area.
-    pub(crate) fn set_area(&mut self, class: usize, has_area: bool) {
-        self.0[class].has_area = has_area;
-    }
-
     /// Compares the objects in `queue`, which were [divided](Self::divide).
     pub(crate) fn compare(
         &mut self,
@@ -78,9 +72,9 @@ impl ByClass {
         }
         let classes = columns.par_iter_mut().zip(&mut self.0).zip(&mut chosen).enumerate();
         classes.for_each(|(class, ((column, share), chosen))| {
-            let Share { slots, has_area, found, moved } = share;
+            let Share { slots, found, moved } = share;
             moved.clear();
-            let (objects, moved) = (Chosen::Only(chosen), has_area.then_some(moved));
+            let (objects, moved) = (Chosen::Only(chosen), Some(moved));
             column.compare(class as u16, slots, &mut Comparison { inputs, objects, found, moved });
         });
     }
@@ -90,7 +84,7 @@ impl ByClass {
         self.0.iter_mut().map(|share| &mut share.found)
     }
 
-    /// Returns the slots and rows of the objects with areas that changed, for each class.
+    /// Returns the slots and rows of the objects that changed, for each class.
     pub(crate) fn moved(&self) -> impl Iterator<Item = (u16, &[(u32, u32)])> {
         (0..).zip(&self.0).map(|(class, share)| (class, share.moved.as_slice()))
     }

@@ -411,10 +411,10 @@ impl Server {
     ///
     /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
     ///
-    /// With the feature `rayon`, two parts of a tick run on the threads of the current thread pool of `rayon`,
-    /// which are as many as the processor has cores: the comparisons of several classes, if many objects may
-    /// have changed, and the work for each of more than eight connections. To use other threads, call `tick`
-    /// in `ThreadPool::install`. The packets are the same for any number of threads.
+    /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
+    /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
+    /// connections. The default pool has as many threads as the processor has cores. To use another pool,
+    /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         self.now = self.now.max(now);

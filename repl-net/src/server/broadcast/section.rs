@@ -200,10 +200,10 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries in the cells of `spans` that are in bands for which this section is. The
-    /// spans are in ascending order of the areas, and then of the strips. The places in `doubtful` are of
-    /// cells with objects that may be out of step, in ascending order. Costs O(spans in the areas with entries
-    /// of the section).
+    /// Adds the entries in the cells of `spans` to `pieces`, without spans in bands for which this section is
+    /// not. The spans are in ascending order of the areas, and then of the strips. The places in `doubtful`
+    /// are of cells with objects that may be out of step, in ascending order. Costs O(spans in the areas with
+    /// entries of the section).
     pub(super) fn add_pieces(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
         for &area in &self.areas {
             self.add_spans(spans_of(area, spans), doubtful, pieces);
@@ -345,7 +345,8 @@ mod tests {
         ) {
             let doubtful = doubtful.into_iter().map(|(strip, cell)| StripPlace::new(strip, cell));
             let (doubtful, mut expected): (Vec<StripPlace>, _) = (doubtful.collect(), Vec::new());
-            let sections: Vec<_> = (0..).zip(&changes).map(|(table, changes)| section(table, changes)).collect();
+            let sections = (0..).zip(&changes).map(|(table, changes)| section(table, changes));
+            let sections: Vec<_> = sections.collect();
             for section in &sections {
                 for (entry, &change) in (0..).zip(&section.order) {
                     let place = section.changes[change as usize].place;

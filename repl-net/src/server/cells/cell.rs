@@ -1,7 +1,7 @@
 //! A cell: its members, and the connections that have it in sight.
 //!
-//! *Invariant:* the viewers are in ascending order, and the bands count each of them that is not in the nearest
-//! band.
+//! *Invariant:* the viewers are in ascending order, and the bands count all viewers that are not in the
+//! nearest band.
 
 use repl_core::__private::{preload, preload_all};
 

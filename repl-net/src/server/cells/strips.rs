@@ -1,6 +1,6 @@
 //! Strips: 64 cells with consecutive ranks. What is known of the cells of a strip, for example which of them
-//! are in sight, is a word with a bit for each cell. Most worlds lie around the origin, so it is in the middle
-//! of a strip: where a strip ends, a connection copies two runs of entries for a row of cells.
+//! are in sight, is a word with a bit for each cell. A row of cells costs a connection less if it is in one
+//! strip. Most worlds lie around the origin, so the origin is in the middle of a strip.
 //!
 //! *Invariant:* a strip keeps its number while any of its cells exists.
 

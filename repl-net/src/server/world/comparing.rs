@@ -1,5 +1,5 @@
-//! The comparison of all objects that may have changed in a tick: one class after the other, or several at the
-//! same time.
+//! The comparison of all objects that may have changed in a tick: one class after the other, or several
+//! classes at the same time.
 //!
 //! *Invariant:* what the comparisons find is in ascending order of the slots, so it does not depend on the
 //! threads that compare.
@@ -82,9 +82,6 @@ impl World {
     #[cfg(feature = "rayon")]
     fn compare_at_once(&mut self, queue: &[u32]) {
         let mut by_class = std::mem::take(&mut self.by_class);
-        for class in 0..self.columns.len() {
-            by_class.set_area(class, self.cells.has_area(class as u16));
-        }
         let (columns, objects, found, inputs) = self.split();
         by_class.compare(queue, columns, objects, inputs);
         found.take_in(by_class.found());
