@@ -22,7 +22,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) inputs: ComparisonInputs<'a>,
     pub(crate) objects: Chosen<'a>,
     pub(crate) found: &'a mut Findings,
-    /// Receives the slots and rows of the objects that changed, if the class has an area.
+    /// Receives the slots and rows of the objects that changed, if they are wanted: those of a class with an
+    /// area may have moved.
     pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
 }
 
