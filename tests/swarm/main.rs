@@ -21,6 +21,7 @@ mod talk;
 mod witness;
 mod world;
 
+use repl::CongestionControl;
 use repl::sim::seeds;
 
 use crate::extremes::Extremes;
@@ -95,6 +96,21 @@ fn seeds_that_failed_once_pass() {
             .next()
             .and_then(|seed| seed.parse().ok())
             .expect("a seed begins the line"));
+    }
+}
+
+/// Without congestion control, which does not notice all the ticks in which a connection rests.
+#[test]
+fn a_connection_that_rests_sends_the_same_packets_as_one_that_every_tick_visits() {
+    for seed in seeds(0..48).chain(seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 96)) {
+        let plan = Plan {
+            ticks: 900,
+            change_interval: 1 + seed % 40,
+            congestion_control: CongestionControl::Off,
+            ..Plan::new(seed, TICKS)
+        };
+        let visited = Plan { wakes_all: true, ..plan.clone() };
+        assert_eq!(Run::new(&plan).finish(), Run::new(&visited).finish(), "seed {seed}");
     }
 }
 

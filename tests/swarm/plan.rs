@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl::sim::{LinkConditions, Loss, Rng};
-use repl::{ClientConfig, ServerConfig};
+use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::extremes::Extremes;
 use crate::lives::Lives;
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     /// For this many ticks the world changes.
     pub(crate) ticks: u64,
+    /// The world changes only in one of this many ticks.
+    pub(crate) change_interval: u64,
     /// Ticks per second.
     pub(crate) hz: u32,
     /// Clients at the start; others may join later.
@@ -41,6 +43,9 @@ pub(crate) struct Plan {
     pub(crate) dead_links: f64,
     pub(crate) mtu_bytes: usize,
     pub(crate) share: bool,
+    pub(crate) congestion_control: CongestionControl,
+    /// Whether something happens to each connection in each tick, so that none rests.
+    pub(crate) wakes_all: bool,
     pub(crate) first_sequence: u64,
     pub(crate) max_bytes_per_tick: usize,
     pub(crate) max_packets_in_flight: usize,
@@ -107,6 +112,7 @@ impl Plan {
         let mut plan = Self {
             seed,
             ticks,
+            change_interval: 1,
             hz: 60,
             clients,
             objects,
@@ -125,6 +131,8 @@ impl Plan {
             dead_links: pick(&mut rng, &[0.0, 0.0, 0.002, 0.01]),
             mtu_bytes,
             share: rng.chance(0.8),
+            congestion_control: CongestionControl::Paced,
+            wakes_all: false,
             first_sequence: if rng.chance(0.3) { 65_535 - rng.below(100) } else { 0 },
             max_bytes_per_tick: if rng.chance(0.2) { rng.range(400..4_000) as usize } else { usize::MAX },
             max_packets_in_flight: if rng.chance(0.1) { rng.range(16..200) as usize } else { 1_024 },
@@ -243,6 +251,7 @@ impl Plan {
             max_objects: self.max_objects,
             max_connection_bytes: self.max_connection_bytes,
             share: self.share,
+            congestion_control: self.congestion_control,
             first_sequence: self.first_sequence,
             ..ServerConfig::default()
         }

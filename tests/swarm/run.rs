@@ -337,14 +337,19 @@ impl Run {
     fn tick(&mut self) {
         let now = self.clock.tick();
         let tick = self.clock.ticks();
-        if !self.is_settling {
+        let changes = !self.is_settling && tick.is_multiple_of(self.plan.change_interval);
+        if changes {
             self.disturb();
             self.world.mutate(&self.plan, tick);
             self.echo(now);
         }
         self.deliver(now);
         self.server_events(tick);
-        self.talk();
+        self.talk(changes);
+        if self.plan.wakes_all {
+            // An empty packet has no effect.
+            self.seats.values().for_each(|seat| self.world.server.receive(seat.connection, now, &[]));
+        }
         let mut sent = Vec::new();
         for (&peer, seat) in &mut self.seats {
             seat.client.tick(now);
@@ -383,13 +388,13 @@ impl Run {
         }
     }
 
-    /// Lets the clients and the server read their messages, and send new messages while the world changes.
-    fn talk(&mut self) {
+    /// Lets the clients and the server read their messages, and send new messages if the world changes.
+    fn talk(&mut self, changes: bool) {
         let server = &mut self.world.server;
         let mut talks: HashMap<ConnectionId, &mut Talks> = HashMap::new();
         for seat in self.seats.values_mut() {
             seat.talks.hear(&mut seat.client);
-            if !self.is_settling {
+            if changes {
                 seat.talks.speak(&mut seat.client, server, seat.connection);
             }
             talks.insert(seat.connection, &mut seat.talks);

@@ -71,6 +71,11 @@ impl Exchange {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }
 
+    /// Returns whether nothing must be sent, and no message waits for anything.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        !self.outgoing.is_waiting() && self.incoming.is_at_rest()
+    }
+
     /// Checks the messages of a packet, and also the messages in parts that it completes.
     ///
     /// # Errors

@@ -56,6 +56,11 @@ impl Incoming {
         self.bytes.saturating_add(self.assembly.bytes())
     }
 
+    /// Returns whether no message waits for earlier messages or for its other parts.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.assembly.bytes() == 0 && self.channels.iter().all(|receiving| receiving.early.is_empty())
+    }
+
     /// Checks the messages of a packet, before anything of it is applied. Calls `read` with the channel and
     /// the content of each message that is whole, or that the packet completes. If the message is in one
     /// piece, `read` also gets its index in the packet.

@@ -34,6 +34,7 @@ mod peers;
 mod priority;
 mod rates;
 mod relevancy;
+mod rest;
 mod rows;
 mod schedule;
 mod served;
@@ -409,7 +410,8 @@ impl Server {
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
     /// has changed.
     ///
-    /// The cost is O(changes), not O(objects). A connection that has nothing to send costs almost nothing.
+    /// The cost is O(changes), not O(objects). A tick without changes does not visit the connections whose
+    /// clients have everything, except to send their keep-alive packets.
     ///
     /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
     /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
@@ -421,7 +423,7 @@ impl Server {
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
-        for peer in preloaded_for_losses(self.connections.values_mut()) {
+        for peer in preloaded_for_losses(self.connections.awake_mut(self.now)) {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }
@@ -464,7 +466,7 @@ impl Server {
         }
         let mut ends = Ends::new();
         for peer in self.connections.as_mut_slice() {
-            if peer.1.handshake.is_connected() {
+            if peer.peer.handshake.is_connected() {
                 broadcast.build(world, classes, max_bits);
             }
             let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
@@ -481,7 +483,7 @@ impl Server {
         if !self.connections.get(connection)?.connection.outbox.queue.is_empty() {
             self.connections.preload_packets_after(connection);
         }
-        let peer = self.connections.get_mut(connection)?;
+        let peer = self.connections.polled(connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use super::broadcast::Broadcast;
 use super::connection::{PassContext, PassScratch};
-use super::peer::{Preload, preloaded};
+use super::peer::{Peer, Preload, preloaded};
 use super::peers::PeerEntry;
+use super::rest::Rest;
 use super::served::Served;
 use super::world::{Unneeded, World};
 use crate::session::classes::ClassList;
@@ -61,11 +62,14 @@ impl Passes {
         let PassInputs { world, broadcast, classes, config, served, now } = inputs;
         let mut scratch = self.lock().pop().unwrap_or_default();
         let mut ends = Vec::new();
-        for (id, peer) in preloaded(peers.iter_mut().map(|(id, peer)| (*id, &mut **peer)), inputs.preload()) {
+        let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry));
+        for ((id, rest), peer) in preloaded(visited, inputs.preload()) {
+            rest.take_skipped().into_iter().for_each(|until| peer.connection.outbox.has_rested(until));
             let keep_alive = peer.handshake.shorter_timeout(config.timeout) / 40;
             let mut context =
                 PassContext { world, broadcast, classes, scratch: &mut scratch, now, keep_alive };
-            if served.contains(id) {
+            let has_turn = served.contains(id);
+            if has_turn {
                 peer.connection.pass(&mut context);
             } else {
                 peer.connection.skip_pass(&mut context);
@@ -76,6 +80,8 @@ impl Passes {
             } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {
                 ends.push((id, reason));
             }
+            // Only a pass shows whether there is nothing more to do.
+            rest.set(if has_turn { peer.rests_until(config, keep_alive) } else { None });
         }
         self.lock().push(scratch);
         ends
@@ -97,6 +103,18 @@ impl Passes {
 }
 
 impl PassInputs<'_> {
+    /// Returns a client with its number and its rest, or `None` if this tick does not visit it.
+    fn visit<'p>(&self, entry: &'p mut PeerEntry) -> Option<((ConnectionId, &'p mut Rest), &'p mut Peer)> {
+        let PeerEntry { id, rest, peer } = entry;
+        if rest.lasts(self.now) && !self.world.has_changes() && !self.world.ends_round() {
+            if self.served.contains(*id) {
+                rest.skip(self.now);
+            }
+            return None;
+        }
+        Some(((*id, rest), peer))
+    }
+
     /// Returns how much of the memory of connections is preloaded for their passes.
     fn preload(&self) -> Preload {
         match self.broadcast.segments() {

@@ -2,10 +2,13 @@
 //!
 //! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
 
+use std::time::Duration;
+
 use repl_core::__private::preload_all;
 use repl_core::ObjectRef;
 
 use super::connection::Connection;
+use crate::session::config::ServerConfig;
 use crate::session::server_handshake::ServerHandshake;
 
 /// What the server stores about one client: its session and its connection.
@@ -19,6 +22,12 @@ pub(super) struct Peer {
 }
 
 impl Peer {
+    /// Returns until when the server need not visit the client, unless something happens.
+    pub(super) fn rests_until(&self, config: &ServerConfig, keep_alive: Duration) -> Option<Duration> {
+        let connection = self.connection.rests_until(keep_alive).filter(|_| self.followed.is_none())?;
+        Some(connection.min(self.handshake.rests_until(config.timeout)?))
+    }
+
     /// Preloads what a pass reads and writes, but no memory behind pointers.
     fn preload_pass(&self) {
         preload_all(&self.handshake);

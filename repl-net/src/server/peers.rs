@@ -3,14 +3,22 @@
 //! *Invariant:* the peers are in ascending order of their numbers. Numbers are given in ascending order, so
 //! a new peer comes last.
 
+use std::time::Duration;
+
 use repl_core::__private::preload_all;
 
 use super::peer::Peer;
+use super::rest::Rest;
 use crate::session::connection_id::ConnectionId;
 use crate::transport::send_queue::SendQueue;
 
-/// A client and its number. Clients are boxed, because a vector takes up to twice the memory of its entries.
-pub(super) type PeerEntry = (ConnectionId, Box<Peer>);
+/// A client and its number.
+pub(super) struct PeerEntry {
+    pub(super) id: ConnectionId,
+    pub(super) rest: Rest,
+    /// In a box, because a vector takes up to twice the memory of its entries.
+    pub(super) peer: Box<Peer>,
+}
 
 /// The clients of a server.
 #[derive(Default)]
@@ -21,14 +29,14 @@ pub(super) struct Peers {
 impl Peers {
     /// Adds a peer, with a greater number than all others.
     pub(super) fn push(&mut self, id: ConnectionId, peer: Peer) {
-        debug_assert!(self.entries.last().is_none_or(|(last, _)| *last < id), "numbers are ascending");
-        self.entries.push((id, Box::new(peer)));
+        debug_assert!(self.entries.last().is_none_or(|last| last.id < id), "numbers are ascending");
+        self.entries.push(PeerEntry { id, rest: Rest::default(), peer: Box::new(peer) });
     }
 
     /// Removes and returns a peer. Costs O(peers).
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Box<Peer>> {
         let index = self.find(id).ok()?;
-        Some(self.entries.remove(index).1)
+        Some(self.entries.remove(index).peer)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -39,24 +47,37 @@ impl Peers {
     /// and otherwise O(log peers).
     #[inline]
     pub(super) fn get(&self, id: ConnectionId) -> Option<&Peer> {
-        self.entries.get(self.find(id).ok()?).map(|(_, peer)| &**peer)
+        self.entries.get(self.find(id).ok()?).map(|entry| &*entry.peer)
     }
 
-    /// Does the same as [`get`](Self::get).
+    /// Returns a peer to change it, and ends its rest. Costs the same as [`get`](Self::get).
     #[inline]
     pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
         let index = self.find(id).ok()?;
-        self.entries.get_mut(index).map(|(_, peer)| &mut **peer)
+        self.entries.get_mut(index).map(PeerEntry::wake)
+    }
+
+    /// Returns a peer whose packets are polled. This does not end its rest.
+    #[inline]
+    pub(super) fn polled(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+        let index = self.find(id).ok()?;
+        self.entries.get_mut(index).map(|entry| &mut *entry.peer)
     }
 
     /// Returns the peers in ascending order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Peer)> {
-        self.entries.iter().map(|(id, peer)| (*id, &**peer))
+        self.entries.iter().map(|entry| (entry.id, &*entry.peer))
     }
 
-    /// Returns the peers in ascending order of their numbers.
+    /// Returns the peers in ascending order of their numbers, and ends their rests.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Peer)> {
-        self.entries.iter_mut().map(|(id, peer)| (*id, &mut **peer))
+        self.entries.iter_mut().map(|entry| (entry.id, entry.wake()))
+    }
+
+    /// Returns the peers that do not rest at the time `now`, in ascending order of their numbers.
+    pub(super) fn awake_mut(&mut self, now: Duration) -> impl Iterator<Item = &mut Peer> {
+        let awake = self.entries.iter_mut().filter(move |entry| !entry.rest.lasts(now));
+        awake.map(|entry| &mut *entry.peer)
     }
 
     /// Returns the peers in ascending order of their numbers.
@@ -66,14 +87,15 @@ impl Peers {
 
     /// Returns all peers in ascending order of their numbers, but those after `id` come before the others.
     pub(super) fn iter_after(&self, id: ConnectionId) -> impl Iterator<Item = (ConnectionId, &Peer)> {
-        let (before, after) = self.entries.split_at(self.entries.partition_point(|(other, _)| *other <= id));
-        after.iter().chain(before).map(|(id, peer)| (*id, &**peer))
+        let (before, after) = self.entries.split_at(self.entries.partition_point(|entry| entry.id <= id));
+        after.iter().chain(before).map(|entry| (entry.id, &*entry.peer))
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &Peer> {
         self.iter().map(|(_, peer)| peer)
     }
 
+    /// Returns the peers in ascending order of their numbers, and ends their rests.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
         self.iter_mut().map(|(_, peer)| peer)
     }
@@ -83,7 +105,7 @@ impl Peers {
     #[inline]
     pub(super) fn preload_packets_after(&self, id: ConnectionId) {
         let Ok(index) = self.find(id) else { return };
-        let queue_at = |at: usize| Some(&self.entries.get(at)?.1.connection.outbox.queue);
+        let queue_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.outbox.queue);
         queue_at(index + 3).into_iter().for_each(preload_all);
         queue_at(index + 2).into_iter().for_each(SendQueue::preload_ready);
         queue_at(index + 1).into_iter().for_each(SendQueue::preload_first);
@@ -92,14 +114,22 @@ impl Peers {
     /// Returns the index of a peer, or the index at which it would be.
     #[inline]
     fn find(&self, id: ConnectionId) -> Result<usize, usize> {
-        let Some((first, _)) = self.entries.first() else { return Err(0) };
-        let Some(most) = id.0.checked_sub(first.0).map(|most| most as usize) else { return Err(0) };
+        let Some(first) = self.entries.first() else { return Err(0) };
+        let Some(most) = id.0.checked_sub(first.id.0).map(|most| most as usize) else { return Err(0) };
         match self.entries.get(most) {
-            Some((found, _)) if *found == id => Ok(most),
+            Some(found) if found.id == id => Ok(most),
             _ => {
                 let end = self.entries.len().min(most);
-                self.entries[..end].binary_search_by_key(&id, |(id, _)| *id)
+                self.entries[..end].binary_search_by_key(&id, |entry| entry.id)
             }
         }
+    }
+}
+
+impl PeerEntry {
+    /// Returns the peer to change it, and ends its rest.
+    fn wake(&mut self) -> &mut Peer {
+        self.rest.end();
+        &mut self.peer
     }
 }

@@ -240,6 +240,9 @@ impl Server {
 
     /// Makes all connections decide again whether they see these objects.
     pub(super) fn reconsider(&mut self, slots: &[u32]) {
+        if slots.is_empty() {
+            return;
+        }
         for peer in self.connections.values_mut() {
             for &slot in slots {
                 peer.connection.reconsider(&mut self.world, slot);
@@ -257,7 +260,8 @@ impl Server {
             }
         }
         self.crossings = affected;
-        for peer in self.connections.values_mut().filter(|peer| !peer.handshake.is_ended()) {
+        let awake = self.connections.awake_mut(self.now);
+        for peer in awake.filter(|peer| !peer.handshake.is_ended()) {
             peer.follow(&mut self.world);
         }
     }

@@ -534,7 +534,7 @@ impl World {
     pub(crate) fn begin_tick(&mut self, now: Duration) {
         self.frame += 1;
         self.changes.clear();
-        if self.frame.is_multiple_of(ROUND_TICKS) {
+        if self.ends_round() {
             self.changes.end_round();
             #[cfg(feature = "rayon")]
             self.by_class.end_round();
@@ -555,6 +555,12 @@ impl World {
             }
         }
         self.schedule.release(&mut self.dirty, &self.opening, now);
+    }
+
+    /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
+    /// need.
+    pub(crate) fn ends_round(&self) -> bool {
+        self.frame.is_multiple_of(ROUND_TICKS)
     }
 
     /// Stores the changes of this tick that far connections receive later, and finds those that are due now.

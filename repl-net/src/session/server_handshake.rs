@@ -186,6 +186,12 @@ impl ServerHandshake {
         }
     }
 
+    /// Returns when the session ends unless a packet of the client arrives. Returns `None` if the handshake
+    /// has something to do before that.
+    pub(crate) fn rests_until(&self, timeout: Duration) -> Option<Duration> {
+        (self.is_connected() && self.has_token).then(|| self.last_received.saturating_add(timeout))
+    }
+
     /// Returns the packet that tells the client of this session why it ended. `None` if it has not ended.
     pub(crate) fn closing(&self, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };

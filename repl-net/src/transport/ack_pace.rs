@@ -59,6 +59,11 @@ impl AckPace {
         };
     }
 
+    /// Returns whether acks must be sent in a later tick.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.left > 0
+    }
+
     /// Returns whether to send acks in this tick. Must be called exactly once in each tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;

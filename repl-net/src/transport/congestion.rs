@@ -210,6 +210,14 @@ impl Congestion {
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
     }
 
+    /// Handles that nothing was sent in the ticks up to the time `until`, without a call of
+    /// [`begin_pass`](Self::begin_pass) for each of them.
+    pub(crate) fn has_rested(&mut self, until: Duration) {
+        let elapsed = self.last_pass.map_or(Duration::ZERO, |last| until.saturating_sub(last));
+        self.credit = self.credit.saturating_add(bytes_in(self.pacing_rate(), elapsed.min(LONGEST_TICK)));
+        self.last_pass = Some(until);
+    }
+
     /// Counts the tries that brought no ack. The packets of every tick have their own timeout, so several
     /// timeouts can belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {

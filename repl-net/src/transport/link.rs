@@ -110,6 +110,11 @@ impl LinkHealth {
         })
     }
 
+    /// Returns whether the link answers, and the memory for unacknowledged data is within its limit.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.timeouts == 0 && self.over_memory_since.is_none()
+    }
+
     /// Returns whether the memory for unacknowledged data has exceeded its limit for a whole `timeout`.
     pub(crate) fn is_over_memory_for(&self, timeout: Duration, now: Duration) -> bool {
         self.over_memory_since.is_some_and(|since| now.saturating_sub(since) >= timeout)

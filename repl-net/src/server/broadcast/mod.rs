@@ -21,7 +21,6 @@ use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter, gap_order};
-use crate::transport::spare::ROUND_TICKS;
 use pool::Pool;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
@@ -93,7 +92,7 @@ impl Broadcast {
             openings.expire(&world.changes.recast);
         }
         self.pool.reclaim(&mut self.segments);
-        if world.frame.is_multiple_of(ROUND_TICKS) {
+        if world.ends_round() {
             self.pool.end_round(Segment::end_round);
         }
         self.unshared.clear();

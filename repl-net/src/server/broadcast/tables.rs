@@ -22,7 +22,6 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::recycled::Recycled;
 use crate::transport::segment::SEGMENT_BITS;
-use crate::transport::spare::ROUND_TICKS;
 use crate::transport::table::{Table, TableHead, TableWriter};
 
 /// The tables of one tick.
@@ -101,7 +100,7 @@ impl Tables {
         self.sections.clear();
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
-        if world.frame.is_multiple_of(ROUND_TICKS) {
+        if world.ends_round() {
             self.pool.end_round(Table::clear);
             self.sections.end_round(|section| *section = Section::default());
             self.masked = Vec::new();

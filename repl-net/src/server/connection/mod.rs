@@ -18,6 +18,7 @@ mod pauses;
 mod priorities;
 mod proxies;
 mod resolve;
+mod rest;
 mod shares;
 mod sleeping;
 mod spawns;

@@ -8,7 +8,6 @@ use super::context::PassContext;
 use crate::server::world::World;
 use crate::session::events::CloseReason;
 use crate::transport::acks::Received;
-use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::ConnectionStatus;
 
 impl Connection {
@@ -46,7 +45,7 @@ impl Connection {
         self.request_join_ack(context);
         self.outbox.end_pass(context.now);
         self.objects.end_sleep_pass(self.outbox.next());
-        if context.world.frame.is_multiple_of(ROUND_TICKS) {
+        if context.world.ends_round() {
             self.end_round(context.world);
         }
         self.weigh();

@@ -42,6 +42,17 @@ impl Outbox {
         }
     }
 
+    /// Does the work of [`pace`](Self::pace) for ticks in which nothing was sent and `pace` was not called.
+    /// The last of them was at the time `until`.
+    pub(crate) fn has_rested(&mut self, until: Duration) {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.has_rested(until);
+        }
+        if let Some(budget) = &mut self.budget {
+            budget.begin_pass(until, self.limits.mtu_bytes);
+        }
+    }
+
     /// Returns whether the limit on packets in a second allows one more packet.
     pub(crate) fn allows_packet(&mut self, now: Duration) -> bool {
         self.is_limited_by_packets = self.packet_limit.as_mut().is_some_and(|limit| !limit.allows(now));

@@ -284,6 +284,14 @@ impl ObjectStates {
         self.to_send.is_empty()
     }
 
+    /// Returns whether nothing must be sent, and no object is about to fall asleep or to be torn off.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.to_send.is_empty()
+            && !self.has_waiting_spawns()
+            && self.sleep.as_ref().is_none_or(|sleep| sleep.is_at_rest())
+            && !self.view.tears_off()
+    }
+
     pub(super) fn has_waiting_spawns(&self) -> bool {
         !self.pending_spawns.waiting.is_empty()
     }

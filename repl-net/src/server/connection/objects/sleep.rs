@@ -76,6 +76,11 @@ impl Sleep {
         None
     }
 
+    /// Returns whether no object is about to fall asleep.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.queue.is_empty() && self.stirred.is_empty()
+    }
+
     /// Returns about how many bytes the queue takes on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
         size_of::<Self>() + self.queue.capacity() * size_of::<(Sequence, u32)>()

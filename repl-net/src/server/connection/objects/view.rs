@@ -360,6 +360,11 @@ impl View {
         }
     }
 
+    /// Returns whether objects are being torn off.
+    pub(super) fn tears_off(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| !rare.tear_offs.is_empty())
+    }
+
     /// Takes the objects that are torn off. The caller must [put them back](Self::put_tear_offs).
     pub(super) fn take_tear_offs(&mut self) -> TearOffs {
         self.rare.as_mut().map_or_else(TearOffs::new, |rare| std::mem::take(&mut rare.tear_offs))

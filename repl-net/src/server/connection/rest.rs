@@ -1,0 +1,25 @@
+//! Decides whether a connection has nothing to do in the next ticks, so that the server need not visit it.
+//!
+//! *Invariant:* as long as nothing happens, the passes of a connection that may rest send nothing before the
+//! time until which it may rest.
+
+use std::time::Duration;
+
+use super::Connection;
+
+impl Connection {
+    /// Returns until when the connection has nothing to do, unless something of the world changes, a packet
+    /// arrives, or the user calls something: until it must send a keep-alive packet (R9). Returns `None` if
+    /// it has something to do. `keep_alive` is the time after which a silent connection must send a packet.
+    pub(crate) fn rests_until(&self, keep_alive: Duration) -> Option<Duration> {
+        let has_sent_all = self.outbox.in_flight.unresolved() == 0
+            && self.outbox.is_join_known()
+            && self.objects.is_at_rest()
+            && self.backlog.as_ref().is_none_or(|backlog| backlog.is_at_rest())
+            && self.blobs.is_empty()
+            && self.held_calls.is_none()
+            && self.exchange.is_at_rest();
+        let rests = self.is_live && has_sent_all && self.link.is_at_rest() && !self.ack_pace.is_waiting();
+        rests.then(|| self.link.last_sent.saturating_add(keep_alive))
+    }
+}
