@@ -140,3 +140,67 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     }
     assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((mood, 2)));
 }
+
+/// A serialiser that refuses its value at two of each five calls in a row, as soon as it has a phase.
+mod fickle {
+    use std::cell::Cell;
+
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    thread_local! {
+        static CALLS: Cell<u32> = const { Cell::new(0) };
+        pub(super) static REFUSED_PHASE: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+
+    pub(super) const NAME: &str = "fickle";
+
+    pub(super) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+        CALLS.set(CALLS.get() + 1);
+        if REFUSED_PHASE.get().is_some_and(|phase| (CALLS.get() + phase) % 5 < 2) {
+            return Err(WriteError::Other("refused"));
+        }
+        (0..3_000).for_each(|_| writer.write_bits((*value).into(), 16));
+        Ok(())
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
+        (1..3_000).try_for_each(|_| reader.read_bits(16).map(drop))?;
+        Ok(reader.read_bits(16)? as u16)
+    }
+}
+
+#[derive(Replicated, Default)]
+struct Wall {
+    #[replicated(with = fickle)]
+    picture: u16,
+    #[replicated]
+    height: u16,
+}
+
+#[test]
+fn r15_a_blob_whose_serialiser_changes_its_mind_while_it_is_sent_is_well_formed() {
+    for phase in 0..5 {
+        let mut server = Server::new(ServerConfig::default());
+        let wall = server.spawn(Wall::default());
+        let mut client = Client::new(ClientConfig::default(), 1);
+        client.register::<Wall>();
+        let connection = server.connect(Duration::ZERO);
+        let mut ticks = (1..).map(|tick| Duration::from_millis(16 * tick));
+        let mut step = |server: &mut Server, client: &mut Client| {
+            step(server, client, connection, ticks.next().expect("there is always another tick"));
+        };
+        (0..5).for_each(|_| step(&mut server, &mut client));
+        // The change is compared while the connection is paused, and written when it goes on.
+        server.pause(connection);
+        (server[wall].picture, server[wall].height) = (7, 9);
+        step(&mut server, &mut client);
+        server.resume(connection);
+        fickle::REFUSED_PHASE.set(Some(phase));
+        (0..40).for_each(|_| step(&mut server, &mut client));
+        assert_eq!(client.get(wall).map(|wall| wall.height), Some(9));
+        fickle::REFUSED_PHASE.set(None);
+        server[wall].height = 10;
+        (0..40).for_each(|_| step(&mut server, &mut client));
+        assert_eq!(client.get(wall).map(|wall| (wall.picture, wall.height)), Some((7, 10)));
+    }
+}

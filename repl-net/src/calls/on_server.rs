@@ -129,8 +129,8 @@ impl Server {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists. Returns the call if it has no body, or if its object is [outside of the
-    /// server](Self::register_external): then the program must handle the call itself.
+    /// longer exists, or if the caller no longer owns it. Returns the call if it has no body, or if its object
+    /// is [outside of the server](Self::register_external): then the program must handle the call itself.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,
@@ -141,7 +141,7 @@ impl Server {
             return Some(received);
         }
         let ReceivedCall { object, caller, call } = received;
-        if self.contains(object) {
+        if self.may_run(object, caller) {
             self.timed_call(caller, |server| {
                 T::run(Invocation::new(CallSide::Server(server), object, caller), call);
             });
@@ -177,28 +177,37 @@ impl Server {
         }
     }
 
-    /// Returns whether a call may run. A call on an object that its caller does not own is counted, and has
-    /// no other effect (S214). If the validator rejects the call, the connection ends (S221).
+    /// Returns whether a call may run. If the validator rejects the call, the connection ends (S221).
     fn admits<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
         caller: Option<ConnectionId>,
         call: &T::Call,
     ) -> bool {
-        let exists = self.guid_of(object).is_some();
-        let Some(caller) = caller else { return exists };
-        if !self.is_live(caller) {
+        if !self.may_run(object, caller) {
             return false;
         }
-        if !exists || self.owner(object) != Some(caller) || self.is_torn_off(object) {
-            self.count_ignored_call(caller);
-            return false;
-        }
+        let Some(caller) = caller else { return true };
         let is_allowed = self.get(object).is_none_or(|object| object.allows(caller, call));
         if !is_allowed {
             let name = T::CALLS.entry(T::number(call)).map_or("?", |entry| entry.name);
             self.reject(caller, name);
         }
         is_allowed
+    }
+
+    /// Returns whether a caller may call an object now. A call on an object that its caller does not own is
+    /// counted, and has no other effect (S214).
+    fn may_run<T: Rpcs>(&mut self, object: ObjectRef<T>, caller: Option<ConnectionId>) -> bool {
+        let exists = self.guid_of(object).is_some();
+        let Some(caller) = caller else { return exists };
+        if !self.is_live(caller) {
+            return false;
+        }
+        let is_owner = exists && self.owner(object) == Some(caller) && !self.is_torn_off(object);
+        if !is_owner {
+            self.count_ignored_call(caller);
+        }
+        is_owner
     }
 }

@@ -1,6 +1,6 @@
 //! Calls that are polled instead of run.
 
-use repl::{CallError, DisconnectReason};
+use repl::{CallError, ConnectionId, DisconnectReason, ObjectRef, Server};
 
 use super::{Hero, HeroCall, Mood, ran_on, ran_on_server, room};
 
@@ -66,6 +66,26 @@ fn the_body_of_a_polled_call_runs_if_the_program_asks_for_it() {
     let received = client.poll_call::<Hero>().expect("a call");
     assert!(client.run_call(received).is_none());
     assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 5"]);
+}
+
+#[test]
+fn s213_a_polled_call_runs_only_if_its_caller_still_owns_the_object() {
+    type Event = fn(&mut Server, ConnectionId, ObjectRef<Hero>);
+    let events: [Event; 3] = [
+        |server, _, hero| server.set_owner(hero, None),
+        |server, _, hero| server.tear_off(hero),
+        |server, caller, _| server.disconnect(caller),
+    ];
+    for (at, event) in events.into_iter().enumerate() {
+        let (mut room, heroes) = room(1);
+        room.guests[0].client.call(heroes[0]).fire(90).unwrap();
+        let packets = room.replies(0);
+        room.hear(0, &packets);
+        let received = room.server.poll_call::<Hero>().expect("a call");
+        event(&mut room.server, room.guests[0].id, heroes[0]);
+        assert!(room.server.run_call(received).is_none());
+        assert_eq!(ran_on_server(&room, heroes[0]), [""; 0], "event {at}");
+    }
 }
 
 #[test]

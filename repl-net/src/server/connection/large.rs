@@ -59,7 +59,7 @@ impl Connection {
         let after = self.objects.last_large(slot).wrapping_add(1);
         let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
         if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {
-            self.send_property_as_blob(slot, &large.swap_remove(next), context);
+            self.send_property_as_blob(slot, large.swap_remove(next), context);
         }
         large.iter().for_each(|list| self.objects.add_pending(slot, list));
         self.objects.add_waiting(slot, &mut waiting);
@@ -177,21 +177,23 @@ impl Connection {
         large
     }
 
-    fn send_property_as_blob(&mut self, slot: u32, part: &Changelist, context: &mut PassContext<'_>) {
+    fn send_property_as_blob(&mut self, slot: u32, part: Changelist, context: &mut PassContext<'_>) {
+        let (part, _) = self.write_list(slot, part, context);
+        if part.is_empty() {
+            return;
+        }
         let object = &context.world.objects[slot as usize];
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
         let sent = Sent { slot, generation: object.generation, content: Content::Update(part.clone()) };
-        context.scratch.values.clear();
-        context.world.write_values(slot, &mut part.clone(), &mut context.scratch.values);
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
         if self.has_blob(slot) {
-            self.objects.large_sent(slot, first_handle(part));
+            self.objects.large_sent(slot, first_handle(&part));
             self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.new_elements());
         } else {
-            self.objects.add_pending(slot, part);
+            self.objects.add_pending(slot, &part);
         }
     }
 
