@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{ConnectionId, Transmit};
 
-use crate::support::Room;
+use crate::support::{Room, TICK};
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 struct Player {
@@ -82,6 +82,26 @@ fn r26_the_connections_take_turns_in_the_loop_and_none_is_first_in_two_ticks() {
     }
     firsts.dedup();
     assert_eq!(firsts.len(), 3, "{firsts:?}");
+}
+
+#[test]
+fn r26_a_loop_that_never_takes_all_packets_leaves_out_no_connection() {
+    let (mut room, players) = room(3);
+    let late = room.guests[2].id;
+    players.iter().for_each(|&player| room.server.set_visible(late, player, false));
+    room.settle();
+    let mut turns = Vec::new();
+    for tick in 0..20 {
+        room.server[players[0]].health += 1;
+        if tick == 4 {
+            players.iter().for_each(|&player| room.server.set_visible(late, player, true));
+        }
+        room.server.tick(room.now);
+        room.now += TICK;
+        turns.extend(room.server.poll_any_transmit().map(|packet| packet.connection));
+    }
+    let of_late = turns.iter().filter(|id| **id == late).count();
+    assert!(of_late >= 4, "{turns:?}");
 }
 
 #[test]
@@ -199,7 +219,7 @@ fn a_server_that_is_never_ticked_panics_with_a_hint() {
     room.server.register::<Player>();
     let id = room.enter();
     for _ in 0..1_000 {
-        room.wait(crate::support::TICK);
+        room.wait(TICK);
         room.acknowledge();
         while let Some(welcome) = room.server.poll_transmit(id).map(<[u8]>::to_vec) {
             room.deliver(0, &[welcome]);

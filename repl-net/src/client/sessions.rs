@@ -12,6 +12,11 @@ use crate::session::disconnect::DisconnectReason;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
+/// The difference between the numbers of a session and of the next one. It is odd, so no number comes again.
+/// It is 2⁶⁴ divided by the golden ratio, so clients whose first numbers are near each other get no number
+/// twice either: up to a million steps are at least 2⁴² away from zero.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The sessions of a client.
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -82,7 +87,7 @@ impl Sessions {
             Some(next) if next <= now => None,
             waiting => return waiting.and(None),
         };
-        self.number = scatter(self.number);
+        self.number = self.number.wrapping_add(STEP);
         self.is_first = false;
         Some(self.number)
     }
@@ -96,18 +101,18 @@ pub(super) enum Beginning {
     OtherServer,
 }
 
-/// Returns the next number of the generator SplitMix64 (Steele, Lea and Flood 2014). Different numbers have
-/// different next numbers.
-const fn scatter(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_number_of_two_clients_is_the_same() {
+        let mut total = 0_u64;
+        for steps in 1..1 << 20 {
+            total = total.wrapping_add(STEP);
+            assert!(total.min(total.wrapping_neg()) > 1 << 42, "{steps} steps");
+        }
+    }
 
     const SECOND: Duration = Duration::from_secs(1);
 

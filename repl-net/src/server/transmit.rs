@@ -50,6 +50,6 @@ impl Server {
     ) -> Option<ConnectionId> {
         let has_packets =
             |id: ConnectionId, peer: &Peer| peer.connection.outbox.queue.is_ready() && is_meant(id);
-        self.turns.next(&self.connections, has_packets)
+        self.turns.next(self.world.frame, &self.connections, has_packets)
     }
 }

@@ -6,7 +6,8 @@
 //! every tick (Floyd and Jacobson, *Traffic Phase Effects in Packet-Switched Gateways*, 1991). So each turn
 //! is one packet, and each tick begins with another connection.
 //!
-//! *Invariant:* a connection has a second turn only after every other connection with packets has had one.
+//! *Invariant:* a connection has a second turn only after every other connection has had one that had packets
+//! at the start of the tick, even if the caller never takes all packets of a tick.
 
 use std::collections::VecDeque;
 
@@ -21,30 +22,45 @@ pub(super) struct Turns {
     /// The connection that had the first turn when the list `waiting` was last made. The next list begins
     /// with the connections after it.
     first: ConnectionId,
+    /// The tick in which the list was last made or extended.
+    tick: u64,
 }
 
 impl Turns {
     pub(super) const fn new() -> Self {
-        Self { waiting: VecDeque::new(), first: ConnectionId(0) }
+        Self { waiting: VecDeque::new(), first: ConnectionId(0), tick: 0 }
     }
 
     /// Returns the connection that has the next turn. Only connections for which `has_packets` returns true
-    /// have turns.
+    /// have turns. `tick` is the number of the current tick.
     pub(super) fn next(
         &mut self,
+        tick: u64,
         peers: &Peers,
         has_packets: impl Fn(ConnectionId, &Peer) -> bool,
     ) -> Option<ConnectionId> {
+        if std::mem::replace(&mut self.tick, tick) != tick && !self.waiting.is_empty() {
+            // The last tick has left packets. The connections that had none then come after those.
+            self.extend(peers, &has_packets);
+        }
         while let Some(id) = self.waiting.pop_front() {
             if peers.get(id).is_some_and(|peer| has_packets(id, peer)) {
                 self.waiting.push_back(id);
                 return Some(id);
             }
         }
-        let all = peers.iter_after(self.first);
-        self.waiting.extend(all.filter(|(id, peer)| has_packets(*id, peer)).map(|(id, _)| id));
+        self.extend(peers, &has_packets);
         self.first = *self.waiting.front()?;
         self.waiting.rotate_left(1);
         Some(self.first)
+    }
+
+    /// Adds the connections with packets that are not in the list.
+    fn extend(&mut self, peers: &Peers, has_packets: impl Fn(ConnectionId, &Peer) -> bool) {
+        let mut listed: Vec<ConnectionId> = self.waiting.iter().copied().collect();
+        listed.sort_unstable();
+        let is_new = |id: &ConnectionId| listed.binary_search(id).is_err();
+        let all = peers.iter_after(self.first).filter(|(id, peer)| is_new(id) && has_packets(*id, peer));
+        self.waiting.extend(all.map(|(id, _)| id));
     }
 }

@@ -252,11 +252,6 @@ impl Outbox {
         self.status.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
-    /// Returns whether an ack has shown that the client knows that it has joined.
-    pub(crate) fn is_join_known(&self) -> bool {
-        self.status.as_ref().is_some_and(StatusSource::is_join_known)
-    }
-
     /// Returns whether both of these are true: the client may not know that it has joined, and no ack that
     /// may still arrive would show that the client knows it.
     pub(crate) fn is_unsure_of_join(&self) -> bool {

@@ -135,11 +135,6 @@ impl StatusSource {
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
     }
 
-    /// Returns whether an ack has shown that the client knows that it has joined.
-    pub(crate) fn is_join_known(&self) -> bool {
-        self.connection.is_some_and(|connection| connection.has_joined) && !self.is_urgent()
-    }
-
     /// Returns whether the client has joined, and no packet has reported this to the client yet.
     pub(crate) fn is_join_unsent(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()

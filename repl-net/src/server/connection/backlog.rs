@@ -83,11 +83,6 @@ impl Backlog {
         self.waiting == 0 && self.directions.is_empty() && self.pause.is_default()
     }
 
-    /// Returns whether nothing waits, and the connection is not paused.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.waiting == 0 && !self.is_short && !self.pause.is_paused
-    }
-
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how
     /// the connection sees the objects, and `asleep` are those of which only the news that they sleep waits.
     pub(super) fn rank(

@@ -13,11 +13,8 @@ impl Connection {
     /// it has something to do. `keep_alive` is the time after which a silent connection must send a packet.
     pub(crate) fn rests_until(&self, keep_alive: Duration) -> Option<Duration> {
         let has_sent_all = self.outbox.in_flight.unresolved() == 0
-            && self.outbox.is_join_known()
             && self.objects.is_at_rest()
-            && self.backlog.as_ref().is_none_or(|backlog| backlog.is_at_rest())
             && self.blobs.is_empty()
-            && self.held_calls.is_none()
             && self.exchange.is_at_rest();
         let rests = self.is_live && has_sent_all && self.link.is_at_rest() && !self.ack_pace.is_waiting();
         rests.then(|| self.link.last_sent.saturating_add(keep_alive))

@@ -1,0 +1,125 @@
+//! Connections that have nothing to do for a while, in a world in which little happens.
+//!
+//! *Invariant:* what a connection must do is done as early as if every tick visited the connection.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{Channel, DisconnectReason};
+
+use crate::support::{Guest, Room, TICK, collect};
+
+/// With this timeout the server sends a keep-alive packet every 15 s, so a test notices what waits for it.
+const LONG: Duration = Duration::from_secs(600);
+
+#[derive(NetSerialize, Clone)]
+struct Letter(String);
+
+#[derive(Replicated, Default)]
+struct Ship {
+    #[replicated(location)]
+    place: [f32; 2],
+    #[replicated(max_len = 8_000)]
+    name: String,
+    #[replicated(condition = OwnerOnly)]
+    course: u16,
+}
+
+fn ship(place: [f32; 2]) -> Ship {
+    Ship { place, ..Ship::default() }
+}
+
+/// Returns a room with one client that has everything, so that its connection rests.
+fn room<T>(timeout: Duration, furnish: impl FnOnce(&mut Server) -> T) -> (Room, T) {
+    let mut room = Room::new(ServerConfig { timeout, ..ServerConfig::default() }, |_| {});
+    room.server.register_message::<Letter>(Channel::Ordered);
+    let furniture = furnish(&mut room.server);
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
+    client.register::<Ship>().register_message::<Letter>(Channel::Ordered);
+    room.guests.push(Guest { client, id });
+    room.settle();
+    (0..20).for_each(|_| _ = room.step());
+    (room, furniture)
+}
+
+/// Steps until `is_done`, and returns how many steps it takes. Gives up after ten seconds.
+fn steps_until(room: &mut Room, is_done: impl Fn(&mut Room) -> bool) -> u32 {
+    (0..625)
+        .find(|_| {
+            room.step();
+            is_done(room)
+        })
+        .expect("it is done within ten seconds")
+}
+
+#[test]
+fn messages_beyond_the_budget_of_a_tick_are_sent_in_the_next_ticks() {
+    let (mut room, _) = room(LONG, |server| server.spawn(ship([0.0; 2])));
+    let id = room.guests[0].id;
+    room.server.set_budget(id, 2_000);
+    for _ in 0..10 {
+        room.server.send(id, &Letter("x".repeat(200))).expect("there is room");
+    }
+    let steps = steps_until(&mut room, |room| {
+        while room.guests[0].client.poll_message::<Letter>().is_some() {}
+        room.server
+            .stats(room.guests[0].id)
+            .is_some_and(|stats| stats.bytes_sent > 2_000 && stats.packets_in_flight == 0)
+    });
+    assert!(steps < 2 * 62, "{steps} steps for a second's budget");
+}
+
+#[test]
+fn a_large_value_beyond_the_budget_of_a_tick_is_sent_in_the_next_ticks() {
+    let (mut room, ship) = room(LONG, |server| server.spawn(ship([0.0; 2])));
+    room.server.set_budget(room.guests[0].id, 4_000);
+    room.server[ship].name = "x".repeat(8_000);
+    let steps =
+        steps_until(&mut room, |room| room.client().get(ship).is_some_and(|ship| ship.name.len() == 8_000));
+    assert!(steps < 3 * 62, "{steps} steps for two seconds' budget");
+}
+
+#[test]
+fn s210_the_tear_off_of_an_object_with_a_hidden_change_is_told_at_once() {
+    let (mut room, ship) = room(LONG, |server| server.spawn(ship([0.0; 2])));
+    room.server[ship].course = 7;
+    room.server.tear_off(ship);
+    let steps = steps_until(&mut room, |room| room.server.is_tear_off_known(ship));
+    assert!(steps < 6, "{steps} steps");
+}
+
+#[test]
+fn a_viewpoint_follows_an_object_that_moves_once() {
+    let (mut room, [leader, far]) = room(LONG, |server| {
+        server.set_area::<Ship>(Area::within(100.0).flat());
+        [0.0, 1_000.0].map(|x| server.spawn(ship([x, 0.0])))
+    });
+    room.server.set_relevancy(leader, Relevancy::Always);
+    room.server.follow(room.guests[0].id, leader);
+    room.settle();
+    (0..20).for_each(|_| _ = room.step());
+    assert!(room.client().get(far).is_none());
+    room.server[leader].place = [1_000.0, 0.0];
+    let steps = steps_until(&mut room, |room| room.client().get(far).is_some());
+    assert!(steps < 4, "{steps} steps");
+}
+
+#[test]
+fn r26_the_silence_of_a_client_is_noticed_in_time() {
+    let timeout = Duration::from_secs(10);
+    let (mut room, _) = room(timeout, |server| server.spawn(ship([0.0; 2])));
+    let (id, last) = (room.guests[0].id, room.now);
+    let packets = room.replies(0);
+    room.hear(0, &packets);
+    let ended = loop {
+        room.server.tick(room.now);
+        collect(&mut room.server, id);
+        if let Some(reason) = room.closed(0) {
+            assert_eq!(reason, DisconnectReason::Timeout);
+            break room.now;
+        }
+        room.wait(TICK);
+    };
+    assert!(ended - last <= timeout + TICK, "{:?}", ended - last);
+}
