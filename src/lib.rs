@@ -507,9 +507,10 @@ pub mod prelude {
         ReplicatedMap, ValueMut,
     };
     pub use repl_net::{
-        Area, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason, ConnectionId,
-        DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions, MulticastCall,
-        Relevancy, Role, Rpcs, Server, ServerCall, ServerConfig, ServerEvent, UpdateRate,
+        Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
+        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions,
+        MulticastCall, NotSent, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
+        ServerEvent, UpdateRate,
     };
 }
 

@@ -248,6 +248,22 @@ fn a_client_that_is_no_longer_ticked_panics_with_a_hint() {
 }
 
 #[test]
+fn time_that_goes_back_stands_still() {
+    let (mut room, players) = room(1);
+    room.wait(Duration::from_secs(1));
+    room.step();
+    let before = room.now;
+    room.now -= Duration::from_millis(500);
+    for health in 100..110 {
+        room.server[players[0]].health = health;
+        room.step();
+        assert_eq!(room.client().get(players[0]).map(|player| player.health), Some(health));
+    }
+    assert!(room.now < before);
+    assert_eq!(room.server.stats(room.guests[0].id).map(|stats| stats.packets_lost), Some(0));
+}
+
+#[test]
 fn a_long_pause_between_two_ticks_is_no_mistake() {
     let (mut room, players) = room(1);
     room.server[players[0]].health = 50;

@@ -74,7 +74,13 @@ fn shown(room: &Room, guest: usize, creature: ObjectRef<Creature>) -> u32 {
 }
 
 /// Returns for each creature how many ticks its value was old at most, if this share of the wanted bytes fits.
-fn oldest(share: f64, located: bool, loss: f64, priorities: &[f32]) -> Vec<u32> {
+/// `favour` is called with each creature and its number.
+fn oldest(
+    share: f64,
+    located: bool,
+    loss: f64,
+    favour: impl Fn(&mut Server, ConnectionId, ObjectRef<Creature>, usize),
+) -> Vec<u32> {
     const CREATURES: usize = 400;
     let mut room = Room::new(ServerConfig::default(), register);
     if located {
@@ -92,9 +98,7 @@ fn oldest(share: f64, located: bool, loss: f64, priorities: &[f32]) -> Vec<u32> 
         (1..=20).map(|value| step(&mut room, &creatures, 1_000 + value, 0.0, &mut rng)[0]).sum();
     let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
     room.server.set_budget(id, per_second as usize);
-    for (&creature, &priority) in creatures.iter().zip(priorities.iter().cycle()) {
-        room.server.set_object_priority(creature, Some(priority));
-    }
+    creatures.iter().enumerate().for_each(|(at, &creature)| favour(&mut room.server, id, creature, at));
     let mut oldest = vec![0; CREATURES];
     for value in 2_000..2_300 {
         step(&mut room, &creatures, value, loss, &mut rng);
@@ -113,11 +117,11 @@ fn oldest(share: f64, located: bool, loss: f64, priorities: &[f32]) -> Vec<u32> 
 #[test]
 fn s192_s193_nothing_waits_long_if_half_of_the_wanted_bytes_fit() {
     for located in [false, true] {
-        let most = oldest(0.5, located, 0.0, &[1.0]).into_iter().max().unwrap_or_default();
+        let most = oldest(0.5, located, 0.0, |_, _, _, _| {}).into_iter().max().unwrap_or_default();
         assert!((1..=6).contains(&most), "{most} ticks");
-        let most = oldest(0.5, located, 0.1, &[1.0]).into_iter().max().unwrap_or_default();
+        let most = oldest(0.5, located, 0.1, |_, _, _, _| {}).into_iter().max().unwrap_or_default();
         assert!(most <= 30, "{most} ticks with losses");
-        let most = oldest(0.1, located, 0.0, &[1.0]).into_iter().max().unwrap_or_default();
+        let most = oldest(0.1, located, 0.0, |_, _, _, _| {}).into_iter().max().unwrap_or_default();
         assert!(most <= 30, "{most} ticks with a tenth of the bytes");
     }
 }
@@ -158,13 +162,34 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
 
 #[test]
 fn s189_s193_priorities_divide_the_waits_and_the_least_still_has_its_turn() {
-    let oldest = oldest(0.2, false, 0.0, &[1.0, 1.0, 1.0, 8.0]);
+    let oldest = oldest(0.2, false, 0.0, |server, _, creature, at| {
+        server.set_object_priority(creature, (at % 4 == 3).then_some(8.0));
+    });
     let most = |rest: usize| {
         oldest.iter().enumerate().filter(|(at, _)| at % 4 / 3 == rest).map(|(_, age)| *age).max()
     };
     let (low, high) = (most(0).expect("there are some"), most(1).expect("there are some"));
     assert!(high * 3 <= low, "the important ones wait {high} ticks, the others {low}");
     assert!(low <= 8 * 6, "nothing waits longer than by the factor of the priorities");
+}
+
+#[test]
+fn s189_an_object_is_four_times_as_important_to_its_owner() {
+    for is_used in [false, true] {
+        let oldest = oldest(0.1, false, 0.0, |server, id, creature, at| {
+            if at % 100 == 0 {
+                server.set_owner(creature, Some(id));
+            }
+            if is_used {
+                server.set_priority::<Creature>(1.0);
+            }
+        });
+        let (owned, others): (Vec<_>, Vec<_>) = (0..oldest.len()).partition(|at| at % 100 == 0);
+        let most =
+            |numbers: Vec<usize>| numbers.into_iter().map(|at| oldest[at]).max().expect("there are some");
+        let (owned, others) = (most(owned), most(others));
+        assert!(owned * 3 <= others, "the owned ones wait {owned} ticks, the others {others}");
+    }
 }
 
 #[test]

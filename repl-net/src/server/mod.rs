@@ -404,8 +404,8 @@ impl Server {
     }
 
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
-    /// packets of this tick. The argument `now` is the time since a fixed start that you choose, and must
-    /// never decrease.
+    /// packets of this tick. The argument `now` is the time since a fixed start that you choose. It must
+    /// never decrease: if it does, the time stands still until it is reached again.
     ///
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
     /// has changed.
@@ -419,11 +419,12 @@ impl Server {
     /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
-        self.now = self.now.max(now);
+        let now = self.now.max(now);
+        self.now = now;
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
-        for peer in preloaded_for_losses(self.connections.awake_mut(self.now)) {
+        for peer in preloaded_for_losses(self.connections.awake_mut(now)) {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }

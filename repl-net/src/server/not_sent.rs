@@ -14,15 +14,17 @@ pub enum NotSent {
     /// connection.
     Hidden,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
-    /// receives it.
+    /// receives it. For an object that fell asleep later, the reason is
+    /// [`NothingChanged`](Self::NothingChanged): [`is_asleep`](crate::Server::is_asleep) says that it sleeps.
     Asleep,
     /// The connection does not see the object, because of the object's
     /// [relevancy](crate::Server::set_relevancy).
     Irrelevant,
     /// The connection is [paused](crate::Server::pause).
     Paused,
-    /// The opening of the object, or an update that is larger than a packet, is on its way. Nothing more of
-    /// the object is sent before the client has acknowledged it.
+    /// An opening or an update that is larger than a packet is on its way, or the removal of the object. Nothing
+    /// more of the object is sent before the client has acknowledged it. Changes do not wait for the ack of a
+    /// small opening: each of them is sent with the opening again.
     Unacknowledged,
     /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another
     /// limit does not let everything through, or because it is not the connection's turn
@@ -40,7 +42,7 @@ pub enum NotSent {
     /// far](crate::Area::near_within) from the object.
     Far,
     /// Everything that the connection sees of the object was sent. If you miss a change: nothing has marked
-    /// it (a `push` property, or an object [outside of the server](crate::External)), or a condition does not
-    /// allow it.
+    /// it (a `push` property, or an object [outside of the server](crate::External)), a condition does not
+    /// allow it, or the value was refused ([`ValueRefused`](crate::ServerEvent::ValueRefused)).
     NothingChanged,
 }

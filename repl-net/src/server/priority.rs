@@ -14,6 +14,9 @@ pub(crate) const LEAST: f32 = 1e-6;
 /// All priorities are at most this great.
 pub(crate) const MOST: f32 = 1e6;
 
+/// The factor by which an object is more important to its owner than to others (S189).
+pub(crate) const FOR_OWNER: f32 = 4.0;
+
 /// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes
 /// priorities.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +52,7 @@ impl Viewer<'_> {
     #[must_use]
     pub fn unreal_priority(&self, position: Position, scale: f32) -> f32 {
         if self.is_owner {
-            return 4.0;
+            return FOR_OWNER;
         }
         let factor = |(at, viewpoint): (usize, &Position)| {
             let to: Position = std::array::from_fn(|axis| (position[axis] - viewpoint[axis]) * scale);
@@ -104,12 +107,13 @@ impl Priorities {
         self.objects.remove(&slot);
     }
 
-    /// Returns the priority of an object. `compute` calls the function of its class.
-    pub(crate) fn of(&self, slot: u32, class: u16, compute: impl FnOnce() -> f32) -> f32 {
+    /// Returns the priority of an object for a connection, which may be its owner. `compute` calls the
+    /// function of its class.
+    pub(crate) fn of(&self, slot: u32, class: u16, is_owner: bool, compute: impl FnOnce() -> f32) -> f32 {
         let (class, is_computed) = self.classes.get(usize::from(class)).copied().unwrap_or((1.0, false));
         let priority = self.objects.get(&slot).copied().unwrap_or(class);
         if !is_computed {
-            return priority;
+            return if is_owner { priority * FOR_OWNER } else { priority };
         }
         let product = priority * compute();
         if product.is_nan() { LEAST } else { product.clamp(LEAST, MOST) }
@@ -124,9 +128,9 @@ mod tests {
     fn s189_the_next_object_of_a_slot_does_not_have_the_priority_of_the_last_one() {
         let mut priorities = Priorities::default();
         priorities.objects.insert(3, 50.0);
-        assert_eq!(priorities.of(3, 0, || 1.0), 50.0);
+        assert_eq!(priorities.of(3, 0, false, || 1.0), 50.0);
         priorities.forget(3);
-        assert_eq!(priorities.of(3, 0, || 1.0), 1.0);
+        assert_eq!(priorities.of(3, 0, false, || 1.0), 1.0);
         assert!(!priorities.is_used());
     }
 

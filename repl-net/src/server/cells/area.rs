@@ -132,7 +132,8 @@ impl Area {
 
     /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
     /// fifty cells in sight instead of two hundred and seventy. An area whose positions have only two
-    /// coordinates is flat without this call.
+    /// coordinates is flat without this call. If the axis y of your world points up, return the coordinates
+    /// `[x, z]` and do not call this function: it would ignore z.
     #[must_use]
     pub const fn flat(self) -> Self {
         Self { is_flat: true, ..self }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::objects::View;
 use crate::server::cells::area::Position;
-use crate::server::priority::Viewer;
+use crate::server::priority::{FOR_OWNER, Viewer};
 use crate::server::world::World;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
@@ -101,19 +101,21 @@ impl Backlog {
         });
         let priorities = &world.priorities;
         if !priorities.is_used() {
-            order.extend(ages.map(|(slot, age)| rank(age, slot)));
+            let of = |slot| if view.owns(slot) { FOR_OWNER } else { 1.0 };
+            order.extend(ages.map(|(slot, age)| rank(age * of(slot), slot)));
             return;
         }
         order.extend(ages.map(|(slot, age)| {
             let object = &world.objects[slot as usize];
-            let priority = priorities.of(slot, object.class, || {
+            let is_owner = view.owns(slot);
+            let priority = priorities.of(slot, object.class, is_owner, || {
                 if !object.alive {
                     // Only its closing waits, and its values are gone.
                     return 1.0;
                 }
                 let viewer = Viewer {
                     connection: view.id(),
-                    is_owner: object.owner() == Some(view.id()),
+                    is_owner,
                     viewpoints: view.viewpoints(),
                     directions: &self.directions,
                     groups: view.groups(),

@@ -110,6 +110,12 @@ impl View {
         world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier))
     }
 
+    /// Returns whether the client owns an object.
+    #[inline]
+    pub(crate) fn owns(&self, slot: u32) -> bool {
+        self.owned.contains(slot)
+    }
+
     /// Returns the objects that the client owns and everything that is attached to them, which it may see
     /// although it is out of its sight.
     pub(crate) fn carried(&self, world: &World) -> Vec<u32> {
