@@ -80,12 +80,11 @@ pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
-pub use session::events::{
-    ClientEvent, CloseReason, CompareError, ServerEvent, SpawnError, StaticSpawnError,
-};
+pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
 pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
+pub use transport::removal::CloseReason;
 pub use transport::role::Role;
 
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.

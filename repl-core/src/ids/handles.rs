@@ -170,9 +170,9 @@ impl HandleSet {
         word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
     }
 
-    /// Removes `handle`.
+    /// Removes `handle`. Does nothing if it is not a member, such as 0.
     pub fn remove(&mut self, handle: u32) {
-        let bit = handle - 1;
+        let bit = handle.wrapping_sub(1);
         if ((bit / 64) as usize) < self.words() {
             *self.word_mut((bit / 64) as usize) &= !(1 << (bit % 64));
         }
@@ -352,6 +352,14 @@ mod tests {
 
     fn set(members: &BTreeSet<u32>) -> HandleSet {
         members.iter().copied().collect()
+    }
+
+    #[test]
+    fn zero_is_never_a_member() {
+        let mut handles = HandleSet::up_to(200);
+        handles.remove(0);
+        assert!(!handles.contains(0));
+        assert_eq!(handles, HandleSet::up_to(200));
     }
 
     proptest! {

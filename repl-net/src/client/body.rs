@@ -10,9 +10,9 @@ use std::ops::Range;
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 
-use crate::session::events::CloseReason;
-use crate::transport::path::{StaticName, read_name, read_path};
+use crate::transport::path::{StaticName, read_name};
 use crate::transport::reassembly::Part;
+use crate::transport::removal::{CloseReason, read_removal};
 use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::transport::sequence::Sequence;
@@ -179,12 +179,7 @@ fn walk_closings(
     visitor: &mut impl Visitor,
 ) -> Result<(), BodyError> {
     while let Some(slot) = segment.slot(reader)? {
-        let (reason, path) = match reader.read_bits(2)? {
-            0 => (CloseReason::Destroyed, None),
-            1 => (CloseReason::Relevancy, None),
-            2 => (CloseReason::TearOff, None),
-            _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
-        };
+        let (reason, path) = read_removal(reader)?;
         visitor.close(slot, reason, path.as_deref())?;
     }
     Ok(())

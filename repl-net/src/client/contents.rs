@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lists::{ListIndex, Lists};
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::role::Proxy;
 
 /// The validated entries of a packet's body, and of the blobs that the packet completes. The memory is reused

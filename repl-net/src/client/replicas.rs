@@ -25,10 +25,11 @@ use super::path_table::PathTable;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
-use crate::session::events::{ClientEvent, CloseReason};
+use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
 use crate::transport::reassembly::Reassembly;
+use crate::transport::removal::CloseReason;
 use crate::transport::segment::PreviousLists;
 use crate::transport::slot_set::SlotSet;
 

@@ -26,10 +26,11 @@ impl Server {
     /// # Panics
     /// Panics if the class is not registered, or if the priority is not from 0.000001 to 1,000,000.
     #[track_caller]
-    pub fn set_priority<T: Replicated>(&mut self, priority: f32) {
+    pub fn set_priority<T: Replicated>(&mut self, priority: f32) -> &mut Self {
         assert_in_range(priority);
         let class = self.registered::<T>();
         self.world.priorities.class(class).0 = priority;
+        self
     }
 
     /// Gives an object a [priority](Self::set_priority) of its own, or with `None` that of its class. Does
@@ -67,12 +68,13 @@ impl Server {
     pub fn set_priority_by<T: Replicated>(
         &mut self,
         compute: impl Fn(&T, &Viewer<'_>) -> f32 + Send + Sync + 'static,
-    ) {
+    ) -> &mut Self {
         let class = self.registered::<T>();
         self.world.priorities.class(class).1 = true;
         if let Some(shadows) = self.world.shadows_mut::<T>() {
             shadows.prioritize = Some(Box::new(compute));
         }
+        self
     }
 
     /// Sets the directions in which a connection looks from each of its

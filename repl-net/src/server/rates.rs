@@ -44,9 +44,10 @@ impl Server {
     /// # Panics
     /// Panics if the class is not registered.
     #[track_caller]
-    pub fn set_update_rate<T: Replicated>(&mut self, rate: UpdateRate) {
+    pub fn set_update_rate<T: Replicated>(&mut self, rate: UpdateRate) -> &mut Self {
         let class = self.registered::<T>();
         self.world.set_class_rate(class, rate);
+        self
     }
 
     /// Gives an object a rate of its own, or with `None` the [rate of its class](Self::set_update_rate). If a

@@ -14,10 +14,8 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
 use crate::transport::outbox::FRAME_BITS;
 use crate::transport::path::{LENGTH_BITS, MAX_PATH_BYTES};
+use crate::transport::removal::REASON_BITS;
 use crate::transport::segment::{ENTRY_BITS, SEGMENT_BITS};
-
-/// The number of bits of the reason of a closing.
-const REASON_BITS: usize = 2;
 
 impl Server {
     /// Adds an object that clients know by a path, because it belongs to a level that they have too, for

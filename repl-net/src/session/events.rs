@@ -10,21 +10,7 @@ use repl_core::{ObjectRef, WriteError};
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
 use super::login::Concealed;
-
-/// The reason why a client no longer receives an object (S211).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CloseReason {
-    /// The object was destroyed. References to the object never become valid again.
-    Destroyed = 0,
-    /// The object is no longer relevant for this client. References to the object become valid again when the
-    /// object becomes relevant again.
-    Relevancy = 1,
-    /// The server has [torn the object off](crate::Server::tear_off). The client keeps the object, so
-    /// [`Despawned`](ClientEvent::Despawned) never has this reason: [`TornOff`](ClientEvent::TornOff) reports
-    /// it.
-    TearOff = 2,
-}
+use crate::transport::removal::CloseReason;
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
 /// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.

@@ -7,6 +7,7 @@
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
 use super::in_flight::{Content, Sent};
+use super::parts::Cut;
 use super::sequence::Sequence;
 
 /// Whether a part of a blob must be sent, is in flight, or has arrived.
@@ -27,25 +28,14 @@ pub(crate) struct Blob {
     /// The number of the first packet of the tick in which the values were written.
     pub(crate) stamp: Sequence,
     bytes: Vec<u8>,
-    bit_len: usize,
-    part_bits: usize,
+    pub(crate) cut: Cut,
     parts: Vec<Part>,
 }
 
 impl Blob {
-    pub(crate) fn bit_len(&self) -> usize {
-        self.bit_len
-    }
-
-    pub(crate) fn part_bits(&self) -> usize {
-        self.part_bits
-    }
-
     /// Returns the bits of one part of the blob.
     pub(crate) fn part(&self, index: u32) -> BitSlice<'_> {
-        let start = index as usize * self.part_bits;
-        let len = self.part_bits.min(self.bit_len.saturating_sub(start));
-        BitSlice::new(&self.bytes, start, len).unwrap_or_default()
+        self.cut.part(index as usize, &self.bytes)
     }
 
     /// Returns the indices of the parts that must be sent, because they are not in flight and have not
@@ -109,11 +99,11 @@ impl Blobs {
         body: &mut BitWriter,
         part_bits: usize,
     ) -> u32 {
-        let (id, bit_len) = (self.next_id, body.bit_len());
+        let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
-        let parts = vec![Part::Unsent; bit_len.div_ceil(part_bits)];
-        let bytes = body.finish().to_vec();
-        self.blobs.push(Blob { id, sent, stamp, bytes, bit_len, part_bits, parts });
+        let cut = Cut { bit_len: body.bit_len(), part_bits };
+        let parts = vec![Part::Unsent; cut.parts()];
+        self.blobs.push(Blob { id, sent, stamp, bytes: body.finish().to_vec(), cut, parts });
         id
     }
 

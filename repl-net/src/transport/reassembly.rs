@@ -9,41 +9,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use super::blob::BLOB_SPAN;
-use super::parts::{Cut, Partial};
+use super::fragment::FragmentHead;
+use super::parts::Partial;
 use super::sequence::Sequence;
 
 /// A part of a blob that has arrived.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) slot: u32,
-    blob: u32,
-    /// The blobs that were in flight when the part was sent: the id of the oldest blob in flight, and a bit
-    /// mask with one bit for this id and each id after it.
-    under_way: (u32, u64),
-    /// The stamp of the values in the blob: the number of the first packet of the tick in which the server
-    /// wrote them.
-    pub(crate) stamp: Sequence,
-    cut: Cut,
-    index: usize,
+    pub(crate) head: FragmentHead,
     bits: BitWriter,
 }
 
 impl Part {
     /// Reads a part of a blob from the packet `sequence`.
     pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
-        let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
-        let under_way = (oldest, reader.read_bits(BLOB_SPAN)?);
-        let place = reader.read_below(BLOB_SPAN.into())? as u32;
-        let blob = oldest.checked_add(place).ok_or(ReadError::OutOfRange)?;
-        let behind = reader.read_exp_golomb(3)?;
-        let (cut, index) = Cut::read(reader)?;
-        if behind > sequence.number() || under_way.1 >> place & 1 == 0 {
-            return Err(ReadError::OutOfRange);
-        }
+        let head = FragmentHead::read(sequence, reader)?;
         let mut bits = BitWriter::new();
-        bits.append(reader.take(cut.bits_of(index))?);
-        Ok(Self { slot, blob, under_way, stamp: sequence.minus(behind), cut, index, bits })
+        bits.append(reader.take(head.cut.bits_of(head.index))?);
+        Ok(Self { slot, head, bits })
     }
 }
 
@@ -62,11 +46,12 @@ pub(crate) struct Reassembly {
 impl Reassembly {
     /// Stores a part of a blob. Returns the bits of the whole blob if no part is missing any more.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
-        self.drop_abandoned(part.under_way);
-        if part.blob < self.floor || self.done.contains(&part.blob) {
+        let Part { slot, head, mut bits } = part;
+        let FragmentHead { blob, under_way, cut, index, .. } = head;
+        self.drop_abandoned(under_way);
+        if blob < self.floor || self.done.contains(&blob) {
             return Ok(None);
         }
-        let Part { slot, blob, cut, index, mut bits, .. } = part;
         if cut.bit_len / 8 > max_bytes {
             return Err(ReadError::TooLong { len: cut.bit_len / 8, max: max_bytes });
         }
@@ -118,7 +103,8 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::parts::LEAST_PART_BITS;
+    use crate::transport::blob::BLOB_SPAN;
+    use crate::transport::parts::{Cut, LEAST_PART_BITS};
 
     /// The size in bytes of each part of a blob in the tests of this file.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
@@ -130,15 +116,9 @@ mod tests {
         let mask = under_way.iter().fold(0, |mask, id| mask | 1_u64 << (id - oldest));
         let mut bits = BitWriter::new();
         (0..LEAST_PART_BITS / 64).for_each(|_| bits.write_bits(index as u64, 64));
-        Part {
-            slot: blob,
-            blob,
-            under_way: (oldest, mask),
-            stamp: Sequence::default(),
-            cut: Cut { bit_len: parts * LEAST_PART_BITS, part_bits: LEAST_PART_BITS },
-            index,
-            bits,
-        }
+        let cut = Cut { bit_len: parts * LEAST_PART_BITS, part_bits: LEAST_PART_BITS };
+        let head = FragmentHead { blob, under_way: (oldest, mask), stamp: Sequence::default(), cut, index };
+        Part { slot: blob, head, bits }
     }
 
     fn too_long(len: usize, max: usize) -> ReadError {
@@ -208,14 +188,11 @@ mod tests {
     fn r15_parts_that_contradict_each_other_are_refused() {
         let mut reassembly = Reassembly::default();
         assert!(matches!(reassembly.take(part(0, 0, 3, &[0]), 1_000), Ok(None)));
-        let contradictions = [
-            Part { slot: 1, ..part(0, 1, 3, &[0]) },
-            part(0, 1, 2, &[0]),
-            Part {
-                cut: Cut { bit_len: 3 * LEAST_PART_BITS, part_bits: LEAST_PART_BITS * 2 },
-                ..part(0, 1, 3, &[0])
-            },
-        ];
+        let contradictions = [Part { slot: 1, ..part(0, 1, 3, &[0]) }, part(0, 1, 2, &[0]), {
+            let mut other = part(0, 1, 3, &[0]);
+            other.head.cut.part_bits = LEAST_PART_BITS * 2;
+            other
+        }];
         for part in contradictions {
             assert_eq!(reassembly.take(part, 1_000).err(), Some(ReadError::OutOfRange));
         }
@@ -244,7 +221,10 @@ mod tests {
     #[test]
     fn r15_parts_of_blobs_that_cannot_be_are_refused() {
         let part = read(5, 0b101, 3, [600, 256], 2).expect("all of it is possible");
-        assert_eq!((part.blob, part.stamp, part.bits.bit_len()), (7, Sequence::new(0), 600 - 2 * 256));
+        assert_eq!(
+            (part.head.blob, part.head.stamp, part.bits.bit_len()),
+            (7, Sequence::new(0), 600 - 2 * 256)
+        );
         for part in [
             read(5, 0b011, 3, [600, 256], 2),
             read(5, 0b101, 4, [600, 256], 2),

@@ -63,6 +63,6 @@ fn a_client_keeps_the_limit_of_each_function() {
     assert!((235..=240).contains(&made[0]), "60 at once and 60 a second: {made:?}");
     assert!((3_900..=4_000).contains(&made[1]), "{made:?}");
     let error = (0..100).find_map(|_| room.guests[0].client.call(hero).wave(1).err());
-    assert_eq!(error, Some(repl::CallError::TooFast { per_second: 60 }));
+    assert_eq!(error, Some(CallError::TooFast { per_second: 60 }));
     assert_eq!(room.closed(0), None);
 }

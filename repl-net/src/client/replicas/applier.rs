@@ -13,8 +13,9 @@ use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
 use crate::client::replica::{Callback, Prepared};
-use crate::session::events::{ClientEvent, CloseReason};
+use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
 /// The values of a run of openings.

@@ -51,7 +51,7 @@ impl Replicas {
         check_rest(&mut reader)?;
         let mut blobs = Vec::new();
         for part in parts {
-            let stamp = part.stamp;
+            let stamp = part.head.stamp;
             if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
                 let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
                 let contents = self.contents.mark();

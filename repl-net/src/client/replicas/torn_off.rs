@@ -7,7 +7,8 @@ use repl_core::{Guid, ObjectRef, Replicated};
 use super::Replicas;
 use crate::client::events::ClientEvents;
 use crate::client::replica::TypedReplica;
-use crate::session::events::{ClientEvent, CloseReason};
+use crate::session::events::ClientEvent;
+use crate::transport::removal::CloseReason;
 
 impl Replicas {
     pub(crate) fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {

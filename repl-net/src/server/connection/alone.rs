@@ -12,16 +12,13 @@ use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
-use crate::session::events::CloseReason;
 use crate::transport::in_flight::{Content, Sent};
-use crate::transport::path::{path_bits, write_path};
+use crate::transport::removal::{CloseReason, removal_bits, write_removal};
 use crate::transport::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
 pub(super) const PRIVATE_GAP_ORDER: u32 = 3;
-/// The reason of the closing of a destroyed object if the closing names the path of the object.
-const DESTROYED_PATH: u64 = 3;
 /// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
 
@@ -82,17 +79,11 @@ impl Connection {
         path: Option<&str>,
         now: Duration,
     ) -> bool {
-        let has_room = self.outbox.make_room(ENTRY_BITS + 2 + path.map_or(0, path_bits), now);
+        let has_room = self.outbox.make_room(ENTRY_BITS + removal_bits(path), now);
         if has_room {
             self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
                 segment.slot(slot, writer);
-                match path {
-                    Some(path) => {
-                        writer.write_bits(DESTROYED_PATH, 2);
-                        write_path(path, writer);
-                    }
-                    None => writer.write_bits(reason as u64, 2),
-                }
+                write_removal(reason, path, writer);
             });
         }
         has_room

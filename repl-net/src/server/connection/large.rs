@@ -11,7 +11,8 @@ use repl_core::{BitSlice, BitWriter, Changelist, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
-use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
+use crate::transport::blob::MAX_BLOBS;
+use crate::transport::fragment::FragmentHead;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 use crate::transport::sequence::Sequence;
@@ -19,9 +20,6 @@ use crate::transport::sequence::Sequence;
 /// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
 /// this size together would be larger than the limit for all blobs.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
-/// The greatest number of bits that a part of a blob takes in addition to its content.
-const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
-
 impl Connection {
     /// Sends a changelist that does not fit into a packet, and the changes of other collections and maps,
     /// which are in `waiting`.
@@ -219,7 +217,7 @@ impl Connection {
         write(&mut segment, &mut body, context.scratch.values.as_slice());
         segment.end(&mut body);
         body.write_bits(0, 1);
-        let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
+        let part_bits = self.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS;
         let stamp = self.outbox.stamp();
         self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
         // The object must go into another packet, because a packet may contain each object only once. The
@@ -238,28 +236,28 @@ impl Connection {
         if self.blobs.is_empty() {
             return;
         }
-        let (oldest, under_way) = self.blobs.under_way();
+        let under_way = self.blobs.under_way();
         let mut sent_parts: Vec<(u32, u32, Sequence)> = Vec::with_capacity(MAX_BLOBS);
         for blob in self.blobs.iter() {
             for index in blob.unsent() {
                 let part = blob.part(index);
-                if !self.outbox.make_room(ENTRY_BITS + PART_BITS + part.len(), now) {
+                if !self.outbox.make_room(ENTRY_BITS + FragmentHead::BITS + part.len(), now) {
                     break;
                 }
                 let Sent { slot, generation, .. } = blob.sent;
                 let sent = Sent { slot, generation, content: Content::Fragment { blob: blob.id, index } };
                 let sequence = self.outbox.sequence();
-                let behind = sequence.since(blob.stamp);
+                let head = FragmentHead {
+                    blob: blob.id,
+                    under_way,
+                    stamp: blob.stamp,
+                    cut: blob.cut,
+                    index: index as usize,
+                };
                 self.objects.blob_part_sent(slot, sequence);
                 self.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
                     segment.slot(slot, writer);
-                    writer.write_exp_golomb(oldest.into(), 4);
-                    writer.write_bits(under_way, BLOB_SPAN);
-                    writer.write_below(blob.id.wrapping_sub(oldest).into(), BLOB_SPAN.into());
-                    writer.write_exp_golomb(behind, 3);
-                    writer.write_exp_golomb(blob.bit_len() as u64, 12);
-                    writer.write_exp_golomb(blob.part_bits() as u64, 12);
-                    writer.write_exp_golomb(index.into(), 3);
+                    head.write(sequence, writer);
                     writer.append(part);
                 });
                 sent_parts.push((blob.id, index, sequence));

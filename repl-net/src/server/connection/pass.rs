@@ -6,8 +6,8 @@
 use super::Connection;
 use super::context::PassContext;
 use crate::server::world::World;
-use crate::session::events::CloseReason;
 use crate::transport::acks::Received;
+use crate::transport::removal::CloseReason;
 use crate::transport::status::ConnectionStatus;
 
 impl Connection {

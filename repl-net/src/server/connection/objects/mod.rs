@@ -46,7 +46,7 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::sparse_slots::SparseSlots;

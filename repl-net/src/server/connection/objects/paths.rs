@@ -6,7 +6,7 @@
 
 use super::ObjectStates;
 use super::tracked::{Phase, Tracked};
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
 impl ObjectStates {

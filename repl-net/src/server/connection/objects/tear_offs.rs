@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Closed, ObjectStates, Phase, Tracked};
 use crate::server::world::World;
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
 impl ObjectStates {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use super::new_elements::NewElements;
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
 /// The phase of an object on one connection.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Closed, LostOpening, Phase, ProxyState};
-use crate::session::events::CloseReason;
+use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
 /// The state of one object for a client, in the naive model. The model has one field for each fact.
