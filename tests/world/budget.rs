@@ -491,6 +491,10 @@ fn s193_the_server_says_why_it_does_not_send() {
     room.server.set_visible(id, creatures[0], false);
     room.server.set_relevancy(creatures[1], Relevancy::OwnerOnly);
     assert_eq!([why(&room, 0), why(&room, 1)], [Some(NotSent::Hidden), Some(NotSent::Irrelevant)]);
+    room.server.set_relevancy(creatures[1], Relevancy::Group(Group(4)));
+    assert_eq!(why(&room, 1), Some(NotSent::NotInGroup));
+    room.server.set_audience(creatures[1], Audience::Owner);
+    assert_eq!(why(&room, 1), Some(NotSent::NotInAudience));
     room.server.set_object_update_rate(creatures[2], Some(UpdateRate::every(Duration::from_secs(60))));
     room.server[creatures[2]].health = 1;
     room.server[creatures[3]].health = 1;

@@ -17,8 +17,16 @@ pub enum NotSent {
     /// receives it. For an object that fell asleep later, the reason is
     /// [`NothingChanged`](Self::NothingChanged): [`is_asleep`](crate::Server::is_asleep) says that it sleeps.
     Asleep,
-    /// The connection does not see the object, because of the object's
-    /// [relevancy](crate::Server::set_relevancy).
+    /// The connection is not in the [audience](crate::Server::set_audience) of the object, or of one to which
+    /// it is attached.
+    NotInAudience,
+    /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
+    NotInGroup,
+    /// The object is too far from the [viewpoints](crate::Server::set_viewpoints) of the connection.
+    OutOfSight,
+    /// The connection does not see the object because of another [relevancy](crate::Server::set_relevancy):
+    /// only the owner sees it, or nobody. If the object is attached to another one, the relevancy of the other
+    /// object decides.
     Irrelevant,
     /// The connection is [paused](crate::Server::pause).
     Paused,

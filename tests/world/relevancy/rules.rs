@@ -77,6 +77,11 @@ fn s188_objects_with_positions_are_seen_near_a_viewpoint() {
     room.server.set_viewpoints(id, &[[0.0, 0.0, 0.0]]);
     room.settle();
     assert!(has(&room, 0, near) && !has(&room, 0, far));
+    assert_eq!(room.server.why_not_sent(id, far), Some(NotSent::OutOfSight));
+    let carried = room.server.spawn(creature(0.0, 0.0));
+    room.server.set_relevancy(carried, Relevancy::attached_to(far));
+    assert_eq!(room.server.why_not_sent(id, carried), Some(NotSent::OutOfSight), "as its carrier");
+    room.server.despawn(carried);
     room.server.set_viewpoints(id, &[[500.0, 0.0, 0.0], [0.0; 3]]);
     room.settle();
     assert!(has(&room, 0, near) && has(&room, 0, far), "each of several viewpoints sees");

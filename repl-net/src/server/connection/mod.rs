@@ -12,6 +12,7 @@ mod context;
 mod held_calls;
 mod large;
 mod memory;
+mod not_sent;
 mod objects;
 mod pass;
 mod pauses;

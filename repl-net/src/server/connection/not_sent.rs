@@ -1,0 +1,67 @@
+//! Why nothing of an object is sent to one client.
+//!
+//! *Invariant:* the answer is for diagnosis and changes nothing.
+
+use super::Connection;
+use crate::server::cells::Relevancy;
+use crate::server::not_sent::NotSent;
+use crate::server::world::World;
+
+impl Connection {
+    /// Returns why nothing of an object is sent to this client now, or `None` if the connection has sent
+    /// everything that the last tick has found.
+    pub(crate) fn why_not_sent(&self, world: &World, slot: u32) -> Option<NotSent> {
+        if !self.is_live {
+            return Some(NotSent::NotConnected);
+        }
+        if !self.sees(world, slot) {
+            return Some(self.why_not_seen(world, slot));
+        }
+        if self.is_paused() {
+            return Some(NotSent::Paused);
+        }
+        match self.objects.why_not_sent(slot) {
+            // No limit holds it back: it became due after everything of this tick was sent.
+            Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),
+            None if self.has_later_changes(world, slot) => Some(NotSent::Band),
+            reason => reason,
+        }
+    }
+
+    /// Returns why the client does not see an object.
+    fn why_not_seen(&self, world: &World, slot: u32) -> NotSent {
+        let view = self.view();
+        if view.is_hidden(world, slot) {
+            return NotSent::Hidden;
+        }
+        let carriers = || world.cells.carriers(slot);
+        if carriers().any(|carrier| world.dormancies.is_initial(carrier)) {
+            return NotSent::Asleep;
+        }
+        if carriers().any(|carrier| !view.is_in_audience(world, carrier)) {
+            return NotSent::NotInAudience;
+        }
+        match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
+            Some(Relevancy::Group(_)) => NotSent::NotInGroup,
+            Some(Relevancy::Located) => NotSent::OutOfSight,
+            _ => NotSent::Irrelevant,
+        }
+    }
+
+    /// Returns whether changes of an object wait that the client receives later, because the connection is
+    /// far from the object.
+    fn has_later_changes(&self, world: &World, slot: u32) -> bool {
+        let band = self.view().band_of_object(world, slot);
+        band.is_some_and(|band| world.later.is_waiting(band.period, slot))
+    }
+
+    /// Returns whether the client lacks values of an object because it is far from the object.
+    pub(crate) fn lacks_by_distance(&self, world: &World, slot: u32) -> bool {
+        let (object, conditions) = (&world.objects[slot as usize], world.conditions(slot));
+        let lacks = |property| object.changed_at(property) > Some(self.objects.left_at(slot, property));
+        let hidden = self.view().is_far(slot).then(|| self.view().hidden_by_distance(world, slot));
+        hidden.is_some_and(|hidden| {
+            hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
+        })
+    }
+}
