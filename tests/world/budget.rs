@@ -253,12 +253,10 @@ fn s189_a_function_can_prefer_the_objects_of_a_team() {
 
 #[test]
 fn s189_objects_that_are_removed_while_everything_waits_have_no_values_for_a_function() {
-    let mut room = Room::new(ServerConfig::default(), register);
-    room.server.register::<Creature>().register_message::<Chat>(Channel::Ordered);
+    let (mut room, creatures) = room(ServerConfig::default(), 1, 60);
     room.server.set_priority_by(|creature: &Creature, _| 1.0 + creature.position[0]);
-    let creatures: Vec<_> = (0..60).map(|_| room.server.spawn(Creature::default())).collect();
-    let id = room.enter();
-    room.settle();
+    assert_eq!(room.client().objects::<Creature>().count(), 60);
+    let id = room.guests[0].id;
     room.server.set_budget(id, 1_500);
     for (value, creature) in creatures.iter().rev().enumerate() {
         room.server.despawn(*creature);
