@@ -179,7 +179,7 @@ impl Room {
     /// Steps until in five steps in a row only keep-alive packets are sent, and no packet is in flight.
     ///
     /// # Panics
-    /// Panics after 2,000 steps.
+    /// Panics after 2,000 steps, or if a guest is not connected.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..2_000 {
@@ -188,6 +188,11 @@ impl Room {
                 && (0..self.guests.len()).all(|guest| self.in_flight(guest) == 0);
             quiet = if is_quiet { quiet + 1 } else { 0 };
             if quiet == 5 {
+                let connected = self.guests.iter().all(|guest| guest.client.is_connected());
+                assert!(
+                    connected,
+                    "a guest is not connected: are the classes and messages those of the server?"
+                );
                 return;
             }
         }
