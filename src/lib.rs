@@ -303,8 +303,8 @@
 //!   authenticate: the checksum of a packet detects damage, not forgery.
 //! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
 //!   computes values between two ticks.
-//! - A budget is spent in whole packets: a client whose budget for a tick is less than a packet has ticks in
-//!   which nothing is sent, whatever the priorities.
+//! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
+//!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
 //! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key. A large map should be a

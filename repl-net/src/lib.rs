@@ -1,4 +1,5 @@
-//! Server and client of `repl`, without sockets, clocks or threads, and a seeded network simulator.
+//! Server and client of `repl`, without sockets or clocks, and without threads except with the feature
+//! `rayon`. Also a seeded network simulator.
 //!
 //! ```
 //! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
@@ -31,7 +32,7 @@
 //! This crate opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit`
 //! and `poll_event` return bytes and events. With each packet the caller passes the address from which it
 //! came to an [`Endpoint`], or the [`ConnectionId`] to the server. The crate does not encrypt or
-//! authenticate. Objects have no priorities.
+//! authenticate.
 //!
 //! # The four types to know
 //!

@@ -1,8 +1,8 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! *Invariant:* a changelist is kept only while some connection has not gathered it yet, and at most
-//! [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles remain in `ever`,
-//! and the connections that lacked the changelist have received it.
+//! *Invariant:* changelists are kept from when a connection falls behind until no connection is behind. At
+//! most [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles remain in
+//! `ever`, and the connections that lacked the changelist have received it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,7 @@ pub struct History {
     kept: Option<Box<Kept>>,
 }
 
-/// The changelists that some connection has not gathered yet.
+/// The changelists that are kept while some connection is behind.
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,

@@ -2,7 +2,7 @@
 //! and the client compare the checksums of initial values in the handshake (R21).
 //!
 //! *Invariant:* a checksum covers exactly the bits that the values would have on the wire. So two builds have
-//! equal checksums if and only if clients see the same initial values.
+//! equal checksums if clients see the same initial values.
 
 use super::Class;
 use super::tables::Tables;

@@ -1,6 +1,7 @@
 //! Compares an object with its shadow. Values that differ are copied to the shadow and listed (S60 to S63).
 //!
-//! *Invariant:* the shadow holds only values that have a wire form, so encoding from it cannot fail (R3).
+//! *Invariant:* the shadow holds only values that have a wire form. Encoding from it fails only if a
+//! hand-written serialiser refuses a value that it accepted before; writers handle that (R3).
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Identities of objects, and references between objects.
 //!
-//! *Invariant:* a guid names one object forever (R18). On a client, a reference is null or names an object
-//! that the client has.
+//! *Invariant:* a guid names one object forever (R18). On a client, a reference in a replicated field is null
+//! or names an object that the client has. Fields of torn-off objects are the exception.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::epoch::Epoch;

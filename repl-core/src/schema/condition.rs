@@ -115,7 +115,7 @@ pub enum Condition {
 pub struct ViewFlags(u8);
 
 impl ViewFlags {
-    /// The connection has not acknowledged the opening (the first update) of the object.
+    /// The values are for an opening (the first update) of the object.
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);

@@ -5,7 +5,8 @@
 //! and a value of that enum. Each class has two channels, one for its reliable calls and one for the others.
 //! [`rpcs`] queues a call, [`inbox`] stores what arrived, and [`on_server`] and [`on_client`] run it.
 //!
-//! *Invariant:* a call runs only while its object exists, and on a server only if its caller owns the object.
+//! *Invariant:* a call runs only while its object exists. On a server, a call from a client runs only if the
+//! client owns the object.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod call;

@@ -293,7 +293,8 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for so many objects, so the client does not allocate a set for their slots.
+        // The packet is too short for the values of all properties, so the client does not allocate a set for
+        // them.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);

@@ -1,4 +1,5 @@
-//! The removed objects that the user can still read, because no polled event has reported their removal yet.
+//! The removed objects that the user can still read, because no polled event has reported their removal yet,
+//! or because the last polled event did.
 //!
 //! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as an event
 //! about its removal is the last event that was polled.

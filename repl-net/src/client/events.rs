@@ -1,8 +1,8 @@
 //! The queue of events that the client's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, the queue
-//! remains short. The length of the queue is below a small multiple of the number of objects that it must
-//! report, or below [`LEAST`].
+//! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, the number of
+//! events about objects is below a small multiple of the number of objects to report, or below [`LEAST`].
+//! Events about the start and end of sessions are never dropped.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The methods of the client for everything except values of objects: owner, role and class of objects, the
-//! properties that arrived, and statistics.
+//! The methods of the client that say something about objects and the session: owner, role and class of
+//! objects, removed objects, the properties that arrived, and statistics.
 //!
 //! *Invariant:* the methods in this file do not change replicated values. The client records which properties
 //! arrive only for classes whose changes the user has asked for.

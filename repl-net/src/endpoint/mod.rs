@@ -1,7 +1,8 @@
 //! The endpoint: a server's clients by their addresses.
 //!
-//! *Invariant:* a packet from an address that has not proved itself stores nothing, and is answered by at
-//! most one packet, which is shorter (R26). A packet has no effect on a session that it does not name (R25).
+//! *Invariant:* a packet from an address that has not proved itself is answered by at most one packet, which
+//! is shorter (R26). It stores nothing except this answer, until the answer is polled; at most
+//! [`MAX_ANSWERS`] answers wait. A packet has no effect on a session that it does not name (R25).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod config;

@@ -1,7 +1,8 @@
 //! The comparison of objects that may have changed with their shadows, one class at a time.
 //!
 //! *Invariant:* an object is compared only in the properties that may be sent now (S39, S45), and its changes
-//! are stored both in its history and in the changes of the tick.
+//! are stored both in its history and in the changes of the tick. The changes of newborn objects are only in
+//! the history, because their openings contain them.
 
 use repl_core::{HandleSet, Refusal, Replicated};
 

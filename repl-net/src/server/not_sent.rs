@@ -1,10 +1,12 @@
 //! The reasons why nothing of an object is sent to a connection.
 //!
-//! *Invariant:* the reasons are in the order in which they are checked.
+//! *Invariant:* the reasons are in the order in which they are checked. The exception is
+//! [`NotSent::NextTick`]: a change that became due too late for this tick is found before bands and rates are
+//! checked.
 
 /// Why nothing of an object is sent to a connection now.
 /// [`Server::why_not_sent`](crate::Server::why_not_sent) returns the first reason that applies, in this
-/// order.
+/// order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and [`Rate`](Self::Rate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {

@@ -2,7 +2,8 @@
 //! together.
 //!
 //! *Invariant:* no object is borrowed twice at the same time, and every object that was borrowed mutably is
-//! compared at the next tick.
+//! compared at its next update. This is the next tick, unless the object has an
+//! [`UpdateRate`](crate::UpdateRate). Torn-off objects have no further updates.
 
 use std::ops::{Index, IndexMut};
 
@@ -21,9 +22,10 @@ impl Server {
         self.world.get(object).ok()
     }
 
-    /// Returns a mutable reference to an object. The returned object is compared at the next tick, even if
-    /// nothing was written to it. `server[object]` also returns this reference, and panics if the object does
-    /// not exist.
+    /// Returns a mutable reference to an object. The returned object is compared at its next update, even if
+    /// nothing was written to it. The next update is in the next tick, unless the object has an [update
+    /// rate](Self::set_update_rate). `server[object]` also returns this reference, and panics if the object
+    /// does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }

@@ -1,7 +1,8 @@
 //! The methods of the server that set which connections see which objects.
 //!
-//! *Invariant:* `View::sees` is the only rule. Each method changes something that the rule reads. Then the
-//! connections that may now see other objects apply the rule again.
+//! *Invariant:* `View::sees` is the only rule, except that `ObjectStates::sees` decides for objects that are
+//! being torn off. Each method changes something that the rule reads. Then the connections that may now see
+//! other objects apply the rule again.
 
 use repl_core::{Coordinates, Located, ObjectRef, Replicated};
 

@@ -1,7 +1,7 @@
 //! The update times of objects: a changed object with an [`UpdateRate`] is compared only at its next update
 //! time (S186, S187).
 //!
-//! *Invariant:* each object in `waiting` has exactly one valid entry in the wheel, so a change that waits is
+//! *Invariant:* each object in `waiting` has at least one valid entry in the wheel, so a change that waits is
 //! never forgotten. An object without a change that waits has no valid entry and costs nothing in a tick.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The methods of the server for static objects: objects of a level that both sides know by a path (S198 to
 //! S201, S212).
 //!
-//! *Invariant:* at most one object has a path.
+//! *Invariant:* a path belongs to at most one existing object.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! The world of the server consists of its classes, its objects, and the changes of this tick.
 //!
-//! *Invariant:* an object is compared at most once in a tick, for all connections together (S67). The result
-//! of the comparisons is in `changes` until the next tick.
+//! *Invariant:* an object that the server owns is compared at most once in a tick, and each comparison is for
+//! all connections together (S67). An external object is compared each time the user passes it. The result of
+//! the comparisons is in `changes` until the next tick.
 
 mod comparing;
 mod lists;
@@ -220,7 +221,7 @@ impl World {
         rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
-    /// Returns a mutable reference to an object, and marks the object to be compared in the next tick.
+    /// Returns a mutable reference to an object, and marks the object to be compared at its next update.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;
         let entry =
@@ -298,7 +299,7 @@ impl World {
         })
     }
 
-    /// Marks a property of an object, so that it is compared in the next tick if it is a `push` property
+    /// Marks a property of an object, so that it is compared at the next update if it is a `push` property
     /// (S124).
     pub(crate) fn mark_property(&mut self, slot: u32, property: PropertyIndex) {
         let object = &self.objects[slot as usize];

@@ -1,7 +1,7 @@
 //! The configuration of servers and clients.
 //!
-//! *Invariant:* every queue and every cache has a limit here. The handshake compares the limits that one side
-//! must keep for the other.
+//! *Invariant:* the limits here are those that a program may choose. Fixed limits are in their modules. The
+//! handshake compares the limits that one side must keep for the other.
 
 use std::fmt;
 use std::time::Duration;

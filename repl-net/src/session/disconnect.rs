@@ -65,11 +65,12 @@ pub enum DisconnectReason {
     /// One side received nothing from the other for longer than the configured time.
     #[error("timed out")]
     Timeout,
-    /// The client was alive, but did not acknowledge packets for too long. Either the memory that the server
-    /// keeps for the client exceeded
+    /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
+    /// memory that the server keeps for the client exceeded
     /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
-    /// [`timeout`](crate::ServerConfig::timeout), or the client did not acknowledge for four timeouts that an
-    /// object was removed. The client may connect again. If the client's link is too slow for the world's
+    /// [`timeout`](crate::ServerConfig::timeout). The client did not acknowledge that an object was removed,
+    /// for four timeouts, or for eight round trips if they are longer. Or too many reliable multicast calls
+    /// waited for the client. The client may connect again. If the client's link is too slow for the world's
     /// changes, hide objects from the client or raise the limit.
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,

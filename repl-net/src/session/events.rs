@@ -59,8 +59,9 @@ pub enum CompareError {
     OtherClass,
 }
 
-/// An event of a server. At most 1,024 events about refused values wait to be polled, so the memory of the
-/// server stays limited even if nobody polls the events.
+/// An event of a server. At most 1,024 events about refused values wait to be polled. The events
+/// [`Connected`](Self::Connected), [`Disconnected`](Self::Disconnected) and [`Login`](Self::Login) are never
+/// dropped, so poll the events.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -127,7 +128,8 @@ impl fmt::Debug for ServerEvent {
 }
 
 /// An event of a client. If more than 1,024 events wait to be polled, events about objects that were spawned
-/// and despawned in the meantime are left out. So the memory of the client stays limited even if nobody polls
+/// and despawned in the meantime are left out. The events [`Connected`](Self::Connected),
+/// [`Disconnected`](Self::Disconnected) and [`Synchronized`](Self::Synchronized) are never dropped, so poll
 /// the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

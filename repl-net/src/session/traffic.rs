@@ -1,6 +1,7 @@
 //! Traffic statistics: counts the bits that a client received, by class and property.
 //!
-//! *Invariant:* the bits of all classes and of the packets' frames add up to all bits that were applied.
+//! *Invariant:* each bit is counted at most once. Not counted are frames of packets, headers of segments,
+//! tables and fragments, closings, and messages.
 
 use repl_core::Layout;
 

@@ -1,14 +1,15 @@
-//! Decides how often a client sends acks: in the next tick, and in more ticks if acks are likely to be lost.
+//! Decides how often the receiver of packets, a client or a connection of a server, sends acks: in the next
+//! tick, and in more ticks if acks are likely to be lost.
 //!
-//! *Invariant:* a client sends at most one packet of acks in a tick (R8), and none if nothing has arrived for
-//! a few ticks.
+//! *Invariant:* the receiver sends at most one packet of acks in a tick (R8), and none if nothing has arrived
+//! for a few ticks.
 
 use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// The number of ticks in which a client repeats an ack if many packets are lost: at least 4 and at most 16.
-/// An ack is repeated so often that two copies arrive on average, if the client's packets are lost at the
+/// The number of ticks in which the receiver repeats an ack if many packets are lost: at least 4 and at most
+/// 16. An ack is repeated so often that two copies arrive on average, if the client's packets are lost at the
 /// same rate as the server's. At 90 % loss in both directions, only 1 % of all retries would succeed if acks
 /// were not repeated. With four retries a second (R9), a change that needs several round trips would then
 /// take too long. With repeated acks, 8 % of the retries succeed. The time between two retries is 16 ticks.
@@ -17,7 +18,7 @@ const REPEATS: RangeInclusive<u64> = 4..=16;
 /// The number of recent packets from which the share of lost packets is computed.
 const MEMORY: u64 = 64;
 
-/// Decides in which ticks a client sends acks.
+/// Decides in which ticks the receiver sends acks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckPace {
     newest: Option<Sequence>,

@@ -1,7 +1,8 @@
 //! A budget of bytes in a second, which the user sets for a connection below what the link carries.
 //!
-//! *Invariant:* over any time, at most the budget of this time is sent, plus one packet and what one tick
-//! brings.
+//! *Invariant:* over any time, at most the budget of this time is sent, plus two packets: one that was saved
+//! up, and one that exceeds the budget by its first update. If a tick brings more than a packet, what the
+//! tick brings replaces the first of the two.
 
 use std::time::Duration;
 

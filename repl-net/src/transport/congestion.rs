@@ -4,9 +4,10 @@
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
 //! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
 //! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
-//! trip in flight. The loss of packets alone does not count as congestion, because the links of games lose
-//! packets at random. The controller does not react to losses, unlike the third version of BBR. Rates are
-//! measured as in draft-cheng-iccrg-delivery-rate-estimation, but all packets of a tick count as one sample.
+//! trip in flight. A loss alone does not lower the rate, unlike in the third version of BBR, because the
+//! links of games lose packets at random. But if many packets are lost, the window is larger, and a [`Trial`]
+//! tests whether a lower rate delivers as much. Rates are measured as in
+//! draft-cheng-iccrg-delivery-rate-estimation, but all packets of a tick count as one sample.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
 

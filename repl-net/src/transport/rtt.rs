@@ -20,7 +20,8 @@ const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
-/// The longest timeout after two timeouts in a row (R9).
+/// The longest timeout after two timeouts in a row, unless the round trip plus [`LEAST_MARGIN`] is longer
+/// (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
 /// A longer measured round trip counts as this time, because it means that the peer slept or that its clock
 /// jumped. The greatest round trip that is counted is twice the longest round trip of a usable link.

@@ -2,7 +2,7 @@
 //! references again, and calls callbacks.
 //!
 //! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
-//! applied.
+//! validated. Notifies run only after all of it was applied.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -25,8 +25,7 @@ use pool::Pool;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
 
-/// The changes that one tick sends to all connections that are in step, which means that their clients have
-/// all earlier changes.
+/// The changes that one tick sends to all connections that are in step with the changed objects.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,

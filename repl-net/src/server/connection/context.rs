@@ -52,6 +52,6 @@ pub(crate) struct PassScratch {
     pub(super) runs: Vec<Range<u32>>,
     /// What the connections no longer need of objects. It is freed after the passes of all connections.
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
-    /// Objects that may be in step (the client has all their changes) after everything is sent.
+    /// Objects that may be in step after everything is sent.
     pub(super) settling: Vec<u32>,
 }

@@ -1,7 +1,7 @@
 //! Handles acks and losses of packets (R4, R9).
 //!
-//! *Invariant:* after a loss, a change becomes pending only if no later packet contains it. When a change is
-//! sent again, its value is read from the shadow again (S79).
+//! *Invariant:* after a loss, a change becomes pending only if all later packets that contain it were
+//! declared lost, too. When a change is sent again, its value is read from the shadow again (S79).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -204,7 +204,8 @@ impl Connection {
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
-    /// packet's changelists are moved out of the lost packet's `contents`.
+    /// changelists of updates that were sent to this connection alone are moved out of `contents`, and the
+    /// others are copied.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| segment.entries.iter()) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());

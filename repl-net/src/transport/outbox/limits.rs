@@ -1,8 +1,8 @@
 //! What the limits of a connection allow the outbox to send: the limits on packets, bytes and memory, the
 //! user's budget, and the congestion control.
 //!
-//! *Invariant:* a limit that is smaller than a packet does not stop the connection: if nothing is in flight,
-//! one packet may be sent.
+//! *Invariant:* the limits on what is in flight never stop the only packet, so a limit that is smaller than a
+//! packet does not stop the connection. All other limits may stop every packet of a tick.
 
 use std::time::Duration;
 

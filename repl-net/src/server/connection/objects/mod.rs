@@ -1,11 +1,11 @@
 //! The state of each object for one client: whether the client has the object, which changes it lacks, and
 //! how it sees the object.
 //!
-//! An object is *in step* if the client has it and sees it like most clients, and if everything except items
-//! of collections was sent and acknowledged. The changes of an object in step are sent in shared segments,
-//! and the connection stores only a few bits for it. All other objects are out of step. An object is out of
-//! step if the client does not have the object, or if it is a pending spawn, or if it is tracked, or if the
-//! client sees it in another way than most clients.
+//! An object is *in step* with a client if the client has it and sees it like most clients, and if everything
+//! except items of collections was sent and nothing that was lost waits. The changes of an object in step are
+//! sent in shared segments and tables, and the connection stores only a few bits for it. All other known
+//! objects are out of step. A tracked object can be in step too, for example while new items of it are
+//! unacknowledged.
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client, and each method
 //! is named after an event. [`ObjectStates::check`] asserts how the sets in `ObjectStates` depend on each

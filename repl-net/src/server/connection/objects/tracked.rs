@@ -1,5 +1,5 @@
 //! A tracked object: the state that a connection stores about an object while something of the object is
-//! unsent or unacknowledged.
+//! unsent or unacknowledged, or while the client keeps old values of properties that it may no longer see.
 //!
 //! *Invariant:* a connection has a position in the history of an object, or a blob with an update of it, only
 //! if the client has the object or is receiving it.
