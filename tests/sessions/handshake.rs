@@ -341,7 +341,7 @@ fn an_archetype_after_the_first_connection_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "classes are registered before the first tick")]
+#[should_panic(expected = "class `Ship` must be registered before the first `tick`")]
 fn a_client_registers_its_classes_before_its_first_tick() {
     let mut client = Client::new(ClientConfig::default(), 1);
     client.tick(Duration::ZERO);
@@ -349,7 +349,7 @@ fn a_client_registers_its_classes_before_its_first_tick() {
 }
 
 #[test]
-#[should_panic(expected = "archetypes are registered before the first tick")]
+#[should_panic(expected = "the archetypes of `Ship` must be registered before the first `tick`")]
 fn a_client_registers_its_archetypes_before_its_first_tick() {
     let mut client = Client::new(ClientConfig::default(), 1);
     client.tick(Duration::ZERO);
@@ -363,7 +363,7 @@ fn a_packet_size_that_holds_nothing_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "the Ship 0v1 is gone")]
+#[should_panic(expected = "there is no Ship 0v1")]
 fn indexing_a_missing_object_panics() {
     let mut server = Server::new(ServerConfig::default());
     let ship = server.spawn(Ship::default());

@@ -47,7 +47,7 @@ pub enum ReadError {
     /// A number is outside the declared range, or was not written in its shortest form.
     #[error("a number is outside its range")]
     OutOfRange,
-    /// The bits do not stand for any variant of the enum, any `char` or any `bool`.
+    /// The bits do not stand for any variant of the enum or any `char`.
     #[error("no such variant")]
     UnknownVariant,
     /// A string is not UTF-8.

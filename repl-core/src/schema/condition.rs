@@ -18,9 +18,9 @@
 //!    exceptions.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag, or `View::flags` if it depends on the connection's place. S35 and S36 in `docs/semantics.md` describe the flags, and
-//!    the models in `tests/conditions/classes.rs`, `tests/conditions/live/mod.rs` (`View`) and
-//!    `tests/swarm/world.rs` (`is_active`) compute with them.
+//!    `Object::flags` of `repl-net` sets the flag, or `View::flags` if it depends on the connection's place.
+//!    S35 and S36 in `docs/semantics.md` describe the flags, and the models in `tests/conditions/classes.rs`,
+//!    `tests/conditions/live/mod.rs` (`View`) and `tests/swarm/world.rs` (`is_active`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
@@ -38,11 +38,11 @@
 //!    call `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
 //!    `tests/swarm/switches.rs`.
 //!
-//! 7. `NearOnly` has its fact for each object and connection (`FAR`), and yet the bits are shared among the
-//!    connections that are far: `broadcast/tables` and the two caches of openings in `broadcast` have bits for
-//!    both cases. A class in which the result may depend on the fact says so by
-//!    [`Condition::depends_on_distance`], so all others cost nothing. `Connection::review_distance` finds out
-//!    whether the fact has changed.
+//! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, and yet all
+//! connections that are far share the same bits. `broadcast/tables` and the two caches of openings in
+//! `broadcast` have bits for both cases. A class in which the result may depend on the fact says so by
+//! [`Condition::depends_on_distance`], so all others cost nothing. `Connection::review_distance` finds out
+//! whether the fact has changed.
 //!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 

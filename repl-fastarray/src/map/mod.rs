@@ -19,7 +19,7 @@ pub use guard::{IterMut, ValueMut, ValuesMut};
 
 use notes::Notes;
 
-/// A `HashMap` that sends only the entries that changed, and finds them without a look at the others.
+/// A `HashMap` that sends only the entries that changed, and finds them without visiting the others.
 ///
 /// The map is read as a `HashMap`, to which it dereferences. Writes go through guards, which record the keys
 /// of the entries that are written to. So one change of a map of 10,000 entries costs as much as one change

@@ -14,7 +14,7 @@ pub(crate) struct Lists {
     /// The lists that are kept for later packets, [`WAYS`] places for each home of a list. Empty until there
     /// is a list.
     kept: Vec<Option<Kept>>,
-    /// The lists of this packet for which there was no place.
+    /// The lists of this packet that are not kept after this packet, because there was no place.
     others: Vec<Other>,
     /// The handles of the other lists. A set of handles would take much more memory than a list in a packet.
     bits: BitWriter,

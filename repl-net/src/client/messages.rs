@@ -34,11 +34,7 @@ impl Client {
         channel: Channel,
         options: MessageOptions,
     ) -> &mut Self {
-        assert!(
-            self.handshake.is_idle(),
-            "messages are registered before the first tick, and these are called `{}`",
-            M::WIRE_NAME,
-        );
+        self.assert_registers("the messages", M::WIRE_NAME);
         self.mailbox.register::<M>(channel, options);
         self
     }

@@ -176,11 +176,7 @@ impl Client {
     /// Panics after the first [`tick`](Self::tick).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        assert!(
-            self.handshake.is_idle(),
-            "classes are registered before the first tick, and this one is called `{}`",
-            T::LAYOUT.name(),
-        );
+        self.assert_registers("class", T::LAYOUT.name());
         self.replicas.register::<T>();
         self
     }
@@ -195,12 +191,14 @@ impl Client {
         &mut self,
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T> {
-        assert!(
-            self.handshake.is_idle(),
-            "archetypes are registered before the first tick, and this one is of `{}`",
-            T::LAYOUT.name(),
-        );
+        self.assert_registers("the archetypes of", T::LAYOUT.name());
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
+    }
+
+    /// Asserts that the client may still register something, such as a class with this name.
+    #[track_caller]
+    fn assert_registers(&self, what: &str, name: &str) {
+        assert!(self.handshake.is_idle(), "{what} `{name}` must be registered before the first `tick`");
     }
 
     /// Returns whether the server has accepted this client and neither side has ended the connection since
@@ -495,6 +493,13 @@ impl Client {
     }
 }
 
+/// Returns the panic message of `client[object]`.
+#[cold]
+fn text_of_missing<T: Replicated>(object: ObjectRef<T>) -> String {
+    let name = T::LAYOUT.name();
+    format!("there is no {name} {object:?} (never received, removed, or of another class)")
+}
+
 /// Returns an object, which must exist. To change an object on this client alone, use [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
@@ -505,7 +510,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
             Some(found) => found,
-            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+            None => panic!("{}", text_of_missing(object)),
         }
     }
 }
@@ -520,7 +525,7 @@ impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.get_mut(object) {
             Some(found) => found,
-            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+            None => panic!("{}", text_of_missing(object)),
         }
     }
 }

@@ -15,9 +15,9 @@ impl Server {
     /// everything in a tick, because of its [budget](Self::set_budget), its link or another limit. Then the
     /// objects with the greatest product of priority and age are sent first. The age is the number of ticks
     /// since something of the object began to wait for this connection. So an object with twice the priority
-    /// is sent about twice as often. At first all priorities are 1. An object is four times as important to its
-    /// owner as its priority says (S189), unless a [function](Self::set_priority_by) decides. Registers nothing and costs nothing while
-    /// everything fits.
+    /// is sent about twice as often. At first all priorities are 1. An object is four times as important to
+    /// its owner as its priority says (S189), unless a [function](Self::set_priority_by) decides. Does not
+    /// register the class. Costs nothing while everything fits.
     ///
     /// With equal priorities the changes that have waited longest are always sent first. If half of what is
     /// wanted fits, none of them waits for more than a few ticks. If priorities differ by a factor, waits

@@ -14,7 +14,7 @@ use super::object::Object;
 /// Fewer objects are compared faster on one thread.
 const LEAST: usize = 512;
 
-/// At least so many objects must be of other classes than the class with the most objects.
+/// Classes are compared in parallel only if at least this many objects are outside the largest class.
 const LEAST_OTHERS: usize = 128;
 
 /// The shares of all classes, by the numbers of the classes.

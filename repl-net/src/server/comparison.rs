@@ -14,8 +14,8 @@ use crate::transport::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
 const BATCH: usize = 64;
-/// Memory is prefetched so many objects before it is needed. A miss of all caches takes about as long as
-/// eight comparisons.
+/// Memory is prefetched this many objects ahead. A miss of all caches takes about as long as eight
+/// comparisons.
 const AHEAD: usize = 8;
 
 /// The comparison of many objects of one class.
@@ -23,8 +23,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) inputs: ComparisonInputs<'a>,
     pub(crate) objects: Chosen<'a>,
     pub(crate) found: &'a mut Findings,
-    /// Receives the slots and rows of the objects that changed, if they are wanted: those of a class with an
-    /// area may have moved.
+    /// Receives the slots and rows of the objects that changed, because they may have moved. `None` for
+    /// classes without an area.
     pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
 }
 

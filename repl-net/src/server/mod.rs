@@ -152,7 +152,7 @@ pub struct Server {
     tick_watch: TickWatch,
 }
 
-/// What a new object is besides an object.
+/// How an object is spawned: plainly, as a subobject, or static with a path.
 enum Birth {
     Plain,
     /// It is a subobject of the object in this slot.

@@ -92,7 +92,7 @@ fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
     let name = T::LAYOUT.name();
     match absence {
         Absence::Gone if object.is_null() => format!("there is no {name}: the reference is null"),
-        Absence::Gone => format!("the {name} {object:?} is gone"),
+        Absence::Gone => format!("there is no {name} {object:?} (never spawned, or despawned)"),
         Absence::NotOwn => format!(
             "the server itself has no {name} {object:?}: read and write an object outside the server where it lives, and hand it over with \
              `external::<{name}>().compare`"

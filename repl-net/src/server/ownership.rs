@@ -33,11 +33,11 @@ impl Server {
 
     /// Sets the object that owns an object, for example the player who carries a weapon (S204). The
     /// connection that owns the object is from now on the connection that owns `owner`: it decides about
-    /// conditions, roles, calls and relevancy. If that changes, it changes for all objects in the chain. Does
-    /// nothing if `object` does not exist. If `owner` does not exist, nobody owns the object.
+    /// conditions, roles, calls and relevancy. A new owner applies to the whole chain. Does nothing if
+    /// `object` does not exist. If `owner` does not exist, nobody owns the object.
     ///
-    /// If the owner is despawned, the objects that it owns have no owner any more, also no connection, until
-    /// you set another one.
+    /// If the owner is despawned, an object that it owns has no owner, neither an object nor a connection,
+    /// until you set another one.
     ///
     /// Costs O(objects below × connections).
     ///

@@ -43,8 +43,7 @@ impl Peers {
         self.entries.len()
     }
 
-    /// Returns a peer. Costs O(1) if none was removed of those that came between the first one and this one,
-    /// and otherwise O(log peers).
+    /// Returns a peer. Costs O(1) while no earlier peer was removed, otherwise O(log peers).
     #[inline]
     pub(super) fn get(&self, id: ConnectionId) -> Option<&Peer> {
         self.entries.get(self.find(id).ok()?).map(|entry| &*entry.peer)

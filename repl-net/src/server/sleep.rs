@@ -13,15 +13,16 @@ impl Server {
     /// Sets whether an object falls asleep while it does not change (S206, S207). Does nothing if the object
     /// does not exist. Costs O(connections).
     ///
-    /// An object falls asleep for a connection when everything of it was acknowledged, and its client is told
-    /// so with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change wakes it for all connections and is sent as always; then it falls asleep
-    /// again. You need not wake an object before you write to it, and cannot forget to (W15): whatever the
-    /// tick finds has changed wakes its object, whether it was written by `server[object]`, by
-    /// [`objects_mut`](Self::objects_mut), or as an [external](crate::External) object. A `push` property
-    /// wakes its object when it is [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
+    /// An object falls asleep for a connection when everything of it was acknowledged. Its client is told so
+    /// with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change
+    /// wakes it for all connections and is sent as always. Then it falls asleep again. You need not wake an
+    /// object before you write to it, and cannot forget to (W15): whatever the tick finds has changed wakes
+    /// its object, whether it was written by `server[object]`, by [`objects_mut`](Self::objects_mut), or as
+    /// an [external](crate::External) object. A `push` property wakes its object when it is
+    /// [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
     ///
-    /// An object that sleeps costs nothing in a tick, and a connection stores one bit for it. It is destroyed
-    /// (S212), goes out of sight, is hidden and is called like all others, and clients that join receive it.
+    /// An object that sleeps costs nothing in a tick, and a connection stores one bit for it. A sleeping
+    /// object can be destroyed (S212), hidden and called like any other. Clients that join receive it.
     pub fn set_dormancy<T: ?Sized>(&mut self, object: ObjectRef<T>, dormancy: Dormancy) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let before = self.world.dormancies.get(slot);

@@ -27,8 +27,8 @@ impl Server {
     /// [`is_tear_off_known`](Self::is_tear_off_known): a client that was not told yet removes the object when
     /// it is despawned.
     ///
-    /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client is told of theirs before it is
-    /// told of its own. Does nothing if the object does not exist, or is torn off already.
+    /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client learns of the tear-off of
+    /// subobjects first. Does nothing if the object does not exist, or is torn off already.
     pub fn tear_off<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object).filter(|_| !self.is_torn_off(object)) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {

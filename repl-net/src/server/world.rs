@@ -88,7 +88,7 @@ pub(crate) struct World {
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
-    /// The objects that not everyone sees who could see them by their relevancy.
+    /// Objects with an audience, by slot.
     pub(crate) audiences: BTreeMap<u32, Audience>,
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.

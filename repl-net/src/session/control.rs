@@ -64,7 +64,7 @@ pub(crate) struct Welcome {
 /// The content of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// A client begins a session, or repeats that it is there.
+    /// A client begins a session, or repeats its hello.
     Hello(Hello),
     /// A server accepts a client. Packets of state follow.
     Welcome(Welcome),

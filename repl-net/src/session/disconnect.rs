@@ -81,7 +81,7 @@ pub enum DisconnectReason {
     #[error("too many a second: {0}")]
     TooFast(String),
     /// The other side began a reliable message and did not finish it. For the longest of 30 s, three timeouts
-    /// and 40 round trips, no part of the message arrived, and no earlier message for which it waits.
+    /// and 40 round trips, neither a part of it nor an earlier message that it waits for arrived.
     #[error("a message was not finished for too long")]
     Stalled,
     /// One side does not poll the messages or the calls that arrived, so too many of them wait: see

@@ -154,7 +154,7 @@ impl Difference {
             ),
             Self::Form { property, client, server } if client == server => write!(
                 f,
-                "`{class}.{property}` is `{server}` on both sides, but of another make: compare the variants and fields of the type, or \
+                "`{class}.{property}` is `{server}` on both sides, but with different contents: compare the variants and fields of the type, or \
                  the name and the version of its serialiser"
             ),
             Self::Form { property, client, server } => write!(
@@ -222,7 +222,7 @@ impl Difference {
             ),
             Self::Form { property, client, server } if client == server => write!(
                 f,
-                "the {} is `{server}` on both sides, but of another make: compare the variants and fields of the type, or the name and \
+                "the {} is `{server}` on both sides, but with different contents: compare the variants and fields of the type, or the name and \
                  the version of its serialiser",
                 named(property)
             ),

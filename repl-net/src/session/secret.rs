@@ -51,8 +51,7 @@ impl Secret {
         self.hash(Purpose::Cookie, &(address, session, epoch))
     }
 
-    /// Returns the cookie of a client that has sent no cookie. The connection of the client is known in
-    /// another way.
+    /// Returns the cookie for a client without an endpoint: its connection id stands for its address.
     pub(crate) fn connection_cookie(self, connection: ConnectionId, session: u64) -> u64 {
         self.hash(Purpose::ConnectionCookie, &(connection, session))
     }

@@ -285,10 +285,10 @@ impl Outbox {
         self.draft.writer.append(segment.bits());
     }
 
-    /// Copies entries of a table into the packet that is being filled or the next one: those of `runs`, each
-    /// of which is consecutive entries, from the first one on. Returns how many runs were copied as a whole,
-    /// and how many entries of the next one. Copies nothing only if there are no entries or the limits of the
-    /// connection do not allow another packet.
+    /// Copies the entries in `runs` (ranges of entry numbers) into this packet, or into the next if this one
+    /// is full. Copying begins with the first run. Returns how many runs were copied as a whole, and how many
+    /// entries of the next one. Copies nothing only if there are no entries or the limits of the connection
+    /// do not allow another packet.
     pub(crate) fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32) {
         let Some(first) = runs.first() else { return (0, 0) };
         let first_bits = table.bits(first.start..first.start + 1).len();

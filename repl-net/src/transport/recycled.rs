@@ -1,7 +1,6 @@
 //! Lists that are cleared and filled again in every tick, and whose items keep their memory.
 //!
-//! *Invariant:* the items from index `len` on are unused. What they contain is of an earlier tick, so whoever
-//! takes one of them clears it first.
+//! *Invariant:* items from `len` on hold old content: clear an item before use.
 
 use std::ops::{Deref, DerefMut};
 

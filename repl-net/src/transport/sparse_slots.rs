@@ -12,7 +12,7 @@ use repl_core::__private::preload_all;
 
 use super::slot_set::{SlotSet, bit_of, bits, slots_of, word_of};
 
-/// So many empty words are kept without further conditions.
+/// This many empty words are always kept.
 const SPARE_WORDS: usize = 8;
 
 /// Sets with more stored words are not preloaded.

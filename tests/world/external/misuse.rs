@@ -42,7 +42,7 @@ fn indexing_an_object_outside_the_server_panics_with_a_hint_for_writing() {
 }
 
 #[test]
-#[should_panic = "is gone"]
+#[should_panic = "there is no Thing"]
 fn indexing_a_missing_object_outside_the_server_panics_with_a_hint() {
     let (mut server, thing) = server();
     server.despawn(thing);

@@ -32,7 +32,7 @@ impl<T: Default> Pool<T> {
         free.extend(lent.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
     }
 
-    /// Frees the spare buffers, except as many as recent ticks needed, which `clear` clears.
+    /// Frees spare buffers. Keeps as many as recent ticks needed, and clears them by `clear`.
     pub(super) fn end_round(&mut self, clear: impl FnMut(&mut T)) {
         self.free.truncate(std::mem::take(&mut self.most));
         self.free.iter_mut().filter_map(Arc::get_mut).for_each(clear);

@@ -504,7 +504,8 @@ impl Cells {
     }
 }
 
-/// Sets the element at an index, which may be one or more past the end. Nobody reads what is filled in.
+/// Sets the element at an index, which may be past the end. The elements between are placeholders that are
+/// never read.
 #[inline]
 fn set<T: Clone>(elements: &mut Vec<T>, at: usize, element: T) {
     if let Some(known) = elements.get_mut(at) {

@@ -270,7 +270,8 @@ impl Row {
         (0..self.count).map(move |at| first + Rank::from(at))
     }
 
-    /// Returns whether as many cells in ascending order are the cells of this row, and are as near.
+    /// Returns whether the cells in `seen` are those of the row and equally near. `seen` has as many cells as
+    /// the row, in ascending order.
     fn equals(&self, seen: &[Seen], cells: &Cells) -> bool {
         let last = self.first + Rank::from(self.count - 1);
         let has_rank = |seen: Option<&Seen>, rank: Rank| seen.is_some_and(|seen| seen.rank(cells) == rank);

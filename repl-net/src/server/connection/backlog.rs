@@ -84,7 +84,7 @@ impl Backlog {
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how
-    /// the connection sees the objects, and `asleep` are those of which only the news that they sleep waits.
+    /// the connection sees the objects. `asleep`: objects for which only "it sleeps" must be sent.
     pub(super) fn rank(
         &self,
         view: &View,

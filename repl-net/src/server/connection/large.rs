@@ -87,8 +87,7 @@ impl Connection {
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
-                    // The object must go into another packet, because a packet may contain each object only
-                    // once.
+                    // A packet must not contain an object twice, counting blobs that it completes.
                     self.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
@@ -161,7 +160,7 @@ impl Connection {
             }
             if group_bits + bits > self.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
-                // The object must go into another packet, because a packet may contain each object only once.
+                // A packet must not contain an object twice, counting blobs that it completes.
                 self.outbox.flush(context.now);
                 group_bits = 0;
             }

@@ -27,12 +27,12 @@ struct Rest {
     /// Objects whose content from that time was sent completely. For each object, the packet with the stored
     /// number and later packets contain only content that was added after the client connected.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Slots of static objects of whose destruction the client is told.
+    /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,
 }
 
 impl Joining {
-    /// Returns that nothing has arrived yet.
+    /// Returns the first state: nothing has arrived.
     pub(super) fn new() -> Self {
         Self(Some(Box::default()))
     }
@@ -42,7 +42,7 @@ impl Joining {
         self.0.iter_mut().for_each(|rest| rest.lacking.insert_mask(word, mask));
     }
 
-    /// Adds the slot of a static object of whose destruction the client is told.
+    /// Adds the slot of a destroyed static object that the client must still be told about.
     pub(super) fn await_news(&mut self, slot: u32) {
         self.0.iter_mut().for_each(|rest| rest.news.insert(slot));
     }

@@ -29,9 +29,8 @@ pub(crate) struct OpeningRest {
 
 impl ObjectStates {
     /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
-    /// client alone. Pending spawns that were not sent yet are an exception, because their openings will
-    /// contain the changes, and so are the objects that `later` returns: those of a word of 64 slots whose
-    /// changes [wait for their band](Self::wait_for_band).
+    /// client alone. Skips pending spawns that were not sent yet (their openings contain the changes) and the
+    /// objects that `later` returns (their changes [wait for their band](Self::wait_for_band)).
     pub(crate) fn changed<'a>(
         &mut self,
         slots: &SlotSet,

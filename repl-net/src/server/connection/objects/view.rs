@@ -162,8 +162,8 @@ impl View {
         object.flags(object.owner() == Some(self.id), self.is_replay)
     }
 
-    /// Returns whether the client may not see the `NearOnly` properties of an object, as it was found out
-    /// last.
+    /// Returns whether the client may not see the `NearOnly` properties of an object, as of the last
+    /// `review_distance`.
     pub(crate) fn is_far(&self, slot: u32) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.far.contains(slot))
     }
