@@ -93,7 +93,7 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
 
     /// Removes the changes that are also in `later`, which contains changes of the same element. Returns
     /// whether any changes are left.
-    fn outlasts(&mut self, later: &Self) -> bool {
+    fn subtract(&mut self, later: &Self) -> bool {
         self.list.subtract(&later.list);
         self.moved &= !later.moved;
         !self.is_empty()
@@ -252,7 +252,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         }
         self.changed.retain_mut(|element| {
             !later.is_over(&element.id)
-                && later.change_of(&element.id).is_none_or(|later| element.outlasts(later))
+                && later.change_of(&element.id).is_none_or(|later| element.subtract(later))
         });
     }
 
@@ -265,7 +265,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             if let Ok(at) = self.changed.binary_search_by(|element| element.id.cmp(&change.id))
                 && let Some(earlier) = self.changed.get_mut(at)
             {
-                any_over |= !earlier.outlasts(change);
+                any_over |= !earlier.subtract(change);
             }
         }
         if any_over {

@@ -52,7 +52,7 @@ impl<T: Replicated> Class<T> {
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
         let conditions = &self.tables.conditions;
-        let handles = [conditions.rest(), conditions.marks_itself()];
+        let handles = [conditions.not_scanned(), conditions.marks_itself()];
         handles.into_iter().any(|handles| any_differs(live, shadow, handles))
     }
 

@@ -19,7 +19,7 @@ pub struct ConditionMasks {
     may_end_with_opening: HandleSet,
     push: HandleSet,
     marks_itself: HandleSet,
-    rest: HandleSet,
+    not_scanned: HandleSet,
     starts_off: HandleSet,
     active: Vec<HandleSet>,
     parents: Vec<Parent>,
@@ -43,7 +43,7 @@ impl ConditionMasks {
         let push = select(&|parent| parent.push && is_updated(parent));
         let is_scanned = |handle| !scan_nothing && program.is_plain(handle);
         Self {
-            rest: ordinary.iter().filter(|&handle| !is_scanned(handle)).collect(),
+            not_scanned: ordinary.iter().filter(|&handle| !is_scanned(handle)).collect(),
             initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
             may_end_with_opening: select(&|parent| parent.condition.may_end_with_opening()),
             marks_itself: push.iter().filter(|&handle| program.is_collection::<ItemId>(handle)).collect(),
@@ -112,8 +112,8 @@ impl ConditionMasks {
 
     /// Returns the handles that must be compared by their commands, because their values are not plain
     /// memory.
-    pub(crate) fn rest(&self) -> &HandleSet {
-        &self.rest
+    pub(crate) fn not_scanned(&self) -> &HandleSet {
+        &self.not_scanned
     }
 
     /// Returns the properties that are sent to a connection that sees an object with `flags`, before switches

@@ -16,7 +16,7 @@ use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
 use crate::messages::channel::ChannelConfig;
-use crate::messages::mailbox::{Arrival, Inbox, MAX_UNREAD, Refusal};
+use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD};
 use crate::messages::read_ahead::{ReadAhead, Ticket};
 use crate::messages::sender::Sender;
 
@@ -140,7 +140,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         T::CALLS.forms()
     }
 
-    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
+    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), InboxRefusal> {
         let read = match arrival.ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
             Some((object, call)) => Content::new(object, call, arrival.objects),
             None => match Content::<T>::read(arrival.content, arrival.objects) {
@@ -166,7 +166,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
             *count = count.saturating_add(1);
             self.calls.push_back(read.queued(from));
         }
-        if is_over { Err(Refusal::Full) } else { Ok(()) }
+        if is_over { Err(InboxRefusal::Full) } else { Ok(()) }
     }
 
     fn begin_session(&mut self) {

@@ -29,7 +29,7 @@ impl Server {
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
-            !self.is_frozen(),
+            !self.has_connected(),
             "the calls of `{}` are new, but clients have connected already: register them before the first `connect`",
             T::CALLS.class(),
         );

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use repl_core::{BitReader, ObjectRef, Replicated};
 
-use crate::messages::exchange::{Checked, Exchange};
+use crate::messages::exchange::{CheckedMessages, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
@@ -111,7 +111,7 @@ pub struct Client {
     is_synchronized: bool,
     bytes_received: u64,
     packets_received: u64,
-    lent: Vec<u8>,
+    last_packet: Vec<u8>,
     tick_watch: TickWatch,
 }
 
@@ -150,7 +150,7 @@ impl Client {
             is_synchronized: false,
             bytes_received: 0,
             packets_received: 0,
-            lent: Vec::new(),
+            last_packet: Vec::new(),
             tick_watch: TickWatch::default(),
             config,
         }
@@ -297,7 +297,7 @@ impl Client {
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
-        let mut messages = Checked::default();
+        let mut messages = CheckedMessages::default();
         let mut check_messages = |rest: &mut BitReader<'b>| {
             messages = self.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
             Ok(())
@@ -418,9 +418,9 @@ impl Client {
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         if self.handshake.is_idle() {
-            self.tick_watch.polled_in_vain();
+            self.tick_watch.polled_before_tick();
         }
-        self.outbox.queue.pop(&mut self.lent).then_some(self.lent.as_slice())
+        self.outbox.queue.pop(&mut self.last_packet).then_some(self.last_packet.as_slice())
     }
 
     /// Returns the next event, or `None` if there are no more events.

@@ -247,8 +247,8 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Returns the object in `row` with exactly the values that the server sent.
     fn base(&self, row: usize) -> Option<&T> {
-        let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
-        lent.or_else(|| self.live.get(row))
+        let base = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
+        base.or_else(|| self.live.get(row))
     }
 
     /// Applies an update to the object in `row`. The values of the update are at the position `at`. Returns
@@ -379,8 +379,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.remember(row, handles);
         let Self { class, live, bases, slots, .. } = self;
         let Some(live) = live.get_mut(row) else { return };
-        let lent = if bases.is_empty() { None } else { slots.get(row) };
-        let Some(base) = lent.and_then(|slot| bases.get_mut(slot)) else {
+        let slot = if bases.is_empty() { None } else { slots.get(row) };
+        let Some(base) = slot.and_then(|slot| bases.get_mut(slot)) else {
             return class.apply(live, handles, update, references, observer);
         };
         class.apply_lent((live, base), handles, update, references, observer);

@@ -77,7 +77,7 @@ pub struct Endpoint<A = SocketAddr> {
     /// Packets that belong to no connection.
     answers: VecDeque<(A, Vec<u8>)>,
     /// The answer that was last returned.
-    lent: Vec<u8>,
+    last_packet: Vec<u8>,
 }
 
 impl<A: Copy + Ord + Hash> Endpoint<A> {
@@ -98,7 +98,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
             directory: Directory::new(),
             half_open: BTreeSet::new(),
             answers: VecDeque::new(),
-            lent: Vec::new(),
+            last_packet: Vec::new(),
         }
     }
 
@@ -139,8 +139,8 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
         self.forget_removed(server);
         if let Some((to, bytes)) = self.answers.pop_front() {
-            self.lent = bytes;
-            return Some((to, &self.lent));
+            self.last_packet = bytes;
+            return Some((to, &self.last_packet));
         }
         loop {
             let id = server.next_transmitting(|id| self.directory.contains(id))?;

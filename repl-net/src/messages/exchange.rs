@@ -36,13 +36,13 @@ pub(crate) struct Exchange {
 
 /// The messages of a packet that was checked.
 #[derive(Default)]
-pub(crate) struct Checked<'a> {
+pub(crate) struct CheckedMessages<'a> {
     messages: Vec<ReceivedMessage<'a>>,
     /// The number of the packet in the mailbox that has checked it.
     packet: u64,
 }
 
-impl Checked<'_> {
+impl CheckedMessages<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -84,15 +84,15 @@ impl Exchange {
         &self,
         messages: Vec<ReceivedMessage<'a>>,
         mailbox: &mut Mailbox<F>,
-    ) -> Result<Checked<'a>, ReadError> {
+    ) -> Result<CheckedMessages<'a>, ReadError> {
         if messages.is_empty() {
-            return Ok(Checked::default());
+            return Ok(CheckedMessages::default());
         }
         let packet = mailbox.begin_packet();
         self.incoming.check(&messages, |index, channel, content| {
             mailbox.check(channel, content, index.map(|index| Ticket { packet, index }))
         })?;
-        Ok(Checked { messages, packet })
+        Ok(CheckedMessages { messages, packet })
     }
 
     /// Delivers the messages of a packet that was checked. Messages that must wait for earlier messages or
@@ -104,7 +104,7 @@ impl Exchange {
     /// reason names the type of the message.
     pub(crate) fn deliver<F: Sender>(
         &mut self,
-        checked: Checked<'_>,
+        checked: CheckedMessages<'_>,
         from: F,
         mailbox: &mut Mailbox<F>,
         objects: &dyn Objects,

@@ -56,7 +56,7 @@ pub(crate) trait Inbox<F>: Any + Send + Sync {
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
     /// them. If the channel is reliable, instead stores the message and returns an error. Drops a message
     /// that cannot be read because an object in it does not exist.
-    fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), Refusal>;
+    fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), InboxRefusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
     /// channel has only one kind, because its options then have the number.
@@ -89,16 +89,16 @@ pub(crate) struct Arrival<'a, F> {
 impl<F: Sender> Arrival<'_, F> {
     /// Counts the message as a message of the kind `kind`. Returns an error if its sender is a client that
     /// has sent too many messages of this kind.
-    pub(crate) fn count(&mut self, kind: usize) -> Result<(), Refusal> {
+    pub(crate) fn count(&mut self, kind: usize) -> Result<(), InboxRefusal> {
         let limit = self.limits.get_mut(kind).filter(|_| F::IS_CLIENT);
         let is_allowed = limit.is_none_or(|limit| limit.take(self.now));
-        if is_allowed { Ok(()) } else { Err(Refusal::TooFast) }
+        if is_allowed { Ok(()) } else { Err(InboxRefusal::TooFast) }
     }
 }
 
 /// Why the connection of a message's sender must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum InboxRefusal {
     /// The client has sent too many messages of this kind. The message was not stored.
     TooFast,
     /// Too many messages of the sender are unread. The message was stored.
@@ -148,7 +148,7 @@ where
         Ok(())
     }
 
-    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), Refusal> {
+    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), InboxRefusal> {
         arrival.count(0)?;
         let Arrival { from, content, objects, ticket, .. } = arrival;
         let message = match ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
@@ -168,7 +168,7 @@ where
         unread.push(message, bytes);
         self.order.push_back(from);
         self.forget_dropped();
-        if is_over { Err(Refusal::Full) } else { Ok(()) }
+        if is_over { Err(InboxRefusal::Full) } else { Ok(()) }
     }
 
     fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
@@ -408,8 +408,8 @@ impl<F: Sender> Mailbox<F> {
         let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
         let name = &known.name;
         known.inbox.push(arrival).map_err(|refusal| match refusal {
-            Refusal::TooFast => DisconnectReason::TooFast(name.clone()),
-            Refusal::Full => DisconnectReason::Unread(name.clone()),
+            InboxRefusal::TooFast => DisconnectReason::TooFast(name.clone()),
+            InboxRefusal::Full => DisconnectReason::Unread(name.clone()),
         })
     }
 

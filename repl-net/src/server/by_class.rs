@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::changes::Findings;
 use super::column::Column;
-use super::comparison::{Chosen, Comparison, ComparisonInputs};
+use super::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use super::object::Object;
 
 /// Fewer objects are compared faster on one thread.
@@ -75,7 +75,7 @@ impl ByClass {
             let Share { slots, found, moved } = share;
             moved.clear();
             let (objects, moved) = (Chosen::Only(chosen), Some(moved));
-            column.compare(class as u16, slots, &mut Comparison { inputs, objects, found, moved });
+            column.compare(class as u16, slots, &mut ClassComparison { inputs, objects, found, moved });
         });
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Changes {
     /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
-    pub(crate) recast: SlotSet,
+    pub(crate) view_changed: SlotSet,
     /// The objects that were spawned since the last tick. No client has them, so nobody receives their
     /// changes: each client receives them whole.
     pub(crate) newborn: SlotSet,
@@ -118,7 +118,7 @@ impl Changes {
     pub(crate) fn clear(&mut self) {
         self.found.clear();
         self.slots.clear();
-        self.recast.clear();
+        self.view_changed.clear();
         self.newborn.clear();
     }
 

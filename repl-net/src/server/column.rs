@@ -13,7 +13,7 @@ use repl_core::{
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
-use super::comparison::Comparison;
+use super::comparison::ClassComparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
@@ -26,7 +26,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
     /// `class`, the number of this column. Returns how many objects were compared. A method for many objects,
     /// so that the compiler knows the type of all of them.
-    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize;
+    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut ClassComparison<'_>) -> usize;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
     /// Writes the values of the properties in the changelist `list` from the shadow.
@@ -129,7 +129,7 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.shadows.class.conditions()
     }
 
-    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut Comparison<'_>) -> usize {
+    fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut ClassComparison<'_>) -> usize {
         comparison.run(&mut self.shadows, &mut self.source, class, slots)
     }
 

@@ -19,7 +19,7 @@ const BATCH: usize = 64;
 const AHEAD: usize = 8;
 
 /// The comparison of many objects of one class.
-pub(crate) struct Comparison<'a> {
+pub(crate) struct ClassComparison<'a> {
     pub(crate) inputs: ComparisonInputs<'a>,
     pub(crate) objects: Chosen<'a>,
     pub(crate) found: &'a mut Findings,
@@ -98,7 +98,7 @@ struct Place {
     row: usize,
 }
 
-impl Comparison<'_> {
+impl ClassComparison<'_> {
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
     /// `class`, which is the class of the shadows and of the source. Returns how many objects were compared.
     pub(crate) fn run<T: Replicated, S: Source<T>>(

@@ -34,7 +34,7 @@ pub(crate) struct Dormancies {
     /// Objects that no client receives before they change.
     initial: SlotSet,
     /// Objects of `initial` that were not compared since they were put there.
-    unarmed: SlotSet,
+    not_compared_yet: SlotSet,
     /// Objects that may sleep, and that [have changes](Self::find_changed) in this tick.
     changed: SlotSet,
 }
@@ -57,7 +57,7 @@ impl Dormancies {
         self.all.set(slot, is_initial || dormancy == Dormancy::All);
         self.partial.set(slot, dormancy == Dormancy::Partial);
         self.initial.set(slot, is_initial);
-        self.unarmed.set(slot, is_initial);
+        self.not_compared_yet.set(slot, is_initial);
     }
 
     /// Drops the dormancy of an object that was removed.
@@ -105,10 +105,10 @@ impl Dormancies {
     /// Returns the objects of `dirty`, which are about to be compared, that no client has received. They
     /// [wake](Self::wake) if they have changed.
     pub(crate) fn begin_comparison(&mut self, dirty: &SlotSet) -> Vec<u32> {
-        let Self { initial, unarmed, .. } = self;
-        let words = dirty.masks_in(initial).map(|(word, mask)| (word, mask & !unarmed.word(word)));
+        let Self { initial, not_compared_yet, .. } = self;
+        let words = dirty.masks_in(initial).map(|(word, mask)| (word, mask & !not_compared_yet.word(word)));
         let touched = words.flat_map(|(word, mask)| slots_of(word, mask)).collect();
-        unarmed.clear();
+        not_compared_yet.clear();
         touched
     }
 

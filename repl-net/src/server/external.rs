@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use repl_core::{ObjectRef, Replicated};
 
 use super::handed_over::HandedOver;
-use super::{Birth, Server};
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 
@@ -78,7 +78,7 @@ impl Server {
     /// [`register_archetype`](Self::register_archetype) register a class for objects that the server owns.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
-        self.world.register::<T, HandedOver>(self.is_frozen());
+        self.world.register::<T, HandedOver>(self.has_connected());
         self
     }
 
@@ -121,7 +121,7 @@ impl<T: Replicated> External<'_, T> {
         archetype: ArchetypeId<T>,
         live: &T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        self.add(archetype, Birth::Plain, live)
+        self.add(archetype, SpawnKind::Plain, live)
     }
 
     /// Adds an object that clients know by a path, as [`Server::spawn_static`] does, if the path and a slot
@@ -131,17 +131,22 @@ impl<T: Replicated> External<'_, T> {
     /// Returns an error in the same cases as [`Server::try_spawn_static`].
     #[track_caller]
     pub fn try_spawn_static(&mut self, path: &str, live: &T) -> Result<ObjectRef<T>, StaticSpawnError> {
-        let birth = self.server.static_birth(path)?;
-        Ok(self.add(ArchetypeId::default(), birth, live)?)
+        let kind = self.server.static_kind(path)?;
+        Ok(self.add(ArchetypeId::default(), kind, live)?)
     }
 
     #[track_caller]
-    fn add(&mut self, archetype: ArchetypeId<T>, birth: Birth, live: &T) -> Result<ObjectRef<T>, SpawnError> {
-        let reference = self.server.add(archetype, birth, |shadows, rows: &mut HandedOver| {
+    fn add(
+        &mut self,
+        archetype: ArchetypeId<T>,
+        kind: SpawnKind,
+        live: &T,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        let reference = self.server.add(archetype, kind, |shadows, rows: &mut HandedOver| {
             rows.push();
             shadows.position_of(live)
         })?;
-        let must_renumber = self.server.world.hand_over(reference, live);
+        let must_renumber = self.server.world.compare_external(reference, live);
         debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)
     }
@@ -164,7 +169,7 @@ impl<T: Replicated> External<'_, T> {
                 "a class with fast arrays is handed over as `&mut`: call `compare_mut` instead of `compare`"
             );
         }
-        self.server.world.hand_over(object, live).map(|_| ())
+        self.server.world.compare_external(object, live).map(|_| ())
     }
 
     /// Does the same as [`compare`](Self::compare), but for objects of any class. If a fast array was
@@ -175,7 +180,7 @@ impl<T: Replicated> External<'_, T> {
     /// # Errors
     /// Returns an error in the same cases as [`compare`](Self::compare).
     pub fn compare_mut(&mut self, object: ObjectRef<T>, live: &mut T) -> Result<(), CompareError> {
-        if self.server.world.hand_over(object, live)?
+        if self.server.world.compare_external(object, live)?
             && let Some(shadows) = self.server.world.shadows::<T>()
         {
             shadows.class.renumber_items(live);

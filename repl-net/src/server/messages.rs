@@ -45,7 +45,7 @@ impl Server {
         options: MessageOptions,
     ) -> &mut Self {
         assert!(
-            !self.is_frozen(),
+            !self.has_connected(),
             "messages `{}` are new, but clients have connected already: register them before the first `connect`",
             M::WIRE_NAME,
         );

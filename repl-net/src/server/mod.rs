@@ -153,7 +153,7 @@ pub struct Server {
 }
 
 /// How an object is spawned: plainly, as a subobject, or static with a path.
-enum Birth {
+enum SpawnKind {
     Plain,
     /// It is a subobject of the object in this slot.
     Subobject(u32),
@@ -201,7 +201,8 @@ impl Server {
         }
     }
 
-    pub(crate) fn is_frozen(&self) -> bool {
+    /// Returns whether any client has connected. From then on, the server's classes do not change.
+    pub(crate) fn has_connected(&self) -> bool {
         self.next_connection > 0
     }
 
@@ -214,7 +215,7 @@ impl Server {
     /// [external](Self::register_external).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        self.world.register::<T, OwnRows<T>>(self.is_frozen());
+        self.world.register::<T, OwnRows<T>>(self.has_connected());
         self
     }
 
@@ -230,7 +231,7 @@ impl Server {
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T> {
         assert!(
-            !self.is_frozen(),
+            !self.has_connected(),
             "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
             T::LAYOUT.name(),
         );
@@ -273,7 +274,7 @@ impl Server {
     /// Panics in the same cases as [`register`](Self::register).
     #[track_caller]
     pub fn reserve<T: Replicated>(&mut self, additional: usize) {
-        let class = self.world.register::<T, OwnRows<T>>(self.is_frozen());
+        let class = self.world.register::<T, OwnRows<T>>(self.has_connected());
         self.world.reserve(class, additional);
     }
 
@@ -317,7 +318,7 @@ impl Server {
         archetype: ArchetypeId<T>,
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        self.add(archetype, Birth::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
+        self.add(archetype, SpawnKind::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
     }
 
     /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
@@ -326,7 +327,7 @@ impl Server {
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
-        birth: Birth,
+        kind: SpawnKind,
         add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
@@ -335,15 +336,15 @@ impl Server {
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
-        let reference = self.world.spawn(number, self.is_frozen(), add)?;
+        let reference = self.world.spawn(number, self.has_connected(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
-            let parent = match birth {
-                Birth::Plain => None,
-                Birth::Subobject(parent) => {
+            let parent = match kind {
+                SpawnKind::Plain => None,
+                SpawnKind::Subobject(parent) => {
                     self.world.add_subobject(slot, parent);
                     Some(parent)
                 }
-                Birth::Static(path) => {
+                SpawnKind::Static(path) => {
                     self.world.make_static(slot, path);
                     None
                 }
@@ -485,7 +486,7 @@ impl Server {
             self.connections.preload_packets_after(connection);
         }
         let peer = self.connections.polled(connection)?;
-        peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
+        peer.connection.outbox.queue.pop(&mut peer.last_packet).then_some(peer.last_packet.as_slice())
     }
 
     /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number

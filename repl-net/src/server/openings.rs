@@ -28,7 +28,7 @@ const ENTRY_BITS: usize = 512;
 
 /// The openings (first updates) of objects that some connection needed, encoded.
 #[derive(Debug, Default)]
-pub(crate) struct Openings {
+pub(crate) struct OpeningCache {
     /// Finished after each call of [`write`](Self::write).
     values: BitWriter,
     headers: Vec<OpeningHeader>,
@@ -111,7 +111,7 @@ pub(crate) struct OpeningRun<'a> {
     entries: &'a [Entry],
 }
 
-impl Openings {
+impl OpeningCache {
     /// Drops the cached openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;

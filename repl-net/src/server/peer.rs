@@ -16,7 +16,7 @@ pub(super) struct Peer {
     pub(super) handshake: ServerHandshake,
     pub(super) connection: Connection,
     /// The packet that was last returned to the user.
-    pub(super) lent: Vec<u8>,
+    pub(super) last_packet: Vec<u8>,
     /// The object from whose position the client sees.
     pub(super) followed: Option<ObjectRef<()>>,
 }

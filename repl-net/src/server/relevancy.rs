@@ -81,7 +81,7 @@ impl Server {
     fn place<T: Replicated>(&mut self, area: Area, position: Box<dyn Locate<T>>, method: &str) -> &mut Self {
         let name = T::LAYOUT.name();
         assert!(
-            !self.is_frozen(),
+            !self.has_connected(),
             "areas are set before the first connection: call `{method}::<{name}>` before `connect`"
         );
         area.check();

@@ -56,7 +56,7 @@ impl Server {
 
     fn connect_as(&mut self, now: Duration, is_replay: bool, secret: Secret, trust: Trust) -> ConnectionId {
         self.now = self.now.max(now);
-        if !self.is_frozen() {
+        if !self.has_connected() {
             self.classes = self.world.class_list(self.mailbox.forms());
         }
         let id = ConnectionId(self.next_connection);
@@ -78,7 +78,7 @@ impl Server {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
-        self.connections.push(id, Peer { handshake, connection, lent: Vec::new(), followed: None });
+        self.connections.push(id, Peer { handshake, connection, last_packet: Vec::new(), followed: None });
         self.open += 1;
         id
     }
@@ -221,7 +221,7 @@ impl Server {
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         self.now = self.now.max(now);
-        self.hand_over(connection, now, bytes);
+        self.dispatch_packet(connection, now, bytes);
         if cfg!(debug_assertions)
             && self.connections.get(connection).is_some_and(|peer| peer.handshake.last_received() == now)
         {
@@ -230,7 +230,7 @@ impl Server {
     }
 
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
-    fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
+    fn dispatch_packet(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(id) else { return };
         peer.preload_packet();
         let Peer { handshake, connection, .. } = peer;

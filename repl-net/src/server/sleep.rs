@@ -81,7 +81,7 @@ impl Server {
 
     fn review_dormancy(&mut self, slot: u32, changes_sight: bool) {
         for peer in self.connections.values_mut() {
-            peer.connection.rouse(slot);
+            peer.connection.wake(slot);
         }
         if changes_sight {
             let affected = self.world.cells.with_attached(slot);

@@ -9,7 +9,7 @@ use repl_core::{HandleSet, ObjectRef, Replicated};
 
 use super::rows::OwnRows;
 use super::world::World;
-use super::{Birth, Server};
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
 use crate::transport::outbox::FRAME_BITS;
@@ -74,13 +74,13 @@ impl Server {
         path: &str,
         object: T,
     ) -> Result<ObjectRef<T>, StaticSpawnError> {
-        let birth = self.static_birth(path)?;
+        let kind = self.static_kind(path)?;
         let archetype = ArchetypeId::default();
-        Ok(self.add(archetype, birth, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))?)
+        Ok(self.add(archetype, kind, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))?)
     }
 
-    /// Returns what makes a new object static, if it may have this path.
-    pub(super) fn static_birth(&self, path: &str) -> Result<Birth, StaticSpawnError> {
+    /// Returns how a static object with this path is spawned, if it may have the path.
+    pub(super) fn static_kind(&self, path: &str) -> Result<SpawnKind, StaticSpawnError> {
         let (bytes, max_bytes) = (path.len(), self.max_path_bytes());
         if !(1..=max_bytes).contains(&bytes) {
             return Err(StaticSpawnError::PathLength { bytes, max_bytes });
@@ -88,7 +88,7 @@ impl Server {
         if self.world.slot_with_path(path).is_some() {
             return Err(StaticSpawnError::PathTaken);
         }
-        Ok(Birth::Static(Arc::from(path)))
+        Ok(SpawnKind::Static(Arc::from(path)))
     }
 
     /// Returns the greatest length of a path, so that a packet has room for a closing with a path.

@@ -7,7 +7,7 @@ use repl_core::{ObjectRef, Replicated};
 use super::cells::Relevancy;
 use super::rows::OwnRows;
 use super::world::World;
-use super::{Birth, Server};
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 
 impl Server {
@@ -34,8 +34,8 @@ impl Server {
         object: T,
     ) -> Option<ObjectRef<T>> {
         let parent = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent))?;
-        let (archetype, birth) = (ArchetypeId::default(), Birth::Subobject(parent));
-        match self.add(archetype, birth, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows)) {
+        let (archetype, kind) = (ArchetypeId::default(), SpawnKind::Subobject(parent));
+        match self.add(archetype, kind, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows)) {
             Ok(reference) => Some(reference),
             Err(error) => panic!("{error}"),
         }

@@ -74,7 +74,7 @@ impl World {
     }
 
     /// Returns whether an object was torn off, and its last state was compared.
-    pub(crate) fn is_frozen(&self, slot: u32) -> bool {
+    pub(crate) fn has_last_state(&self, slot: u32) -> bool {
         self.objects[slot as usize].tear_off == TearOff::Frozen
     }
 }

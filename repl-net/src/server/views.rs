@@ -46,7 +46,7 @@ impl Server {
         };
         let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
         change(&mut self.world, slot);
-        self.world.recast.insert(slot);
+        self.world.view_changed.insert(slot);
         for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
             peer.connection.review(&mut self.world, slot, &mask);
             peer.connection.review_proxy(&self.world, slot, proxy);

@@ -63,7 +63,7 @@ pub(crate) struct World {
     /// is compared in the same way as before an opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
-    pub(crate) recast: SlotSet,
+    pub(crate) view_changed: SlotSet,
     /// Objects that were spawned since the last tick. The next tick compares them, whatever their rates say.
     newborn: SlotSet,
     /// Objects that were torn off since the last tick.
@@ -342,7 +342,7 @@ impl World {
 
     /// Compares the external object `live` with its shadow. The next tick sends the differences that were
     /// found. Returns whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
-    pub(crate) fn hand_over<T: Replicated>(
+    pub(crate) fn compare_external<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
         live: &T,
@@ -491,7 +491,7 @@ impl World {
         self.dormancies.forget(slot);
         self.opening.remove(slot);
         self.alive.remove(slot);
-        self.recast.insert(slot);
+        self.view_changed.insert(slot);
         self.later.remove(slot);
         self.free_if_unheld(slot);
     }
@@ -542,7 +542,7 @@ impl World {
             self.queue.shrink_to(std::mem::take(&mut self.most_queued));
             self.sight_scratch = SightScratch::default();
         }
-        std::mem::swap(&mut self.changes.recast, &mut self.recast);
+        std::mem::swap(&mut self.changes.view_changed, &mut self.view_changed);
         for (word, mask) in self.newborn.masks() {
             let mask = mask & self.alive.word(word);
             self.dirty.insert_mask(word, mask);

@@ -232,9 +232,9 @@ pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
 
 /// Returns all packets that may be sent now.
 pub(super) fn drain(queue: &mut SendQueue) -> Vec<Vec<u8>> {
-    let (mut packets, mut lent) = (Vec::new(), Vec::new());
-    while queue.pop(&mut lent) {
-        packets.push(lent.clone());
+    let (mut packets, mut packet) = (Vec::new(), Vec::new());
+    while queue.pop(&mut packet) {
+        packets.push(packet.clone());
     }
     packets
 }

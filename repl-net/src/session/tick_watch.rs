@@ -41,7 +41,7 @@ impl TickWatch {
     /// # Panics
     /// In debug builds, if this has happened 1,000 times.
     #[track_caller]
-    pub(crate) fn polled_in_vain(&mut self) {
+    pub(crate) fn polled_before_tick(&mut self) {
         self.idle_polls = self.idle_polls.saturating_add(1);
         debug_assert!(
             self.idle_polls < MAX_IDLE_POLLS,

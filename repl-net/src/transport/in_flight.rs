@@ -220,7 +220,7 @@ impl InFlight {
     }
 
     /// Frees the spare records, which are kept for reuse.
-    pub(crate) fn give_back_spare(&mut self) {
+    pub(crate) fn free_spare(&mut self) {
         self.spare.clear();
     }
 

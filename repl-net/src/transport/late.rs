@@ -44,17 +44,17 @@ impl LateAcks {
         let mut opened: BTreeMap<usize, u64> = BTreeMap::new();
         // Runs of openings in the same word of 64 slots have an entry each.
         contents.opened.iter().for_each(|(word, mask)| *opened.entry(*word).or_default() |= mask);
-        let mut sent = Vec::new();
-        for item in &contents.sent {
-            match item.content {
-                Content::Open(_) => *opened.entry(word_of(item.slot)).or_default() |= bit_of(item.slot),
-                Content::Proxy | Content::Fragment { .. } => sent.push(Late::Sent(item.clone())),
+        let mut late = Vec::new();
+        for sent in &contents.sent {
+            match sent.content {
+                Content::Open(_) => *opened.entry(word_of(sent.slot)).or_default() |= bit_of(sent.slot),
+                Content::Proxy | Content::Fragment { .. } => late.push(Late::Sent(sent.clone())),
                 Content::Update(_) => {}
             }
         }
         let opened = opened.into_iter().map(|(word, mask)| Late::Opened(word, mask));
         let closed = contents.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
-        self.waiting.extend(sent.into_iter().chain(opened).chain(closed).map(|late| (sequence, late)));
+        self.waiting.extend(late.into_iter().chain(opened).chain(closed).map(|late| (sequence, late)));
         self.waiting.drain(..self.waiting.len().saturating_sub(MAX_LATE));
     }
 

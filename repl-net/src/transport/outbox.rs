@@ -195,9 +195,9 @@ impl Outbox {
     }
 
     /// Frees the spare buffers, which are kept for reuse.
-    pub(crate) fn give_back_spare(&mut self) {
-        self.in_flight.give_back_spare();
-        self.queue.give_back_spare();
+    pub(crate) fn free_spare(&mut self) {
+        self.in_flight.free_spare();
+        self.queue.free_spare();
     }
 
     /// Returns how many bytes were written in this tick.

@@ -118,7 +118,7 @@ impl SendQueue {
     }
 
     /// Frees the spare buffers, which are kept for reuse.
-    pub(crate) fn give_back_spare(&mut self) {
+    pub(crate) fn free_spare(&mut self) {
         self.spare.clear();
     }
 

@@ -16,7 +16,7 @@ use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
 
 use super::changes::Change;
 use super::object::Object;
-use super::openings::Openings;
+use super::openings::OpeningCache;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
 use crate::session::classes::ClassList;
@@ -37,7 +37,7 @@ pub(crate) struct Broadcast {
     unshared: Vec<(u32, Distance)>,
     /// The openings for near and for far connections. Locked, because the passes of several connections may
     /// run at the same time.
-    openings: [RwLock<Openings>; 2],
+    openings: [RwLock<OpeningCache>; 2],
     /// The frame in which segments were built last.
     frame: u64,
 }
@@ -67,7 +67,7 @@ impl Broadcast {
         is_far: bool,
         world: &World,
         classes: &ClassList,
-    ) -> RwLockReadGuard<'_, Openings> {
+    ) -> RwLockReadGuard<'_, OpeningCache> {
         let openings = &self.openings[usize::from(is_far)];
         let read = || openings.read().unwrap_or_else(PoisonError::into_inner);
         if !read().contain(slots) {
@@ -88,7 +88,7 @@ impl Broadcast {
                 openings.clear();
             }
             openings.expire(&world.changes.slots);
-            openings.expire(&world.changes.recast);
+            openings.expire(&world.changes.view_changed);
         }
         self.pool.reclaim(&mut self.segments);
         if world.ends_round() {

@@ -9,16 +9,16 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     /// Buffers of earlier ticks that records of packets may still refer to.
-    lent: Vec<Arc<T>>,
+    in_use: Vec<Arc<T>>,
     /// Buffers to which no record of a packet refers any more. Their memory is reused for new buffers.
     free: Vec<Arc<T>>,
-    /// The greatest number of buffers that any tick has lent since spare buffers were last freed.
+    /// The greatest number of buffers that any tick has filled since spare buffers were last freed.
     most: usize,
 }
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
-        Self { lent: Vec::new(), free: Vec::new(), most: 0 }
+        Self { in_use: Vec::new(), free: Vec::new(), most: 0 }
     }
 }
 
@@ -27,9 +27,9 @@ impl<T: Default> Pool<T> {
     /// more.
     pub(super) fn reclaim(&mut self, last: &mut Vec<Arc<T>>) {
         self.most = self.most.max(last.len());
-        self.lent.append(last);
-        let Self { lent, free, .. } = self;
-        free.extend(lent.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
+        self.in_use.append(last);
+        let Self { in_use, free, .. } = self;
+        free.extend(in_use.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
     }
 
     /// Frees spare buffers. Keeps as many as recent ticks needed, and clears them by `clear`.
@@ -54,6 +54,6 @@ impl<T: Default> Pool<T> {
 
     /// Takes buffers that may not be sent after all.
     pub(super) fn withdraw(&mut self, buffers: impl IntoIterator<Item = Arc<T>>) {
-        self.lent.extend(buffers);
+        self.in_use.extend(buffers);
     }
 }

@@ -84,7 +84,8 @@ pub(crate) struct Piece {
     pub(crate) table: u32,
     /// Whether the changes are of earlier ticks, too.
     pub(crate) is_late: bool,
-    /// Whether all these entries are of objects in cells that are near the connection and not doubtful.
+    /// Whether all these entries are of objects in cells that are near the connection and have no object that
+    /// may be out of step.
     pub(crate) is_certain: bool,
     pub(crate) entries: Range<u32>,
 }
@@ -201,31 +202,36 @@ impl Section {
     }
 
     /// Adds the entries in the cells of `spans` to `pieces`, without spans in bands for which this section is
-    /// not. The spans are in ascending order of the areas, and then of the strips. The places in `doubtful`
-    /// are of cells with objects that may be out of step, in ascending order. Costs O(spans in the areas with
-    /// entries of the section).
-    pub(super) fn add_pieces(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
+    /// not. The spans are in ascending order of the areas, and then of the strips. The places in
+    /// `may_be_out_of_step` are of cells with objects that may be out of step, in ascending order. Costs
+    /// O(spans in the areas with entries of the section).
+    pub(super) fn add_pieces(
+        &self,
+        spans: &[Span],
+        may_be_out_of_step: &[StripPlace],
+        pieces: &mut Vec<Piece>,
+    ) {
         for &area in &self.areas {
-            self.add_spans(spans_of(area, spans), doubtful, pieces);
+            self.add_spans(spans_of(area, spans), may_be_out_of_step, pieces);
         }
     }
 
     /// Does the same as [`add_pieces`](Self::add_pieces) for the spans of one area.
-    fn add_spans(&self, spans: &[Span], doubtful: &[StripPlace], pieces: &mut Vec<Piece>) {
-        let mut doubtful = doubtful;
+    fn add_spans(&self, spans: &[Span], may_be_out_of_step: &[StripPlace], pieces: &mut Vec<Piece>) {
+        let mut may_be_out_of_step = may_be_out_of_step;
         for span in spans.iter().filter(|span| self.is_for(span.band)) {
             let Some(&entries) = self.strips.get(span.strip as usize) else { continue };
             if entries.cells & span.cells == 0 {
                 continue;
             }
             let mut certain = if self.period > 1 { 0 } else { span.near };
-            while let [place, rest @ ..] = doubtful
+            while let [place, rest @ ..] = may_be_out_of_step
                 && place.strip() < span.strip
             {
-                doubtful = rest;
+                may_be_out_of_step = rest;
             }
             // The places stay in the list, because a strip can have a span for each of several bands.
-            for place in doubtful.iter().take_while(|place| place.strip() == span.strip) {
+            for place in may_be_out_of_step.iter().take_while(|place| place.strip() == span.strip) {
                 certain &= !place.bit();
             }
             let (certain, others) = (entries.cells & certain, entries.cells & span.cells & !certain);
@@ -338,13 +344,13 @@ mod tests {
         }
 
         #[test]
-        fn r24_pieces_are_the_changes_in_the_cells_in_sight_and_certain_if_near_and_not_doubtful(
+        fn r24_pieces_are_the_changes_in_the_cells_in_sight_and_certain_if_near_and_in_step(
             changes in prop::collection::vec(prop::collection::vec((0..9_u32, 0..64_u32), 0..99), 1..4),
             spans in spans(),
-            doubtful in prop::collection::btree_set((0..9_u32, 0..64_u32), 0..40),
+            may_be_out_of_step in prop::collection::btree_set((0..9_u32, 0..64_u32), 0..40),
         ) {
-            let doubtful = doubtful.into_iter().map(|(strip, cell)| StripPlace::new(strip, cell));
-            let (doubtful, mut expected): (Vec<StripPlace>, _) = (doubtful.collect(), Vec::new());
+            let may_be_out_of_step = may_be_out_of_step.into_iter().map(|(strip, cell)| StripPlace::new(strip, cell));
+            let (may_be_out_of_step, mut expected): (Vec<StripPlace>, _) = (may_be_out_of_step.collect(), Vec::new());
             let sections = (0..).zip(&changes).map(|(table, changes)| section(table, changes));
             let sections: Vec<_> = sections.collect();
             for section in &sections {
@@ -352,13 +358,13 @@ mod tests {
                     let place = section.changes[change as usize].place;
                     let is_in = |span: &&Span| span.strip == place.strip() && span.cells & place.bit() != 0;
                     expected.extend(spans.iter().find(is_in).map(|span| {
-                        let is_certain = span.near & place.bit() != 0 && !doubtful.contains(&place);
+                        let is_certain = span.near & place.bit() != 0 && !may_be_out_of_step.contains(&place);
                         (section.table, entry, is_certain)
                     }));
                 }
             }
             let mut pieces = Vec::new();
-            sections.iter().for_each(|section| section.add_pieces(&spans, &doubtful, &mut pieces));
+            sections.iter().for_each(|section| section.add_pieces(&spans, &may_be_out_of_step, &mut pieces));
             let found = pieces.into_iter().flat_map(|Piece { table, is_certain, entries, .. }| {
                 entries.map(move |entry| (table, entry, is_certain))
             });

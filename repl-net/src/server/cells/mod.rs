@@ -160,7 +160,7 @@ impl Cells {
         self.positions.set(slot, cell);
         self.places[at].relevancy = Relevancy::Located;
         // Nothing is attached to a new object.
-        self.settle_alone(slot);
+        self.move_alone_to_cell(slot);
     }
 
     /// Removes an object. Returns the objects that were attached to it, directly or through other objects.
@@ -179,7 +179,7 @@ impl Cells {
         let mut affected = Vec::new();
         for orphan in orphans {
             self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
-            affected.extend(self.settle(orphan));
+            affected.extend(self.move_to_cell(orphan));
         }
         affected
     }
@@ -294,7 +294,7 @@ impl Cells {
         if let Some(parent) = self.parent(slot) {
             self.attached.entry(parent).or_default().push(slot);
         }
-        self.settle(slot)
+        self.move_to_cell(slot)
     }
 
     fn detach(&mut self, slot: u32) {
@@ -335,12 +335,12 @@ impl Cells {
     /// Moves one object to the cell of its position, in the same way as [`take_moved`](Self::take_moved).
     fn take_move(&mut self, slot: u32, affected: &mut Vec<(ConnectionId, u32)>) {
         let before = self.home(slot);
-        self.settle_alone(slot);
+        self.move_alone_to_cell(slot);
         let first = affected.len();
         let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
         affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
         if self.attached.contains_key(&slot) {
-            let others = self.settle(slot);
+            let others = self.move_to_cell(slot);
             for at in first..affected.len() {
                 let viewer = affected[at].0;
                 affected.extend(others.iter().filter(|&&other| other != slot).map(|&other| (viewer, other)));
@@ -405,14 +405,14 @@ impl Cells {
     }
 
     /// Moves an object to its cell, together with the objects that are attached to it. Returns all of them.
-    fn settle(&mut self, slot: u32) -> Vec<u32> {
+    fn move_to_cell(&mut self, slot: u32) -> Vec<u32> {
         let slots = self.with_attached(slot);
-        slots.iter().for_each(|&slot| self.settle_alone(slot));
+        slots.iter().for_each(|&slot| self.move_alone_to_cell(slot));
         slots
     }
 
     /// Moves an object to its cell, without the objects that are attached to it.
-    fn settle_alone(&mut self, slot: u32) {
+    fn move_alone_to_cell(&mut self, slot: u32) {
         let place = self.places[slot as usize];
         let home = match place.relevancy {
             Relevancy::Always => Home::Everyone,

@@ -145,9 +145,13 @@ impl Connection {
         // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
         // not with each change.
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
-        let position =
-            self.objects.opening_sent(slot, sequence, bits, OpeningRest { later, owed, has_items });
-        let unneeded = Self::catch_up(context.world, slot, position, None);
+        let position = self.objects.opening_sent(
+            slot,
+            sequence,
+            bits,
+            OpeningRest { after_ack: later, owed, has_items },
+        );
+        let unneeded = Self::release_position(context.world, slot, position, None);
         context.free_later(slot, unneeded);
         self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
         if !self.has_blob(slot) {
@@ -165,7 +169,7 @@ impl Connection {
         } else if !list.is_empty() {
             self.send_list(slot, list, context);
         }
-        context.scratch.settling.push(slot);
+        context.scratch.maybe_in_step.push(slot);
     }
 
     /// Takes the waiting changes, which did not fit into packets in earlier ticks. `take_waiting` moves the
@@ -193,7 +197,7 @@ impl Connection {
             list.retain(&self.objects.mask(world, slot));
         }
         let mut changed = Changelist::new();
-        let unneeded = Self::catch_up(world, slot, position, Some(&mut changed));
+        let unneeded = Self::release_position(world, slot, position, Some(&mut changed));
         context.free_later(slot, unneeded);
         if position.is_none()
             && let Some(list) = world.changes.list(slot)

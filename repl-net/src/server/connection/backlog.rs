@@ -50,7 +50,7 @@ pub(crate) struct Backlog {
     /// Whether pending spawns are sent before other changes in the next tick in which anything is sent.
     pub(super) spawns_first: bool,
     /// How many objects waited at the end of the last tick because of the limits.
-    pub(super) waiting: usize,
+    pub(super) waiting_objects: usize,
     /// About how many bits an object took recently.
     pub(super) object_bits: f32,
     /// Whether fewer objects were sent in the last tick than `object_bits` let expect.
@@ -65,7 +65,7 @@ impl Default for Backlog {
             directions: Vec::new(),
             is_short: false,
             spawns_first: true,
-            waiting: 0,
+            waiting_objects: 0,
             object_bits: USUAL_BITS,
             was_overestimated: false,
         }
@@ -80,7 +80,7 @@ impl Backlog {
 
     /// Returns whether nothing waits, and the user has set nothing.
     pub(super) fn is_default(&self) -> bool {
-        self.waiting == 0 && self.directions.is_empty() && self.pause.is_default()
+        self.waiting_objects == 0 && self.directions.is_empty() && self.pause.is_default()
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how

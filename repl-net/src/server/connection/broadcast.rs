@@ -67,9 +67,9 @@ impl Connection {
     /// objects that are out of step (R24).
     pub(super) fn send_stretches(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
-        let PassScratch { pieces, runs, doubtful, .. } = &mut *context.scratch;
-        self.objects.doubtful_cells(context.world, &context.world.changes.slots, doubtful);
-        tables.pieces(self.view().spans(), doubtful, pieces);
+        let PassScratch { pieces, runs, may_be_out_of_step, .. } = &mut *context.scratch;
+        self.objects.cells_out_of_step(context.world, &context.world.changes.slots, may_be_out_of_step);
+        tables.pieces(self.view().spans(), may_be_out_of_step, pieces);
         for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
         {
             let Some(Piece { table, is_late, .. }) = stretch.first() else { continue };
@@ -80,7 +80,7 @@ impl Connection {
             }
             self.send_runs(table, runs, *is_late, context.world, context.now);
         }
-        self.catch_up_due_alone(tables, context.world);
+        self.pend_due_alone(tables, context.world);
     }
 
     /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of the other
@@ -89,7 +89,10 @@ impl Connection {
         let Piece { is_late, is_certain, ref entries, .. } = *piece;
         if is_certain {
             let mut slots = table.slots(entries.clone()).iter();
-            debug_assert!(slots.all(|&slot| self.objects.is_in_step(slot)), "others are in doubtful cells");
+            debug_assert!(
+                slots.all(|&slot| self.objects.is_in_step(slot)),
+                "objects out of step are in the listed cells"
+            );
             add_run(entries.clone(), runs);
             return;
         }
@@ -98,23 +101,23 @@ impl Connection {
             if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, &change.list)) {
                 add_run(at..at + 1, runs);
             } else if is_late {
-                self.catch_up_due(slot, &change.list);
+                self.pend_due(slot, &change.list);
             }
         }
     }
 
     /// Makes the changes pending that are due in this tick and are in no table.
-    pub(super) fn catch_up_due_alone(&mut self, tables: &Tables, world: &World) {
+    pub(super) fn pend_due_alone(&mut self, tables: &Tables, world: &World) {
         for due in tables.due_alone() {
             if due.is_for(|cell| self.view().band_of(world, cell)) {
-                self.catch_up_due(due.slot, &due.list);
+                self.pend_due(due.slot, &due.list);
             }
         }
     }
 
     /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
     /// long period for the cell of the object.
-    pub(super) fn catch_up_due(&mut self, slot: u32, list: &Changelist) {
+    pub(super) fn pend_due(&mut self, slot: u32, list: &Changelist) {
         if self.objects.has_arrived(slot) {
             self.objects.add_pending(slot, list);
             self.objects.must_send(slot);
@@ -136,7 +139,7 @@ impl Connection {
             if (whole, part) == (0, 0) {
                 for (slot, change) in left.iter().flat_map(|run| table.entries(run.clone())) {
                     if is_late {
-                        self.catch_up_due(slot, &change.list);
+                        self.pend_due(slot, &change.list);
                     } else {
                         self.postpone(slot, world);
                     }

@@ -47,11 +47,11 @@ pub(crate) struct PassScratch {
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
     /// The places of cells with objects that may be out of step.
-    pub(super) doubtful: Vec<StripPlace>,
+    pub(super) may_be_out_of_step: Vec<StripPlace>,
     /// The entries of a table that are copied into packets.
     pub(super) runs: Vec<Range<u32>>,
     /// What the connections no longer need of objects. It is freed after the passes of all connections.
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
     /// Objects that may be in step after everything is sent.
-    pub(super) settling: Vec<u32>,
+    pub(super) maybe_in_step: Vec<u32>,
 }

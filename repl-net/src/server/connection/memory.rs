@@ -30,18 +30,18 @@ impl Connection {
     /// the records for late acks. Without its record, a late ack has no effect, so the content of its packet
     /// is sent again.
     pub(super) fn limit_memory(&mut self) {
-        self.weigh();
+        self.measure_memory();
         if !self.outbox.has_memory() {
-            self.outbox.give_back_spare();
+            self.outbox.free_spare();
             self.late.clear();
             self.late.end_round();
-            self.weigh();
+            self.measure_memory();
         }
     }
 
     /// Measures the memory that the connection uses outside the outbox.
-    pub(super) fn weigh(&mut self) {
-        self.outbox.other_bytes = self.objects.weigh()
+    pub(super) fn measure_memory(&mut self) {
+        self.outbox.other_bytes = self.objects.measure_memory()
             + self.late.held_bytes()
             + self.blobs.held_bytes()
             + self.exchange.held_bytes()

@@ -38,7 +38,7 @@ use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
 use shares::Shares;
 
-use crate::messages::exchange::{Checked, Exchange};
+use crate::messages::exchange::{CheckedMessages, Exchange};
 use crate::messages::mailbox::Mailbox;
 use crate::server::cells::Group;
 use crate::server::cells::area::{Position, Ring};
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     first: Sequence,
     /// The client's packets that have arrived. The record of arrived packets is used to detect repeated and
     /// late packets, and to ack packets with messages.
-    heard: Received,
+    received: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
     /// What waits because of the limits. `None` if everything fits, as on most connections.
@@ -105,7 +105,7 @@ impl Connection {
             is_live: false,
             outbox: Outbox::new(first, limits),
             first,
-            heard: Received::default(),
+            received: Received::default(),
             link: LinkHealth::new(now),
             objects: ObjectStates::new(id, is_replay),
             backlog: None,
@@ -126,7 +126,7 @@ impl Connection {
     #[inline]
     pub(crate) fn preload_packet(&self) {
         preload(&self.first);
-        preload_all(&self.heard);
+        preload_all(&self.received);
         preload_all(&self.link);
         preload_all(&self.exchange);
         preload_all(&self.packet_limit);
@@ -214,7 +214,7 @@ impl Connection {
             }
         }
         world.alive = alive;
-        self.objects.find_strangers(world);
+        self.objects.find_near_unknown(world);
         self.tell_all_destroyed(world);
     }
 
@@ -227,7 +227,7 @@ impl Connection {
             sight.end(self.id, &mut world.cells);
         }
         for (slot, position) in self.objects.end() {
-            let unneeded = Self::catch_up(world, slot, position, None);
+            let unneeded = Self::release_position(world, slot, position, None);
             unneeded.into_iter().chain([Unneeded::Slot]).for_each(|what| world.free(slot, what));
         }
     }
@@ -292,19 +292,20 @@ impl Connection {
         }
         let ring = self.view().ring_of(world, slot);
         if self.objects.sees(world, slot, ring) {
-            self.catch_up_later(world, slot);
+            self.pend_later(world, slot);
             self.show(world, slot, ring);
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
-            self.objects.set_stranger(slot, ring == Some(Ring::Near) && world.objects[slot as usize].alive);
+            let is_near = ring == Some(Ring::Near) && world.objects[slot as usize].alive;
+            self.objects.set_near_unknown(slot, is_near);
         }
     }
 
     /// Makes the changes of an object pending that far connections receive later.
-    fn catch_up_later(&mut self, world: &World, slot: u32) {
+    fn pend_later(&mut self, world: &World, slot: u32) {
         for list in world.later.waiting(slot) {
-            self.catch_up_due(slot, list);
+            self.pend_due(slot, list);
         }
     }
 
@@ -374,7 +375,7 @@ impl Connection {
         if let Some(blob) = blob {
             self.blobs.abandon(blob);
         }
-        let history = Self::catch_up(world, slot, position, None);
+        let history = Self::release_position(world, slot, position, None);
         history.into_iter().chain(is_forgotten.then_some(Unneeded::Slot))
     }
 
@@ -396,7 +397,7 @@ impl Connection {
     /// Releases the connection's `position` in the history of an object, if the connection has one. If
     /// `missed` is given, adds to it the changes that the connection has not sent yet. If this was the last
     /// connection with a position in the history of the object, returns that the history is not needed.
-    fn catch_up(
+    fn release_position(
         world: &World,
         slot: u32,
         position: Option<u64>,
@@ -467,7 +468,7 @@ impl Connection {
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
         // The client lacks what waits for its band, so it does not count as seen.
-        self.catch_up_later(world, slot);
+        self.pend_later(world, slot);
         let conditions = world.conditions(slot);
         let properties = (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
         let changed = properties.filter_map(|property| {
@@ -486,7 +487,7 @@ impl Connection {
     /// Returns the newest packet of state from the client. The 16-bit numbers of packets are read relative to
     /// the number of the newest received packet.
     pub(crate) fn newest_received(&self) -> Sequence {
-        self.heard.newest().unwrap_or(self.first)
+        self.received.newest().unwrap_or(self.first)
     }
 
     /// Reads the rest of the packet of state `sequence` from the client, which follows the packet's number. A
@@ -504,7 +505,7 @@ impl Connection {
         now: Duration,
     ) -> Result<bool, DisconnectReason> {
         // A packet that is too old must have no effect, so its age is checked before its acks are read.
-        if self.heard.check(sequence) != Arrival::New {
+        if self.received.check(sequence) != Arrival::New {
             return Ok(false);
         }
         if !self.packet_limit.take(now) {
@@ -513,7 +514,7 @@ impl Connection {
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
         let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false).map_err(protocol)?;
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
-        self.heard.insert(sequence);
+        self.received.insert(sequence);
         self.ack_pace.arrived(sequence);
         self.acked(world, acks, now);
         if !messages.is_empty() {
@@ -529,13 +530,13 @@ impl Connection {
         &self,
         mailbox: &mut Mailbox<ConnectionId>,
         reader: &mut BitReader<'b>,
-    ) -> Result<Checked<'b>, ReadError> {
+    ) -> Result<CheckedMessages<'b>, ReadError> {
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }
         if is_at_end(reader) {
             // Most packets have only acks.
-            return Ok(Checked::default());
+            return Ok(CheckedMessages::default());
         }
         self.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
     }

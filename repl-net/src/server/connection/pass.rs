@@ -22,8 +22,8 @@ impl Connection {
         self.outbox.pace(context.now, self.link.timeouts);
         self.begin_outbox_pass(context);
         let owes_ack = self.ack_pace.is_due();
-        self.outbox.set_received(owes_ack.then_some(&self.heard));
-        self.objects.rouse_changed(&context.world.dormancies);
+        self.outbox.set_received(owes_ack.then_some(&self.received));
+        self.objects.wake_changed(&context.world.dormancies);
         if self.is_paused() {
             self.postpone_all(context);
         } else {
@@ -34,7 +34,7 @@ impl Connection {
         self.release_calls(context.world);
         self.send_messages_and_state(context);
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
-        while let Some(slot) = context.scratch.settling.pop() {
+        while let Some(slot) = context.scratch.maybe_in_step.pop() {
             let ring = self.view().ring_of(context.world, slot);
             debug_assert!(
                 !self.view().is_shared(slot) || self.view().is_shared_now(context.world, slot, ring),
@@ -48,7 +48,7 @@ impl Connection {
         if context.world.ends_round() {
             self.end_round(context.world);
         }
-        self.weigh();
+        self.measure_memory();
         let is_over_memory = !self.is_paused() && self.outbox.is_over_memory();
         self.link.watch_memory(is_over_memory, context.now);
         if self.outbox.queue.packets_sent > packets_before {
@@ -57,7 +57,7 @@ impl Connection {
             || self.outbox.has_unsent_news()
             || owes_ack
         {
-            let received = if owes_ack { self.heard.clone() } else { Received::default() };
+            let received = if owes_ack { self.received.clone() } else { Received::default() };
             self.outbox.signal(&received, context.now);
             self.link.last_sent = context.now;
         }

@@ -44,9 +44,9 @@ impl Connection {
             return;
         }
         self.take_evicted(context);
-        self.objects.rouse_changed(&context.world.dormancies);
+        self.objects.wake_changed(&context.world.dormancies);
         self.postpone_all(context);
-        self.backlog_mut().waiting = self.objects.waiting_count();
+        self.backlog_mut().waiting_objects = self.objects.waiting_count();
     }
 
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.

@@ -21,7 +21,7 @@ impl Connection {
 
     /// Frees memory of the backlog that was not needed recently.
     pub(super) fn end_backlog_round(&mut self) {
-        if let Some(backlog) = self.backlog.as_mut().filter(|backlog| backlog.waiting == 0) {
+        if let Some(backlog) = self.backlog.as_mut().filter(|backlog| backlog.waiting_objects == 0) {
             backlog.ages = None;
             if backlog.is_default() {
                 self.backlog = None;
@@ -32,7 +32,7 @@ impl Connection {
     /// Begins to send the state of a tick in which not everything may fit.
     pub(super) fn begin_backlog(&mut self, context: &mut PassContext<'_>) {
         if self.is_short() {
-            self.catch_up_all_due(context);
+            self.pend_all_due(context);
         }
         let world = context.world;
         if self.is_short() {
@@ -66,7 +66,7 @@ impl Connection {
         let takes_turns = is_limited || waiting > 0 && !self.outbox.is_over_memory();
         let backlog = self.backlog_mut();
         backlog.is_short = has_refused && takes_turns;
-        backlog.waiting = waiting;
+        backlog.waiting_objects = waiting;
     }
 
     /// Returns whether the changes of this tick that other connections share are sent to this connection
@@ -145,27 +145,27 @@ impl Connection {
 
     /// Returns how many objects waited at the end of the last tick because of the limits.
     pub(crate) fn waiting_objects(&self) -> usize {
-        self.backlog.as_ref().map_or(0, |backlog| backlog.waiting)
+        self.backlog.as_ref().map_or(0, |backlog| backlog.waiting_objects)
     }
 
     /// Makes changes of earlier ticks pending which are due in this tick, because the connection has long
     /// periods for the cells of their objects.
-    fn catch_up_all_due(&mut self, context: &mut PassContext<'_>) {
+    fn pend_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
         tables.pieces(self.view().spans(), &[], &mut pieces);
         for piece in pieces.drain(..).filter(|piece| piece.is_late) {
             for (slot, change) in tables.table(piece.table).entries(piece.entries) {
-                self.catch_up_due(slot, &change.list);
+                self.pend_due(slot, &change.list);
             }
         }
         context.scratch.pieces = pieces;
-        self.catch_up_due_alone(tables, context.world);
+        self.pend_due_alone(tables, context.world);
     }
 
     /// Postpones all changes of this tick, because the connection is paused or has no turn in this tick.
     pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
-        self.catch_up_all_due(context);
+        self.pend_all_due(context);
         let changed: Vec<(usize, u64)> = self.objects.known_in(&context.world.changes.slots).collect();
         self.postpone_words(&changed, context.world);
     }

@@ -15,16 +15,16 @@ impl Connection {
     }
 
     /// Wakes an object. If the object may sleep, it falls asleep again when nothing of it is on its way.
-    pub(crate) fn rouse(&mut self, slot: u32) {
+    pub(crate) fn wake(&mut self, slot: u32) {
         if self.is_live && self.uses(slot) {
-            self.objects.rouse(slot, self.outbox.next());
+            self.objects.wake(slot, self.outbox.next());
         }
     }
 
     /// Sets whether an object with partial dormancy may sleep for this client.
     pub(crate) fn set_may_sleep(&mut self, world: &World, slot: u32, may_sleep: bool) {
         if self.objects.set_may_sleep(slot, may_sleep) && world.dormancies.is_used() {
-            self.rouse(slot);
+            self.wake(slot);
         }
     }
 

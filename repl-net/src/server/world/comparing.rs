@@ -7,7 +7,7 @@
 use super::World;
 use crate::server::changes::{Changes, Findings};
 use crate::server::column::Column;
-use crate::server::comparison::{Chosen, Comparison, ComparisonInputs};
+use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
 use crate::transport::slot_set::slots_of;
 
@@ -68,7 +68,7 @@ impl World {
             let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
             let (columns, objects, found, inputs) = self.split();
             let (objects, moved) = (Chosen::All(objects), has_area.then_some(&mut changed));
-            let mut comparison = Comparison { inputs, objects, found, moved };
+            let mut comparison = ClassComparison { inputs, objects, found, moved };
             let compared = columns[usize::from(class)].compare(class, &slots[..most], &mut comparison);
             slots = &slots[compared..];
             self.locate(class, &changed);

@@ -61,7 +61,7 @@ pub(crate) struct ObjectStates {
     out_of_step: SparseSlots,
     /// Objects that are not known, although they are in cells near the client, for example hidden ones. It
     /// may have other objects, too.
-    strangers: SparseSlots,
+    near_unknown: SparseSlots,
     /// Objects for which this connection must send data to this client alone.
     to_send: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
@@ -97,7 +97,7 @@ impl ObjectStates {
         Self {
             known: SparseSlots::default(),
             out_of_step: SparseSlots::default(),
-            strangers: SparseSlots::default(),
+            near_unknown: SparseSlots::default(),
             to_send: SparseSlots::default(),
             last_blob: 0,
             blob_waits: false,
@@ -123,9 +123,9 @@ impl ObjectStates {
 
     /// Preloads what every pass reads, without the members of sets.
     pub(super) fn preload_pass(&self) {
-        let Self { known, out_of_step, strangers, to_send, with_new_elements, .. } = self;
-        [known, out_of_step, strangers, to_send, with_new_elements].into_iter().for_each(preload_all);
-        preload_all(&self.pending_spawns.waiting);
+        let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
+        [known, out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(preload_all);
+        preload_all(&self.pending_spawns.unsent);
         preload_all(&self.tracked);
         preload(&self.joining);
         preload(&self.view.sight);
@@ -263,14 +263,20 @@ impl ObjectStates {
         self.known.contains_all(slots) && self.out_of_step.masks_in(slots).next().is_none()
     }
 
-    /// Replaces `doubtful` by the places of the cells of those objects in `changed` that may be out of step.
-    /// All other objects in near cells are in step.
-    pub(super) fn doubtful_cells(&self, world: &World, changed: &SlotSet, doubtful: &mut Vec<StripPlace>) {
-        doubtful.clear();
-        for (word, mask) in self.out_of_step.masks_in(changed).chain(self.strangers.masks_in(changed)) {
-            doubtful.extend(slots_of(word, mask).filter_map(|slot| world.cells.place_in_sight(slot)));
+    /// Replaces `may_be_out_of_step` by the places of the cells of those objects in `changed` that may be out
+    /// of step. All other objects in near cells are in step.
+    pub(super) fn cells_out_of_step(
+        &self,
+        world: &World,
+        changed: &SlotSet,
+        may_be_out_of_step: &mut Vec<StripPlace>,
+    ) {
+        may_be_out_of_step.clear();
+        for (word, mask) in self.out_of_step.masks_in(changed).chain(self.near_unknown.masks_in(changed)) {
+            may_be_out_of_step
+                .extend(slots_of(word, mask).filter_map(|slot| world.cells.place_in_sight(slot)));
         }
-        doubtful.sort_unstable();
+        may_be_out_of_step.sort_unstable();
     }
 
     /// Returns the objects in a word of 64 slots that are in step, as a bit mask.
@@ -293,12 +299,12 @@ impl ObjectStates {
     }
 
     pub(super) fn has_waiting_spawns(&self) -> bool {
-        !self.pending_spawns.waiting.is_empty()
+        !self.pending_spawns.unsent.is_empty()
     }
 
     /// Returns the slots of the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
-        self.pending_spawns.waiting.iter()
+        self.pending_spawns.unsent.iter()
     }
 
     /// Returns the objects that need their opening (first update) again with each change. Their opening was
@@ -308,7 +314,7 @@ impl ObjectStates {
         let sent = self
             .out_of_step
             .masks()
-            .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.waiting.word(word)));
+            .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.unsent.word(word)));
         sent.filter(move |&slot| {
             self.pending_spawns.contains(slot)
                 || self.tracked.get(slot).is_some_and(|tracked| tracked.repeats_opening(max_bits))
@@ -324,8 +330,8 @@ impl ObjectStates {
     /// Returns about how many bytes the states of tracked objects take on the heap. Costs O(objects changed
     /// since the last call).
     #[inline]
-    pub(super) fn weigh(&mut self) -> usize {
-        self.tracked.weigh() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
+    pub(super) fn measure_memory(&mut self) -> usize {
+        self.tracked.measure_memory() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
     }
 
     /// Returns whether the closing (removal) of any object was first sent before `start` and is not
@@ -369,7 +375,7 @@ impl ObjectStates {
             return false;
         }
         self.known.insert(slot);
-        self.strangers.remove(slot);
+        self.near_unknown.remove(slot);
         self.out_of_step.insert(slot);
         if is_alone || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
             self.to_send.insert(slot);
@@ -405,7 +411,7 @@ impl ObjectStates {
         self.view.end_tear_off(slot);
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
-        self.strangers.remove(slot);
+        self.near_unknown.remove(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
         closed
     }
@@ -430,7 +436,7 @@ impl ObjectStates {
         let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
         (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
         tracked.pending.clear();
-        tracked.waiting.clear();
+        tracked.portions.clear();
         let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
         self.must_send(slot);
         if is_forgotten {
@@ -461,23 +467,23 @@ impl ObjectStates {
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
         known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
         self.view.take_tear_offs();
-        self.strangers = SparseSlots::default();
+        self.near_unknown = SparseSlots::default();
         self.known_paths = None;
         known
     }
 
     /// Records whether an object that the client may not have is in a cell near the client.
-    pub(super) fn set_stranger(&mut self, slot: u32, is_near: bool) {
-        self.strangers.set(slot, is_near);
+    pub(super) fn set_near_unknown(&mut self, slot: u32, is_near: bool) {
+        self.near_unknown.set(slot, is_near);
     }
 
     /// Finds the objects in cells near the client that the client may not have, when the session begins.
-    pub(super) fn find_strangers(&mut self, world: &World) {
+    pub(super) fn find_near_unknown(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let near = cells.filter(|(_, ring)| *ring == Ring::Near);
         let members = near.flat_map(|(cell, _)| world.cells.members(cell));
         for &slot in members.filter(|slot| !self.known.contains(**slot)) {
-            self.strangers.insert(slot);
+            self.near_unknown.insert(slot);
         }
     }
 
@@ -492,12 +498,12 @@ impl ObjectStates {
     /// the view may have been sent or must be sent.
     pub(super) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
         self.view.own.set(slot, !is_shared);
-        if !self.known.contains(slot) || is_shared && self.pending_spawns.waiting.contains(slot) {
+        if !self.known.contains(slot) || is_shared && self.pending_spawns.unsent.contains(slot) {
             // Nothing of the object was sent to this client yet. For the default view the shared opening is
             // still correct.
             return false;
         }
-        if self.pending_spawns.waiting.contains(slot) {
+        if self.pending_spawns.unsent.contains(slot) {
             self.track(slot);
         }
         if !is_shared {
@@ -538,7 +544,7 @@ impl ObjectStates {
     /// sent, in the packet `since` or a later packet.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
-        if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
+        if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.unsent.contains(slot) {
             return;
         }
         // If the opening (first update) is sent again, it contains the new owner and role. But the client may
@@ -620,7 +626,7 @@ impl ObjectStates {
     /// all changes of the object that can be sent were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
-            tracked.settle_owed();
+            tracked.drop_arrived_owed();
         }
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
@@ -652,8 +658,10 @@ impl ObjectStates {
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();
         self.pending_spawns.end_round();
-        let Self { known, out_of_step, strangers, to_send, with_new_elements, .. } = self;
-        [known, out_of_step, strangers, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
+        let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
+        [known, out_of_step, near_unknown, to_send, with_new_elements]
+            .into_iter()
+            .for_each(SparseSlots::shrink);
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.
@@ -676,7 +684,7 @@ impl ObjectStates {
             }
             None => assert!(!in_step && (known || !pending), "what has not arrived is out of step"),
         }
-        let waits = self.pending_spawns.waiting.contains(slot);
+        let waits = self.pending_spawns.unsent.contains(slot);
         assert!(!self.to_send.contains(slot) || known && !waits, "only what is known is sent alone");
         let leaves = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
         assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden is closed");

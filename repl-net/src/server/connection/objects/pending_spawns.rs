@@ -14,7 +14,7 @@ use crate::transport::sparse_slots::SparseSlots;
 #[derive(Debug, Default)]
 pub(super) struct PendingSpawns {
     /// Pending spawns that were not sent yet.
-    pub(super) waiting: SparseSlots,
+    pub(super) unsent: SparseSlots,
     /// Pending spawns whose opening (first update) is in flight.
     opening: SparseSlots,
     /// Slots in which the client has had an object before, of which a packet may be in flight.
@@ -24,11 +24,11 @@ pub(super) struct PendingSpawns {
 impl PendingSpawns {
     /// Returns the pending spawns in a word of 64 slots, as a bit mask.
     pub(super) fn in_word(&self, word: usize) -> u64 {
-        self.waiting.word(word) | self.opening.word(word)
+        self.unsent.word(word) | self.opening.word(word)
     }
 
     pub(super) fn contains(&self, slot: u32) -> bool {
-        self.waiting.contains(slot) || self.opening.contains(slot)
+        self.unsent.contains(slot) || self.opening.contains(slot)
     }
 
     /// Adds an object that is new to the client as a pending spawn. `add` returns `false` if the client has
@@ -36,7 +36,7 @@ impl PendingSpawns {
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
-            self.waiting.insert(slot);
+            self.unsent.insert(slot);
         }
         is_new
     }
@@ -45,13 +45,13 @@ impl PendingSpawns {
     /// have had an object in any slot of `mask` before.
     pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
-        self.waiting.insert_mask(word, mask);
+        self.unsent.insert_mask(word, mask);
     }
 
     /// Removes an object from the pending spawns, and returns its phase if it was a pending spawn.
     pub(super) fn remove(&mut self, slot: u32) -> Option<Phase> {
-        if self.waiting.contains(slot) {
-            self.waiting.remove(slot);
+        if self.unsent.contains(slot) {
+            self.unsent.remove(slot);
             return Some(Phase::Unsent);
         }
         let is_opening = self.opening.contains(slot);
@@ -73,13 +73,13 @@ impl PendingSpawns {
 
     /// Records that the openings (first updates) of pending spawns were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
-        self.waiting.remove_mask(word, mask);
+        self.unsent.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
     }
 
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
-        [&mut self.waiting, &mut self.opening, &mut self.used].into_iter().for_each(SparseSlots::shrink);
+        [&mut self.unsent, &mut self.opening, &mut self.used].into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Removes the pending spawns whose openings have arrived, in a word of 64 slots, and returns them.

@@ -20,8 +20,8 @@ use crate::transport::sparse_slots::SparseSlots;
 #[derive(Debug)]
 pub(crate) struct OpeningRest {
     /// Changes that are sent after the ack of the opening.
-    pub(crate) later: Changelist,
-    /// The collections in `later` that are sent even if the client may see them only in openings.
+    pub(crate) after_ack: Changelist,
+    /// The collections in `after_ack` that are sent even if the client may see them only in openings.
     pub(crate) owed: HandleSet,
     /// Whether the opening contains the items of collections.
     pub(crate) has_items: bool,
@@ -47,7 +47,7 @@ impl ObjectStates {
         }
         let out_of_step = std::mem::take(&mut self.out_of_step);
         for (word, mask) in out_of_step.masks_in(slots) {
-            let changed = mask & !self.pending_spawns.waiting.word(word);
+            let changed = mask & !self.pending_spawns.unsent.word(word);
             let later = later(self, word, changed);
             self.to_send.insert_mask(word, changed & !later);
         }
@@ -99,7 +99,7 @@ impl ObjectStates {
     /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
     /// were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
-        [&self.to_send, &self.pending_spawns.waiting]
+        [&self.to_send, &self.pending_spawns.unsent]
     }
 
     /// Returns how many objects wait.
@@ -114,7 +114,7 @@ impl ObjectStates {
             let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening(SMALL_OPEN_BITS);
             tracked.blob.is_some() || is_opening || tracked.is_closing()
         });
-        let waits = self.to_send.contains(slot) || self.pending_spawns.waiting.contains(slot);
+        let waits = self.to_send.contains(slot) || self.pending_spawns.unsent.contains(slot);
         match (is_held, waits) {
             (true, _) => Some(NotSent::Unacknowledged),
             (false, true) => Some(NotSent::Budget),
@@ -130,7 +130,7 @@ impl ObjectStates {
     /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words of
     /// 64 slots.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
-        let waiting = &self.pending_spawns.waiting;
+        let waiting = &self.pending_spawns.unsent;
         self.known.masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
@@ -175,12 +175,12 @@ impl ObjectStates {
         tracked.carried = sequence;
         tracked.opened_with_items |= rest.has_items;
         tracked.open_bits = bits;
-        tracked.pending = rest.later;
+        tracked.pending = rest.after_ack;
         // Perhaps an earlier opening arrives and this one does not. So what earlier openings owe stays owed.
         if !rest.owed.is_empty() {
             tracked.owed.get_or_insert_default().union(&rest.owed);
         }
-        tracked.waiting.clear();
+        tracked.portions.clear();
         tracked.phase = Phase::Opening;
         tracked.position.take()
     }
@@ -333,7 +333,7 @@ impl ObjectStates {
     /// Removes and returns the waiting changes of the object's collections and maps, so that the caller can
     /// send them.
     pub(crate) fn take_waiting(&mut self, slot: u32) -> Vec<Portions> {
-        self.tracked.get_mut(slot).map_or_else(Vec::new, |tracked| std::mem::take(&mut tracked.waiting))
+        self.tracked.get_mut(slot).map_or_else(Vec::new, |tracked| std::mem::take(&mut tracked.portions))
     }
 
     /// Adds a changelist that could not be sent to the pending changes.
@@ -347,7 +347,7 @@ impl ObjectStates {
     /// Adds changes of collections and maps that could not be sent to the waiting changes.
     pub(crate) fn add_waiting(&mut self, slot: u32, waiting: &mut Vec<Portions>) {
         let tracked = self.track(slot);
-        tracked.waiting.append(waiting);
+        tracked.portions.append(waiting);
         if tracked.lacks_something() {
             self.must_send(slot);
         }

@@ -14,15 +14,15 @@ use crate::transport::sparse_slots::SparseSlots;
 pub(crate) struct Sleep {
     pub(super) asleep: SparseSlots,
     /// The objects that the client may believe to be asleep.
-    pub(super) told: SparseSlots,
+    pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
     /// The objects of which something is sent in this tick, and that are not in the queue.
-    stirred: SparseSlots,
+    sent_now: SparseSlots,
     /// The objects in the queue.
     pub(super) queued: SparseSlots,
     /// The objects in the queue of which something was sent since they were put there.
-    stirred_again: SparseSlots,
+    sent_while_queued: SparseSlots,
     /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
     /// is in the queue at most once.
     queue: VecDeque<(Sequence, u32)>,
@@ -30,18 +30,18 @@ pub(crate) struct Sleep {
 
 impl Sleep {
     /// Records that something of the objects of `mask` is sent, so that they are awake.
-    pub(super) fn stir(&mut self, word: usize, mask: u64) {
+    pub(super) fn keep_awake(&mut self, word: usize, mask: u64) {
         self.asleep.remove_mask(word, mask);
         let queued = self.queued.word(word);
-        self.stirred_again.insert_mask(word, mask & queued);
-        self.stirred.insert_mask(word, mask & !queued);
+        self.sent_while_queued.insert_mask(word, mask & queued);
+        self.sent_now.insert_mask(word, mask & !queued);
     }
 
     /// Removes an object that the client does not have any more.
     pub(super) fn forget(&mut self, slot: u32) {
         self.asleep.remove(slot);
-        self.told.remove(slot);
-        self.stirred.remove(slot);
+        self.told_asleep.remove(slot);
+        self.sent_now.remove(slot);
     }
 
     /// Drops everything about an object that was removed from the server.
@@ -52,12 +52,12 @@ impl Sleep {
 
     /// Puts the objects of which something was sent in this tick into the queue. The next packet is `next`.
     pub(super) fn end_pass(&mut self, next: Sequence) {
-        let Self { stirred, queued, queue, .. } = self;
-        for (word, mask) in stirred.masks() {
+        let Self { sent_now, queued, queue, .. } = self;
+        for (word, mask) in sent_now.masks() {
             queued.insert_mask(word, mask);
             queue.extend(slots_of(word, mask).map(|slot| (next, slot)));
         }
-        stirred.clear();
+        sent_now.clear();
     }
 
     /// Returns the next object in the queue of which nothing is on its way, if all packets before `floor`
@@ -66,9 +66,9 @@ impl Sleep {
         while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
             self.queue.pop_front();
             self.queued.remove(slot);
-            if self.stirred_again.contains(slot) {
-                self.stirred_again.remove(slot);
-                self.stirred.insert(slot);
+            if self.sent_while_queued.contains(slot) {
+                self.sent_while_queued.remove(slot);
+                self.sent_now.insert(slot);
             } else {
                 return Some(slot);
             }
@@ -78,7 +78,7 @@ impl Sleep {
 
     /// Returns whether no object is about to fall asleep.
     pub(super) fn is_at_rest(&self) -> bool {
-        self.queue.is_empty() && self.stirred.is_empty()
+        self.queue.is_empty() && self.sent_now.is_empty()
     }
 
     /// Returns about how many bytes the queue takes on the heap.

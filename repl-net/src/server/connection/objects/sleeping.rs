@@ -36,10 +36,10 @@ impl ObjectStates {
     /// Wakes an object that the client has or is receiving. If the client was ever told that the object
     /// sleeps, it is told in the packet `since` or a later packet that the object is awake: a change that has
     /// woken the object since then may not have been sent, for example because a condition hides it.
-    pub(crate) fn rouse(&mut self, slot: u32, since: Sequence) {
-        let told = &mut self.sleep.get_or_insert_default().told;
-        if told.contains(slot) {
-            told.remove(slot);
+    pub(crate) fn wake(&mut self, slot: u32, since: Sequence) {
+        let told_asleep = &mut self.sleep.get_or_insert_default().told_asleep;
+        if told_asleep.contains(slot) {
+            told_asleep.remove(slot);
             self.track(slot).proxy = ProxyState::Unsent(since);
             self.must_send(slot);
         }
@@ -48,17 +48,17 @@ impl ObjectStates {
 
     /// Records that an object is awake. If it may sleep, it falls asleep when nothing of it is on its way.
     pub(crate) fn stay_awake(&mut self, slot: u32) {
-        self.sleep.get_or_insert_default().stir(slot as usize / 64, 1 << (slot % 64));
+        self.sleep.get_or_insert_default().keep_awake(slot as usize / 64, 1 << (slot % 64));
     }
 
     /// Wakes the objects that may sleep and have changes in this tick. Costs O(1) if there is none.
-    pub(crate) fn rouse_changed(&mut self, dormancies: &Dormancies) {
+    pub(crate) fn wake_changed(&mut self, dormancies: &Dormancies) {
         if dormancies.changed().is_empty() {
             return;
         }
         let sleep = self.sleep.get_or_insert_default();
         for (word, mask) in self.known.masks_in(dormancies.changed()) {
-            sleep.stir(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
+            sleep.keep_awake(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
         }
     }
 
@@ -96,7 +96,7 @@ impl ObjectStates {
         self.out_of_step.insert(slot);
         let sleep = self.sleep.get_or_insert_default();
         sleep.asleep.insert(slot);
-        sleep.told.insert(slot);
+        sleep.told_asleep.insert(slot);
     }
 
     /// Ends a tick. The next packet is `next`.

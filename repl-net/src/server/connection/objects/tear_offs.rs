@@ -37,7 +37,7 @@ impl ObjectStates {
                 && self.get(slot).is_none_or(Tracked::has_nothing_to_send)
                 && !self.to_send.contains(slot)
                 && !waiting.contains(&slot);
-            if !has_all_in_flight || !world.is_frozen(slot) || world.changes.slots.contains(slot) {
+            if !has_all_in_flight || !world.has_last_state(slot) || world.changes.slots.contains(slot) {
                 *end = None;
             } else if *end.get_or_insert(next) <= floor {
                 arrived.push(slot);

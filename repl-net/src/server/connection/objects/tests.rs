@@ -333,7 +333,7 @@ impl Pair {
             Phase::Unsent | Phase::Opening => {
                 let blob = is_large.then(|| self.begin_blob(slot));
                 let (bits, later) = if is_large { (1_000, self.handles()) } else { (100, BTreeSet::new()) };
-                let rest = OpeningRest { later: list(&later), owed: HandleSet::new(), has_items: true };
+                let rest = OpeningRest { after_ack: list(&later), owed: HandleSet::new(), has_items: true };
                 let position = self.states.opening_sent(slot, sequence, bits, rest);
                 assert_eq!(position, tracked.position);
                 let tracked = self.plain(slot).track();

@@ -61,7 +61,7 @@ pub(crate) struct Tracked {
     /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
     /// map. The first waiting entry is sent next. Changes in `pending` are newer, unless they were lost.
     /// Outdated changes are removed when they are pruned.
-    pub(crate) waiting: Vec<Portions>,
+    pub(crate) portions: Vec<Portions>,
     pub(crate) new_elements: NewElements,
     /// The collections whose elements were too large for an opening (first update) of the object, and which
     /// conditions may hide after the opening (S43). Until these elements have arrived, they are sent as if
@@ -119,12 +119,12 @@ impl Tracked {
 
     /// Returns whether values of the object must still be sent to the client.
     pub(crate) fn lacks_values(&self) -> bool {
-        self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
+        self.position.is_some() || !self.pending.is_empty() || !self.portions.is_empty()
     }
 
     /// Returns whether new elements of the object must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
-        self.pending.has_new_elements() || !self.waiting.is_empty()
+        self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
     /// Returns whether the opening (first update) of the object is sent again with each change until the ack,
@@ -136,21 +136,21 @@ impl Tracked {
     /// Removes the properties `handles` from the changes that must be sent. Returns whether any property in
     /// `handles` had to be sent.
     pub(super) fn drop_pending(&mut self, handles: &HandleSet) -> bool {
-        let lacks = self.pending.handles().intersects(handles)
-            || self.waiting.iter().any(|portions| portions.is_in(handles));
+        let lacks =
+            self.pending.handles().intersects(handles) || self.portions.iter().any(|one| one.is_in(handles));
         self.pending.remove(handles);
-        self.waiting.retain(|portions| !portions.is_in(handles));
+        self.portions.retain(|one| !one.is_in(handles));
         lacks
     }
 
     /// Drops the collections in `owed` whose elements have arrived.
-    pub(super) fn settle_owed(&mut self) {
+    pub(super) fn drop_arrived_owed(&mut self) {
         let Some(owed) = self.owed.as_ref().filter(|_| self.phase == Phase::Open) else { return };
-        let Self { pending, waiting, new_elements, .. } = self;
+        let Self { pending, portions, new_elements, .. } = self;
         let is_left = |handle: &u32| {
             let handles: HandleSet = std::iter::once(*handle).collect();
             pending.handles().contains(*handle)
-                || waiting.iter().any(|portions| portions.is_in(&handles))
+                || portions.iter().any(|one| one.is_in(&handles))
                 || new_elements.are_in(&handles)
         };
         let left: HandleSet = owed.iter().filter(is_left).collect();
@@ -179,10 +179,10 @@ impl Tracked {
 
     /// Returns about how many bytes the state takes on the heap. Costs O(properties).
     pub(super) fn heap_bytes(&self) -> usize {
-        let waiting = self.waiting.iter().map(Portions::heap_bytes);
+        let portions = self.portions.iter().map(Portions::heap_bytes);
         self.pending.heap_bytes()
-            + self.waiting.capacity() * size_of::<Portions>()
-            + waiting.sum::<usize>()
+            + self.portions.capacity() * size_of::<Portions>()
+            + portions.sum::<usize>()
             + self.new_elements.heap_bytes()
             + self.left.capacity() * size_of::<(PropertyIndex, u64)>()
     }

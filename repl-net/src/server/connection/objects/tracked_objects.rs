@@ -108,7 +108,7 @@ impl TrackedObjects {
 
     /// Returns about how many bytes the entries take on the heap. The counted memory is used for changes that
     /// the client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
-    pub(super) fn weigh(&mut self) -> usize {
+    pub(super) fn measure_memory(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
             let entry = at.get(&slot).and_then(|&at| entries.get_mut(at as usize));
@@ -207,16 +207,16 @@ mod tests {
         for slot in 0..10 {
             objects.entry(slot, || Tracked { left: Vec::with_capacity(100), ..Tracked::default() });
         }
-        let all = objects.weigh();
+        let all = objects.measure_memory();
         assert!(all > 0 && all.is_multiple_of(10));
         // One entry is changed before it is measured, one after it was measured, and the others are not
         // changed.
         objects.get_mut(3).into_iter().for_each(|tracked| tracked.left = Vec::new());
-        assert_eq!(objects.weigh(), all / 10 * 9);
+        assert_eq!(objects.measure_memory(), all / 10 * 9);
         objects.get_mut(4);
         objects.remove(4);
-        assert_eq!(objects.weigh(), all / 10 * 8);
+        assert_eq!(objects.measure_memory(), all / 10 * 8);
         (0..10).for_each(|slot| _ = objects.remove(slot));
-        assert_eq!(objects.weigh(), 0);
+        assert_eq!(objects.measure_memory(), 0);
     }
 }
