@@ -73,8 +73,8 @@ pub enum Condition {
     /// The property is sent to clients for which the object is a simulated proxy, and to all clients while
     /// the object replicates physics.
     SimulatedOrPhysics = 6,
-    /// The property is sent to all connections with the opening (the first update) of the object, and in
-    /// every update to the connection that owns the object.
+    /// The property is sent to all connections with the opening of the object, and in every update to the
+    /// connection that owns the object.
     InitialOrOwner = 7,
     /// The property is sent only to connections for which it is switched on. Each property with the condition
     /// `Custom` has two switches, and its value is sent only while both switches are on. The switch of a
@@ -115,7 +115,7 @@ pub enum Condition {
 pub struct ViewFlags(u8);
 
 impl ViewFlags {
-    /// The values are for an opening (the first update) of the object.
+    /// The values are for an opening of the object.
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
@@ -193,9 +193,8 @@ impl Condition {
         matches!(self, Self::NearOnly | Self::Dynamic)
     }
 
-    /// Returns whether a property with this condition may be sent with the opening (the first update) of an
-    /// object and not after it, at least to some connections. Another condition may be set for a `Dynamic`
-    /// property at any time.
+    /// Returns whether a property with this condition may be sent with the opening of an object and not after
+    /// it, at least to some connections. Another condition may be set for a `Dynamic` property at any time.
     pub(crate) fn may_end_with_opening(self) -> bool {
         let mut views = (0..ViewFlags::COUNT).map(ViewFlags::from_index);
         self == Self::Dynamic

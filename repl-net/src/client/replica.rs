@@ -115,7 +115,7 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// Prepares to read leaves of the property at `handle` again. `begin_reread` stores the old value of the
     /// property, unless this packet has already changed the property.
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
-    /// Reads one leaf (a single value) of an object again from its stored bits (S118).
+    /// Reads one leaf of an object again from its stored bits (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// Checks again which properties have changed, after leaves of the object were read again.
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);

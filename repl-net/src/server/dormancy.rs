@@ -75,8 +75,8 @@ impl Dormancies {
         self.initial.iter()
     }
 
-    /// Returns the objects of a word of 64 slots that may sleep for a connection. `chosen` are the partially
-    /// dormant objects that may sleep for it.
+    /// Returns the objects of a word that may sleep for a connection. `chosen` are the partially dormant
+    /// objects that may sleep for it.
     pub(crate) fn sleepers_in(&self, word: usize, chosen: &SparseSlots) -> u64 {
         self.all.word(word) | self.partial.word(word) & chosen.word(word)
     }

@@ -17,7 +17,7 @@ impl Forest {
         if self.parents.is_empty() { None } else { self.parents.get(&slot).copied() }
     }
 
-    /// Returns which objects in a word of 64 slots are below another object, as a bit mask.
+    /// Returns which objects in a word are below another object, as a mask.
     pub(crate) fn below_in(&self, word: usize) -> u64 {
         let first = word as u32 * 64;
         self.parents.range(first..=first | 63).fold(0, |mask, (slot, _)| mask | 1 << (slot % 64))

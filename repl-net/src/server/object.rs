@@ -274,9 +274,9 @@ impl Object {
         Cow::Owned(mask)
     }
 
-    /// Returns the handles in the shared opening (first update) of this object. These are the handles of
-    /// properties that have ever changed and that connections with the default view may see. `is_far` says
-    /// whether these connections are far from the object.
+    /// Returns the handles in the shared opening of this object. These are the handles of properties that
+    /// have ever changed and that connections with the default view may see. `is_far` says whether these
+    /// connections are far from the object.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> Cow<'_, HandleSet> {
         if !conditions.is_conditional() {
             return Cow::Borrowed(self.history.ever());

@@ -18,15 +18,15 @@ use crate::transport::slot_set::{SlotSet, bits};
 /// openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening (the first update of an object) of at most this many bits can be sent in a run. If an object
-/// changes after its small opening was sent and before the ack, the whole opening is sent again. The changes
-/// of an object with a larger opening wait for the ack (R2).
+/// An opening of at most this many bits can be sent in a run. If an object changes after its small opening
+/// was sent and before the ack, the whole opening is sent again. The changes of an object with a larger
+/// opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
 /// The number of bits that is counted for an opening in the cache in addition to its values.
 const ENTRY_BITS: usize = 512;
 
-/// The openings (first updates) of objects that some connection needed, encoded.
+/// The openings of objects that some connection needed, encoded.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningCache {
     /// Finished after each call of [`write`](Self::write).
@@ -39,7 +39,7 @@ pub(crate) struct OpeningCache {
     waste_bits: usize,
 }
 
-/// The header of an opening (the first update of an object), which comes before its values.
+/// The header of an opening, which comes before its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningHeader {
     pub(crate) origin: Origin,
@@ -145,9 +145,9 @@ impl OpeningCache {
         slots.iter().all(|&slot| self.written.contains(slot))
     }
 
-    /// Encodes the openings (first updates) of the objects in `slots`, unless they are already in the cache.
-    /// The argument `is_far` says whether they are for connections that are far from the objects. It is the
-    /// same in all calls. The argument `wire` returns the wire number of a class.
+    /// Encodes the openings of the objects in `slots`, unless they are already in the cache. The argument
+    /// `is_far` says whether they are for connections that are far from the objects. It is the same in all
+    /// calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         let mut form: Option<Form<'_>> = None;
         for &slot in slots {
@@ -200,15 +200,14 @@ impl OpeningCache {
         self.written.insert(slot);
     }
 
-    /// Returns a table that finds the cached openings (encoded first updates of objects), and the buffer with
-    /// the bits of all their values.
+    /// Returns a table that finds the cached openings, and the buffer with the bits of all their values.
     pub(crate) fn lend(&self) -> (Written<'_>, BitSlice<'_>) {
         let written = Written { headers: &self.headers, entries: &self.entries };
         (written, self.values.finished().into())
     }
 }
 
-/// A table that finds the cached openings (encoded first updates of objects) by their slots.
+/// A table that finds the cached openings by their slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'a> {
     headers: &'a [OpeningHeader],

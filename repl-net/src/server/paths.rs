@@ -54,7 +54,7 @@ impl Paths {
         slots.split(|&other| other == slot).next().unwrap_or_default()
     }
 
-    /// Returns the static objects in a word of 64 slots, as a bit mask.
+    /// Returns the static objects in a word, as a mask.
     pub(crate) fn in_word(&self, word: usize) -> u64 {
         self.slots.word(word)
     }

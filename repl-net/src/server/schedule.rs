@@ -185,7 +185,7 @@ impl Schedule {
         self.forced.insert(slot);
     }
 
-    /// Makes the objects of `mask`, a bit mask over a word of 64 slots, due at the next tick.
+    /// Makes the objects of `mask` due at the next tick.
     pub(crate) fn force_mask(&mut self, word: usize, mask: u64) {
         self.forced.insert_mask(word, mask);
     }

@@ -94,8 +94,7 @@ pub(crate) struct World {
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
     pub(crate) frame: u64,
-    /// Whether some class has properties that are compared only before an opening (the first update of an
-    /// object).
+    /// Whether some class has properties that are compared only before an opening.
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
     pub(crate) sight_scratch: SightScratch,
@@ -389,16 +388,14 @@ impl World {
         self.asks_at_open
     }
 
-    /// Records that a connection will send the opening (first update) of an object again if the object
-    /// changes in this tick.
+    /// Records that a connection will send the opening of an object again if the object changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
         if asks_at_open(self.conditions(slot)) {
             self.reopening.insert(slot);
         }
     }
 
-    /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`, a bit mask
-    /// over a word of 64 slots.
+    /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
@@ -462,8 +459,8 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
-    /// Returns the objects in a word of 64 slots that are opened one by one, as a bit mask: subobjects wait
-    /// for their parents, and static objects have paths.
+    /// Returns the objects in a word that are opened one by one, as a mask: subobjects wait for their
+    /// parents, and static objects have paths.
     pub(crate) fn opened_alone_in(&self, word: usize) -> u64 {
         self.subobjects.below_in(word) | self.paths.in_word(word)
     }
@@ -582,8 +579,7 @@ impl World {
     }
 }
 
-/// Returns whether a class has properties that are compared only before an opening (the first update of an
-/// object).
+/// Returns whether a class has properties that are compared only before an opening.
 fn asks_at_open(conditions: &ConditionMasks) -> bool {
     !conditions.initial_only().is_empty() || !conditions.push().is_empty()
 }

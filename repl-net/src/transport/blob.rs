@@ -128,8 +128,8 @@ impl Blobs {
         self.blobs.iter_mut().find(|blob| blob.id == id)
     }
 
-    /// Returns the properties in the opening (the first update) of an object that the blob contains. Returns
-    /// `None` if the blob does not contain an opening.
+    /// Returns the properties in the opening of an object that the blob contains. Returns `None` if the blob
+    /// does not contain an opening.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.sent.content {

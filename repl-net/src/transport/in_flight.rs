@@ -89,10 +89,9 @@ pub(crate) struct Contents {
     /// The entries that were copied from tables.
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
-    /// The objects that the packet creates on the client and that were pending spawns, as bit masks over
-    /// words of 64 slots.
+    /// The objects that the packet creates on the client and that were pending spawns, as masks of words.
     pub(crate) opened: Vec<(usize, u64)>,
-    /// The objects that the packet removes from the client, as bit masks over words of 64 slots.
+    /// The objects that the packet removes from the client, as masks of words.
     pub(crate) closed: Vec<(usize, u64)>,
     pub(crate) messages: Vec<SentMessage>,
 }

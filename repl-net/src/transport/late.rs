@@ -13,8 +13,7 @@ use super::sequence::Sequence;
 use super::slot_set::{bit_of, word_of};
 use super::spare::shrink_sparse;
 
-/// The greatest number of entries for late acks. An entry for late acks belongs to one object, or to a word
-/// of 64 slots.
+/// The greatest number of entries for late acks. An entry for late acks belongs to one object, or to a word.
 const MAX_LATE: usize = 512;
 
 /// One part of the contents of a packet that counts as lost.
@@ -22,10 +21,10 @@ const MAX_LATE: usize = 512;
 pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that the packet creates on the client, as a bit mask over a word of 64 slots. For late acks,
-    /// the values of created objects are not recorded.
+    /// Objects that the packet creates on the client, as a mask. For late acks, the values of created objects
+    /// are not recorded.
     Opened(usize, u64),
-    /// Objects that the packet removes from the client, as a bit mask over a word of 64 slots.
+    /// Objects that the packet removes from the client, as a mask.
     Closed(usize, u64),
 }
 
@@ -42,7 +41,7 @@ impl LateAcks {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
         let mut opened: BTreeMap<usize, u64> = BTreeMap::new();
-        // Runs of openings in the same word of 64 slots have an entry each.
+        // Runs of openings in the same word have an entry each.
         contents.opened.iter().for_each(|(word, mask)| *opened.entry(*word).or_default() |= mask);
         let mut late = Vec::new();
         for sent in &contents.sent {

@@ -398,11 +398,11 @@ impl Outbox {
         Some((self.next, self.draft.messages.bit_len() - before))
     }
 
-    /// Begins a run: the openings (first updates) of objects in consecutive slots from `first` on. Takes as
-    /// many objects into the run as fit into the packet. Returns the number of objects in the run, which is
-    /// zero only if an empty packet is too small for one object. Returns `None` if the limits of the
-    /// connection do not allow another packet. The caller must then [append](Self::append) the values of each
-    /// object in turn, which take `sizes` bits.
+    /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
+    /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
+    /// empty packet is too small for one object. Returns `None` if the limits of the connection do not allow
+    /// another packet. The caller must then [append](Self::append) the values of each object in turn, which
+    /// take `sizes` bits.
     pub(crate) fn run(
         &mut self,
         first: u32,

@@ -29,7 +29,7 @@ use super::role::Proxy;
 pub(crate) enum SegmentKind {
     /// The entries are changed properties of objects that exist on the client.
     Update = 0,
-    /// The entries are the openings (first updates) of objects that the client creates.
+    /// The entries are the openings of objects that the client creates.
     Open = 1,
     /// The entries are objects that the client removes.
     Close = 2,
@@ -70,7 +70,7 @@ pub(crate) struct Segment {
     /// Whether the segment contains new array elements. If a segment contains new elements, each connection
     /// must track the object until the new elements have arrived (R2).
     pub(crate) has_new_elements: bool,
-    /// The slots of the segment's entries, as bit masks over words of 64 slots.
+    /// The slots of the segment's entries, as masks of words.
     pub(crate) masks: Vec<(usize, u64)>,
     /// About how many bytes of memory the segment takes, after [`complete`](Self::complete).
     held_bytes: usize,
@@ -155,8 +155,8 @@ impl Segment {
     }
 }
 
-/// The origin of an object: everything that the opening (first update) of the object contains except its slot
-/// and its values.
+/// The origin of an object: everything that the opening of the object contains except its slot and its
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
@@ -289,8 +289,7 @@ impl SegmentWriter {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
-    /// Begins a segment of openings (first updates of objects). The first opening of the segment is for the
-    /// object in `slot`.
+    /// Begins a segment of openings. The first opening of the segment is for the object in `slot`.
     pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }

@@ -1,6 +1,6 @@
-//! A set of slots: one bit per slot, and one summary bit per word of 64 slots. The summary bits make
-//! iteration over a sparse set fast. Sets of which there is one for each connection are
-//! [`SparseSlots`](super::sparse_slots::SparseSlots).
+//! A set of slots: one bit per slot, and one summary bit per word. A *word* is 64 slots, and a *mask* has one
+//! bit for each slot of a word. The summary bits make iteration over a sparse set fast. Sets of which there
+//! is one for each connection are [`SparseSlots`](super::sparse_slots::SparseSlots).
 //!
 //! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of these
 //! words, so operations on an empty set cost nothing, whatever memory it has.
@@ -105,7 +105,7 @@ impl SlotSet {
         self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
-    /// Returns the members in a word of 64 slots, as a bit mask.
+    /// Returns the members in a word, as a mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
@@ -150,17 +150,16 @@ impl SlotSet {
         (0..).zip(all.iter().copied()).filter(|(_, summary)| *summary != 0)
     }
 
-    /// Returns the words of 64 slots that have members, in ascending order. Each word is returned as its
-    /// index and its bit mask.
+    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
+    /// bit mask.
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.summaries()
             .flat_map(|(at, summary)| bits(summary).map(move |word| at as usize * 64 + word as usize))
             .map(|word| (word, self.words[word]))
     }
 
-    /// Returns the words of 64 slots in which both sets have a common member, in ascending order. Each word
-    /// is returned as its index and the bit mask of the common members. Costs O(1) if one of the sets is
-    /// empty.
+    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
+    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
         let theirs: &[u64] = if other.is_empty() { &[] } else { &other.summary };
         self.summaries()
@@ -178,8 +177,8 @@ impl SlotSet {
     }
 }
 
-/// Returns the slots from `first` to before `end` as words of 64 slots. Each word is returned as its index
-/// and its bit mask.
+/// Returns the slots from `first` to before `end` as words. Each word is returned as its index and its bit
+/// mask.
 pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     (first / 64..end.div_ceil(64)).map(move |word| {
         let from = first.saturating_sub(word * 64);
@@ -188,7 +187,7 @@ pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize
     })
 }
 
-/// Returns the index of the word of 64 slots that contains a slot.
+/// Returns the index of the word that contains a slot.
 pub(crate) const fn word_of(slot: u32) -> usize {
     slot as usize / 64
 }

@@ -131,7 +131,7 @@ impl SparseSlots {
         self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
-    /// Returns the members in a word of 64 slots, as a bit mask.
+    /// Returns the members in a word, as a mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.place(word).map_or(0, |place| self.words[place])
@@ -194,8 +194,8 @@ impl SparseSlots {
         self.words.shrink_to_fit();
     }
 
-    /// Returns the words of 64 slots that have members, in ascending order. Each word is returned as its
-    /// index and its bit mask. Costs O(words with members).
+    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
+    /// bit mask. Costs O(words with members).
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let indices = self
             .blocks
@@ -204,9 +204,9 @@ impl SparseSlots {
         indices.zip(self.words.iter().copied()).filter(|(_, mask)| *mask != 0)
     }
 
-    /// Returns the words of 64 slots in which both sets have a common member, in ascending order. Each word
-    /// is returned as its index and the bit mask of the common members. Costs O(1) if one of the sets is
-    /// empty, and otherwise O(blocks + words that are not empty in both sets).
+    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
+    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty, and
+    /// otherwise O(blocks + words that are not empty in both sets).
     pub(crate) fn masks_in<'a>(&'a self, other: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let blocks: &[Block] = if self.is_empty() || other.is_empty() { &[] } else { &self.blocks };
         blocks.iter().flat_map(move |block| {

@@ -59,8 +59,8 @@ impl Broadcast {
         &self.unshared
     }
 
-    /// Returns the cache of encoded openings (first updates of objects), which contains the openings of all
-    /// objects in `slots`. `is_far` says whether they are for connections that are far from the objects.
+    /// Returns the cache of encoded openings, which contains the openings of all objects in `slots`. `is_far`
+    /// says whether they are for connections that are far from the objects.
     pub(crate) fn openings(
         &self,
         slots: &[u32],

@@ -89,8 +89,8 @@ impl Connection {
         has_room
     }
 
-    /// Sends the opening (first update) of an object, which contains every property that has ever changed and
-    /// that the connection may see (R2, S69).
+    /// Sends the opening of an object, which contains every property that has ever changed and that the
+    /// connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut handles = self.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
@@ -309,10 +309,10 @@ struct Opening {
     refused: Changelist,
 }
 
-/// Writes the values of an opening (the first update of an object) to the scratch buffer. If collections are
-/// large, their items are sent later in several packets (R15). An opening whose items are sent later makes
-/// the client empty its collections. If an earlier opening with items may have arrived, the opening instead
-/// makes the client keep the items that still exist.
+/// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent
+/// later in several packets (R15). An opening whose items are sent later makes the client empty its
+/// collections. If an earlier opening with items may have arrived, the opening instead makes the client keep
+/// the items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

@@ -137,7 +137,7 @@ impl Backlog {
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     known: SparseSlots,
-    /// For each word of 64 slots with members in `known`, the frames since which they wait.
+    /// For each word with members in `known`, the frames since which they wait.
     since: BTreeMap<usize, Box<[u32; 64]>>,
     frame: u32,
 }

@@ -14,8 +14,8 @@ use crate::session::classes::ClassList;
 use crate::transport::outbox::Draft;
 use crate::transport::segment::PROXY_BITS;
 
-/// The greatest number of bits of an opening (the first update of an object) without its handles and values.
-/// Such an opening consists of the origin of the object, and the number of objects in the run.
+/// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
+/// origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
 /// The parts of the server that a connection uses when it sends the packets of a tick.

@@ -9,13 +9,13 @@ use std::time::Duration;
 use super::Connection;
 use crate::session::disconnect::DisconnectReason;
 
-/// The number of timeouts for which the closing (removal) of an object may remain unacknowledged. At 90 %
-/// loss in both directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this
-/// rate, only two of a million closings are not acknowledged within 40 s.
+/// The number of timeouts for which the closing of an object may remain unacknowledged. At 90 % loss in both
+/// directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this rate, only
+/// two of a million closings are not acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// The number of round trips for which the closing (removal) of an object may remain unacknowledged, if round
-/// trips are long.
+/// The number of round trips for which the closing of an object may remain unacknowledged, if round trips are
+/// long.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
@@ -52,9 +52,9 @@ impl Connection {
     ///
     /// # Errors
     /// Returns an error if the connection used more memory than its limit for a whole `timeout`, or if the
-    /// closing (removal) of an object was unacknowledged for several timeouts. The slot of a closed object
-    /// cannot be used for another object before the closing is acknowledged. An error is also returned if a
-    /// message of the client makes no progress.
+    /// closing of an object was unacknowledged for several timeouts. The slot of a closed object cannot be
+    /// used for another object before the closing is acknowledged. An error is also returned if a message of
+    /// the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,
         timeout: Duration,

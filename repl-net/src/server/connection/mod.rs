@@ -455,9 +455,9 @@ impl Connection {
         self.objects.update_step(slot);
     }
 
-    /// Drops a blob with the opening (first update) of an object if the connection may no longer see some of
-    /// the properties in the blob. A mask for an object that the client already has never contains the
-    /// properties that are only in openings, so a comparison of masks does not find them (R15).
+    /// Drops a blob with the opening of an object if the connection may no longer see some of the properties
+    /// in the blob. A mask for an object that the client already has never contains the properties that are
+    /// only in openings, so a comparison of masks does not find them (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);

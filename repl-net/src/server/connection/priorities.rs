@@ -170,8 +170,8 @@ impl Connection {
         self.postpone_words(&changed, context.world);
     }
 
-    /// Postpones the changes of this tick of the objects in some words of 64 slots, except those that are
-    /// received later anyway.
+    /// Postpones the changes of this tick of the objects in some words, except those that are received later
+    /// anyway.
     fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
         for &(word, mask) in words {
             let now = mask & !self.objects.wait_for_band(world, word, mask);

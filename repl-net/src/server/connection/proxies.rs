@@ -20,8 +20,7 @@ use crate::transport::role::Proxy;
 use crate::transport::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
 
 impl Connection {
-    /// Returns the origin of an object for this client, which is the header of the object's opening (first
-    /// update).
+    /// Returns the origin of an object for this client, which is the header of the object's opening.
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
         let is_static = context.world.paths.is_static(slot);

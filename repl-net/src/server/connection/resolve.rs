@@ -148,8 +148,8 @@ impl Connection {
     /// the timeout, and packets that were sent so long before an acked packet that reordering on the link
     /// cannot explain the missing ack (R9).
     ///
-    /// This function is called before the comparison of a tick, so that an object whose opening (first
-    /// update) was lost is compared for the next opening (S40).
+    /// This function is called before the comparison of a tick, so that an object whose opening was lost is
+    /// compared for the next opening (S40).
     pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
             // If no packet waits for an ack and the link answers, no packet is overdue, and no link must be
@@ -231,8 +231,8 @@ impl Connection {
         }
     }
 
-    /// Records that a packet with the openings (first updates) of pending spawns was lost. From now on the
-    /// objects of the lost openings are tracked objects.
+    /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
+    /// lost openings are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
@@ -246,8 +246,8 @@ impl Connection {
         }
     }
 
-    /// Records that a packet with the opening (first update) of an object was lost. Returns whether the
-    /// client may lack the values of the opening.
+    /// Records that a packet with the opening of an object was lost. Returns whether the client may lack the
+    /// values of the opening.
     fn opening_lost(&mut self, losses: &mut Losses<'_>, slot: u32) -> bool {
         let lost = self.objects.opening_lost(slot, losses.sequence);
         if lost == LostOpening::Unsent {

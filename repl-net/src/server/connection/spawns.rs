@@ -11,10 +11,10 @@ use crate::transport::segment::RunHeader;
 use crate::transport::slot_set::masks_between;
 
 impl Connection {
-    /// Marks the objects whose openings (first updates) are sent again with each change until the ack. For
-    /// objects with repeated openings, the properties that only openings contain are compared, too (S40).
-    /// Must be called before the objects are compared. Costs O(objects out of step) if any class has
-    /// properties that only openings contain.
+    /// Marks the objects whose openings are sent again with each change until the ack. For objects with
+    /// repeated openings, the properties that only openings contain are compared, too (S40). Must be called
+    /// before the objects are compared. Costs O(objects out of step) if any class has properties that only
+    /// openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.objects
@@ -23,8 +23,7 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in runs of openings (first updates of objects), whose bits all connections
-    /// share.
+    /// Sends the pending spawns in runs of openings, whose bits all connections share.
     pub(super) fn send_spawns(&mut self, context: &mut PassContext<'_>) {
         if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
             return;

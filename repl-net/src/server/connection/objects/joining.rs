@@ -37,7 +37,7 @@ impl Joining {
         Self(Some(Box::default()))
     }
 
-    /// Adds the objects of `mask`, a bit mask over a word of 64 slots.
+    /// Adds the objects of `mask`.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
         self.0.iter_mut().for_each(|rest| rest.lacking.insert_mask(word, mask));
     }

@@ -1,5 +1,5 @@
 //! The state of each object for one client: whether the client has the object, which changes it lacks, and
-//! how it sees the object.
+//! how it sees the object. The *opening* of an object is its first update, its *closing* removes it.
 //!
 //! An object is *in step* with a client if the client has it and sees it like most clients, and if everything
 //! except items of collections was sent and nothing that was lost waits. The changes of an object in step are
@@ -173,8 +173,7 @@ impl ObjectStates {
         self.view.sight.take()
     }
 
-    /// Returns the handles of an object that an opening (first update) for this client would contain if it
-    /// were sent now.
+    /// Returns the handles of an object that an opening for this client would contain if it were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
             return self.mask(world, slot);
@@ -183,8 +182,8 @@ impl ObjectStates {
     }
 
     /// Returns the handles of an object that may be sent to the client now: those that the client may see,
-    /// and the collections that an opening (first update) still owes to the client. Changes of a collection
-    /// that the client does not see must not be sent, even if an opening owes it.
+    /// and the collections that an opening still owes to the client. Changes of a collection that the client
+    /// does not see must not be sent, even if an opening owes it.
     pub(super) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let mut mask = self.view.mask(world, slot);
         if let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) {
@@ -195,8 +194,8 @@ impl ObjectStates {
         mask
     }
 
-    /// Drops the collections that an opening (first update) owes to the client and that not even an opening
-    /// may contain now. Returns whether there were any.
+    /// Drops the collections that an opening owes to the client and that not even an opening may contain now.
+    /// Returns whether there were any.
     pub(super) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
         let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
             return false;
@@ -279,7 +278,7 @@ impl ObjectStates {
         may_be_out_of_step.sort_unstable();
     }
 
-    /// Returns the objects in a word of 64 slots that are in step, as a bit mask.
+    /// Returns the objects in a word that are in step, as a mask.
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
         self.known.word(word) & !self.out_of_step.word(word)
@@ -307,9 +306,9 @@ impl ObjectStates {
         self.pending_spawns.unsent.iter()
     }
 
-    /// Returns the objects that need their opening (first update) again with each change. Their opening was
-    /// sent, but is not acked yet. Only openings of at most `max_bits` bits are sent again with each change.
-    /// Costs O(known objects that are out of step).
+    /// Returns the objects that need their opening again with each change. Their opening was sent, but is not
+    /// acked yet. Only openings of at most `max_bits` bits are sent again with each change. Costs O(known
+    /// objects that are out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -321,8 +320,8 @@ impl ObjectStates {
         })
     }
 
-    /// Returns whether the packet `sequence` belongs to the current closing (removal) of the object. An
-    /// earlier packet may belong to an earlier closing of the same object.
+    /// Returns whether the packet `sequence` belongs to the current closing of the object. An earlier packet
+    /// may belong to an earlier closing of the same object.
     pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
@@ -334,9 +333,9 @@ impl ObjectStates {
         self.tracked.measure_memory() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
     }
 
-    /// Returns whether the closing (removal) of any object was first sent before `start` and is not
-    /// acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls until
-    /// an overdue closing is found.
+    /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
+    /// One call examines only some of the objects, so it may take a few hundred calls until an overdue
+    /// closing is found.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
@@ -348,9 +347,9 @@ impl ObjectStates {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }
 
-    /// Begins the session for the objects of `alive`, a bit mask over a word of 64 slots. The client sees
-    /// only the objects in `seen`. The objects in `alone` are never opened together with others. Returns the
-    /// objects that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    /// Begins the session for the objects of the mask `alive`. The client sees only the objects in `seen`.
+    /// The objects in `alone` are never opened together with others. Returns the objects that are sent as
+    /// pending spawns, and the objects that must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, alone: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);
@@ -547,9 +546,9 @@ impl ObjectStates {
         if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.unsent.contains(slot) {
             return;
         }
-        // If the opening (first update) is sent again, it contains the new owner and role. But the client may
-        // already have the object from an earlier opening, and the ack of that opening may arrive late. If
-        // the client has the object, a lost opening is not sent again, so the owner and role must be tracked.
+        // If the opening is sent again, it contains the new owner and role. But the client may already have
+        // the object from an earlier opening, and the ack of that opening may arrive late. If the client has
+        // the object, a lost opening is not sent again, so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyState::Unsent(since);

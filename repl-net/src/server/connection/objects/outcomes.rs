@@ -11,7 +11,7 @@ use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// What follows from the loss of an opening (the first update of an object).
+/// What follows from the loss of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
     /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
@@ -24,11 +24,10 @@ pub(crate) enum LostOpening {
 }
 
 impl ObjectStates {
-    /// Records that the packet `sequence` with openings (first updates of objects) has arrived. These are
-    /// openings of pending spawns. If the packet already counted as lost, they may be openings of any
-    /// objects. Some of the pending spawns may be tracked by now. Each tracked object stores the number of
-    /// the first packet that may contain its opening. So the acks of earlier packets do not count as acks of
-    /// this opening.
+    /// Records that the packet `sequence` with openings has arrived. These are openings of pending spawns. If
+    /// the packet already counted as lost, they may be openings of any objects. Some of the pending spawns
+    /// may be tracked by now. Each tracked object stores the number of the first packet that may contain its
+    /// opening. So the acks of earlier packets do not count as acks of this opening.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
@@ -38,8 +37,7 @@ impl ObjectStates {
         }
     }
 
-    /// Returns which objects of `mask`, a bit mask over a word of 64 slots, are the first objects in their
-    /// slots for this client.
+    /// Returns which objects of `mask` are the first objects in their slots for this client.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         mask & self.known.word(word) & !self.pending_spawns.used.word(word)
     }
@@ -52,8 +50,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the packet `sequence` with an opening (first update) of an object has arrived. The
-    /// argument `list` has the properties in the opening.
+    /// Records that the packet `sequence` with an opening of an object has arrived. The argument `list` has
+    /// the properties in the opening.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {
@@ -68,7 +66,7 @@ impl ObjectStates {
         self.list_arrived(slot, sequence, list);
     }
 
-    /// Handles the loss of a packet with the opening (first update) of an object.
+    /// Handles the loss of a packet with the opening of an object.
     pub(crate) fn opening_lost(&mut self, slot: u32, sequence: Sequence) -> LostOpening {
         let opening = self.tracked.get(slot).filter(|tracked| tracked.phase == Phase::Opening);
         let Some(since) = opening.map(|tracked| tracked.since) else {

@@ -15,14 +15,14 @@ use crate::transport::sparse_slots::SparseSlots;
 pub(super) struct PendingSpawns {
     /// Pending spawns that were not sent yet.
     pub(super) unsent: SparseSlots,
-    /// Pending spawns whose opening (first update) is in flight.
+    /// Pending spawns whose opening is in flight.
     opening: SparseSlots,
     /// Slots in which the client has had an object before, of which a packet may be in flight.
     pub(super) used: SparseSlots,
 }
 
 impl PendingSpawns {
-    /// Returns the pending spawns in a word of 64 slots, as a bit mask.
+    /// Returns the pending spawns in a word, as a mask.
     pub(super) fn in_word(&self, word: usize) -> u64 {
         self.unsent.word(word) | self.opening.word(word)
     }
@@ -41,8 +41,8 @@ impl PendingSpawns {
         is_new
     }
 
-    /// Adds the objects of `mask`, a bit mask over a word of 64 slots, as pending spawns. The client must not
-    /// have had an object in any slot of `mask` before.
+    /// Adds the objects of `mask` as pending spawns. The client must not have had an object in any slot of
+    /// `mask` before.
     pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.unsent.insert_mask(word, mask);
@@ -71,7 +71,7 @@ impl PendingSpawns {
         self.used = SparseSlots::default();
     }
 
-    /// Records that the openings (first updates) of pending spawns were sent.
+    /// Records that the openings of pending spawns were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.unsent.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
@@ -82,7 +82,7 @@ impl PendingSpawns {
         [&mut self.unsent, &mut self.opening, &mut self.used].into_iter().for_each(SparseSlots::shrink);
     }
 
-    /// Removes the pending spawns whose openings have arrived, in a word of 64 slots, and returns them.
+    /// Removes the pending spawns whose openings have arrived, in a word, and returns them.
     pub(super) fn arrived(&mut self, word: usize, mask: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);

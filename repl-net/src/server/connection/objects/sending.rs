@@ -16,7 +16,7 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, bit_of, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
 
-/// What an opening (the first update of an object) does not contain.
+/// What an opening does not contain.
 #[derive(Debug)]
 pub(crate) struct OpeningRest {
     /// Changes that are sent after the ack of the opening.
@@ -54,10 +54,10 @@ impl ObjectStates {
         self.out_of_step = out_of_step;
     }
 
-    /// Returns those objects of `changed`, a bit mask over a word of 64 slots, whose changes of this tick the
-    /// client receives later, because the connection has a long period for their cells. These changes
-    /// [wait](crate::server::later) with those of earlier ticks, and are sent when they are due. Only objects
-    /// that the client sees like most clients wait. Costs O(1) if there are no long periods.
+    /// Returns those objects of the mask `changed` whose changes of this tick the client receives later,
+    /// because the connection has a long period for their cells. These changes [wait](crate::server::later)
+    /// with those of earlier ticks, and are sent when they are due. Only objects that the client sees like
+    /// most clients wait. Costs O(1) if there are no long periods.
     pub(crate) fn wait_for_band(&self, world: &World, word: usize, changed: u64) -> u64 {
         if !world.cells.have_bands() {
             return 0;
@@ -122,13 +122,12 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `slots` that are in step, as words of 64 slots.
+    /// Returns the objects of `slots` that are in step, as words.
     pub(crate) fn in_step_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         self.known.masks_in(slots).map(|(word, mask)| (word, mask & !self.out_of_step.word(word)))
     }
 
-    /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words of
-    /// 64 slots.
+    /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let waiting = &self.pending_spawns.unsent;
         self.known.masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
@@ -156,14 +155,14 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the openings (first updates) of pending spawns were sent.
+    /// Records that the openings of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.pending_spawns.sent(word, mask);
     }
 
-    /// Records that the packet `sequence` contains the opening (first update) of an object. The argument
-    /// `bits` is the number of bits of the opening, and `rest` is what the opening does not contain. Returns
-    /// the connection's position in the history of the object, which the caller must release.
+    /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
+    /// number of bits of the opening, and `rest` is what the opening does not contain. Returns the
+    /// connection's position in the history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -258,9 +257,9 @@ impl ObjectStates {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// Records that a blob with the opening (first update) of an object is no longer sent, so the opening
-    /// must be sent again. Returns `false` if the client has the object from another opening, and lacks the
-    /// values of this opening.
+    /// Records that a blob with the opening of an object is no longer sent, so the opening must be sent
+    /// again. Returns `false` if the client has the object from another opening, and lacks the values of this
+    /// opening.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,

@@ -15,8 +15,8 @@ use crate::transport::sequence::Sequence;
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening (first update) of the object must be sent. In this phase, the object was not sent yet, or
-    /// its opening counts as lost. An opening that counts as lost may nevertheless have arrived.
+    /// The opening of the object must be sent. In this phase, the object was not sent yet, or its opening
+    /// counts as lost. An opening that counts as lost may nevertheless have arrived.
     Unsent,
     /// The opening of the object was sent, but is not acknowledged yet.
     Opening,
@@ -45,9 +45,9 @@ pub(crate) enum ProxyState {
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
-    /// The number of the first packet that may contain the object's opening (first update). If the object is
-    /// being closed, this is the number of the first packet that may contain its closing. Earlier packets
-    /// belong to an earlier time at which the client had the object.
+    /// The number of the first packet that may contain the object's opening. If the object is being closed,
+    /// this is the number of the first packet that may contain its closing. Earlier packets belong to an
+    /// earlier time at which the client had the object.
     pub(crate) since: Sequence,
     /// The number of the newest packet with the object's opening or closing, or with a part of its blob.
     /// Packets are declared lost in the order of sending, so the content of earlier packets is not sent again
@@ -63,9 +63,9 @@ pub(crate) struct Tracked {
     /// Outdated changes are removed when they are pruned.
     pub(crate) portions: Vec<Portions>,
     pub(crate) new_elements: NewElements,
-    /// The collections whose elements were too large for an opening (first update) of the object, and which
-    /// conditions may hide after the opening (S43). Until these elements have arrived, they are sent as if
-    /// they were in the opening. In a box, because most objects have none.
+    /// The collections whose elements were too large for an opening of the object, and which conditions may
+    /// hide after the opening (S43). Until these elements have arrived, they are sent as if they were in the
+    /// opening. In a box, because most objects have none.
     pub(super) owed: Option<Box<HandleSet>>,
     /// Properties that the client had and may no longer see, each with the frame in which the client last saw
     /// the property. The stored frame is zero if the client's value may be even older.
@@ -76,7 +76,7 @@ pub(crate) struct Tracked {
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
-    /// The number of bits of the last opening (first update) of the object, or zero if there was none.
+    /// The number of bits of the last opening of the object, or zero if there was none.
     pub(crate) open_bits: usize,
     /// Whether an opening of the object that may have arrived contains items of collections. After an opening
     /// with items, a later opening must not empty the collections.
@@ -87,7 +87,7 @@ pub(crate) struct Tracked {
     pub(crate) has_arrived: bool,
     /// Whether the object must be sent again after its closing is acknowledged.
     pub(super) reopen: bool,
-    /// The time when the closing (removal) of the object was first sent.
+    /// The time when the closing of the object was first sent.
     pub(super) close_sent_at: Option<Duration>,
 }
 
@@ -127,8 +127,8 @@ impl Tracked {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
-    /// Returns whether the opening (first update) of the object is sent again with each change until the ack,
-    /// because it has at most `max_bits` bits.
+    /// Returns whether the opening of the object is sent again with each change until the ack, because it has
+    /// at most `max_bits` bits.
     pub(super) fn repeats_opening(&self, max_bits: usize) -> bool {
         self.phase == Phase::Opening && self.open_bits <= max_bits
     }

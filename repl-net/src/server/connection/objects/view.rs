@@ -27,8 +27,8 @@ pub(crate) struct View {
     /// Objects whose shared data this client does not take, including objects that the client does not have:
     /// its view of them is not the default view, or it sees them although their cells are out of its sight.
     pub(super) own: SparseSlots,
-    /// Objects that the client owns, including objects that it does not have yet. The openings (first
-    /// updates) of objects that a client owns are encoded separately for this client.
+    /// Objects that the client owns, including objects that it does not have yet. The openings of objects
+    /// that a client owns are encoded separately for this client.
     pub(super) owned: SparseSlots,
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
@@ -288,19 +288,19 @@ impl View {
         }
     }
 
-    /// Returns whether the openings (first updates of objects) for this client can be shared with other
-    /// clients at all. This is false for a client that sees most objects in another way than most clients.
+    /// Returns whether the openings for this client can be shared with other clients at all. This is false
+    /// for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
 
-    /// Returns the objects in a word of 64 slots, as a bit mask. Only objects with openings (first updates)
-    /// that can be shared with other clients are in the mask.
+    /// Returns the objects in a word, as a mask. Only objects with openings that can be shared with other
+    /// clients are in the mask.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
 
-    /// Returns whether the opening (first update) of an object can be shared with other clients.
+    /// Returns whether the opening of an object can be shared with other clients.
     pub(super) fn is_default_opening(&self, slot: u32) -> bool {
         self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
