@@ -24,6 +24,33 @@ fn folders_import_downward_and_no_files_in_a_circle() {
     }
 }
 
+#[test]
+fn modules_of_the_server_import_from_the_rows_above_them() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
+    let (_, table) = architecture.split_once("each row imports only from rows above it").expect("it says so");
+    let lines = table.lines().skip_while(|line| !line.starts_with('|')).skip(2);
+    let rows: Vec<Vec<&str>> = lines
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2).collect())
+        .collect();
+    assert!(rows.len() > 8, "{rows:?}");
+    let graph = Graph::of(&texts("repl-net"));
+    // Files with methods of the server itself are in no row, and may import all of them.
+    let row_of = |file| {
+        let module = graph.path(file).strip_prefix("server/")?;
+        let is_in = |name: &&str| {
+            module.strip_prefix(*name).is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
+        };
+        rows.iter().rposition(|row| row.iter().any(|name| is_in(&name))).or_else(|| {
+            assert!(!module.contains('/'), "`{module}` is in no row of ARCHITECTURE.md");
+            None
+        })
+    };
+    let is_wrong = |edge: &&Edge| row_of(edge.to) > row_of(edge.from) && row_of(edge.from).is_some();
+    let wrong: Vec<_> = graph.edges.iter().filter(is_wrong).map(|edge| import(&graph, edge)).collect();
+    assert!(wrong.is_empty(), "in repl-net/src\n{}", wrong.join("\n"));
+}
+
 /// Returns the sources of a crate, with their paths from the folder `src`.
 fn texts(krate: &str) -> Vec<(String, String)> {
     let (folder, mut files) = (root().join(krate).join("src"), Vec::new());
@@ -48,6 +75,10 @@ fn order<'a>(architecture: &'a str, krate: &str) -> Option<Vec<&'a str>> {
     )
 }
 
+fn import(graph: &Graph, edge: &Edge) -> String {
+    format!("{}:{} imports {}", graph.path(edge.from), edge.line, graph.path(edge.to))
+}
+
 /// Returns the mistakes of a crate with this order of folders, each with the files and the line.
 fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
     let folders = graph.folders();
@@ -56,16 +87,14 @@ fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
         missing.map(|folder| format!("`{folder}` is missing in ARCHITECTURE.md")).collect();
     let gone = order.iter().filter(|folder| !folders.contains(*folder));
     mistakes.extend(gone.map(|folder| format!("`{folder}` of ARCHITECTURE.md is no more")));
-    let import =
-        |edge: &Edge| format!("{}:{} imports {}", graph.path(edge.from), edge.line, graph.path(edge.to));
     // The root of the crate is above all folders.
     let height =
         |file| order.iter().rev().position(|folder| *folder == graph.folder(file)).unwrap_or(order.len());
     let upward = graph.edges.iter().filter(|edge| height(edge.to) > height(edge.from));
-    mistakes.extend(upward.map(|edge| format!("{}, which stands above it", import(edge))));
+    mistakes.extend(upward.map(|edge| format!("{}, which stands above it", import(graph, edge))));
     let circles = graph.circles();
     mistakes.extend(circles.iter().map(|circle| {
-        let imports: Vec<String> = circle.iter().map(|edge| import(edge)).collect();
+        let imports: Vec<String> = circle.iter().map(|edge| import(graph, edge)).collect();
         format!("a circle: {}", imports.join(", "))
     }));
     mistakes

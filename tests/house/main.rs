@@ -1,5 +1,5 @@
 //! Checks the code against the documents: which crate may use what, where `unsafe` may be, that each
-//! guarantee has a test, and that the functions that ARCHITECTURE.md names are there.
+//! guarantee has a test, and that the functions that pages name are there.
 //!
 //! *Invariant:* these tests read the documents, the manifests and the sources, and repeat as little of them
 //! as possible.

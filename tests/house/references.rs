@@ -1,5 +1,5 @@
-//! Checks the references of the architecture's page to functions and other items: the file is there, and it
-//! defines an item with this name.
+//! Checks the references of pages to functions and other items: the file is there, and it defines an item with
+//! this name.
 //!
 //! *Invariant:* a reference is a file, a colon and a name in backticks. Names that follow after commas are in
 //! the same file.
@@ -56,9 +56,10 @@ fn defines(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn the_architecture_refers_to_items_that_are_there() {
-    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
-    let references = references(&page);
+fn pages_refer_to_items_that_are_there() {
+    let pages = ["ARCHITECTURE.md", "docs/life-of-a-change.md", "docs/decisions.md"]
+        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"));
+    let references: Vec<_> = pages.iter().flat_map(|page| references(page)).collect();
     assert!(references.len() > 150, "{} references", references.len());
     let is_wrong = |(path, name): &&(&str, &str)| {
         fs::read_to_string(file_of(path)).map_or(true, |text| !defines(&text, name))
