@@ -44,6 +44,10 @@ impl Connection {
     }
 
     pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if self.waits_for_blob(slot, context.world) {
+            self.postpone(slot, context.world);
+            return;
+        }
         let tracked = self.objects.get(slot);
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
             _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),

@@ -11,6 +11,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
+use crate::server::world::World;
 use crate::transport::blob::MAX_BLOBS;
 use crate::transport::fragment::FragmentHead;
 use crate::transport::in_flight::{Content, Sent};
@@ -208,7 +209,7 @@ impl Connection {
         let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
         let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
         if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
-            self.objects.wait_for_blob(slot);
+            self.objects.wait_for_blob(slot, bytes);
             return;
         }
         let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
@@ -223,6 +224,16 @@ impl Connection {
         // rule of one entry for each object includes objects of blobs that the packet completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
+    }
+
+    /// Returns whether an object only waits until its blob can begin, and must wait on. Then nothing of it is
+    /// written.
+    pub(super) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
+        let is_unchanged = !world.changes.slots.contains(slot);
+        let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
+        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.limits.max_object_bytes));
+        waits.into_iter().for_each(|bytes| self.objects.wait_for_blob(slot, bytes));
+        waits.is_some()
     }
 
     /// Returns whether a blob of the object is in flight.

@@ -153,6 +153,7 @@ impl ObjectStates {
         // The pending changelist is newer than the lost changelist, so its changes replace lost changes.
         list.merge(&tracked.pending);
         tracked.pending = list;
+        tracked.waiting_blob_bytes = 0;
         self.must_send(slot);
     }
 

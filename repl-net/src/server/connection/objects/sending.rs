@@ -140,10 +140,25 @@ impl ObjectStates {
         self.wake_to_send(slot);
     }
 
-    /// Records that an object must be sent as a blob, but that the blob cannot begin yet.
-    pub(crate) fn wait_for_blob(&mut self, slot: u32) {
+    /// Records that an object must be sent as a blob of so many bytes, but that the blob cannot begin yet.
+    pub(crate) fn wait_for_blob(&mut self, slot: u32, bytes: usize) {
         self.must_send(slot);
+        self.track(slot).waiting_blob_bytes = bytes;
         self.blob_waits = true;
+    }
+
+    /// Returns the number of bytes of the blob for which an object has waited since it was last sent, if it
+    /// has nothing else to send: its opening waits, or it `is_unchanged` since then. From now on it does not
+    /// wait.
+    pub(crate) fn take_waiting_blob(&mut self, slot: u32, is_unchanged: bool) -> Option<usize> {
+        let tracked = self.tracked.get_mut(slot)?;
+        let bytes = std::mem::take(&mut tracked.waiting_blob_bytes);
+        let has_nothing_else = match tracked.phase {
+            Phase::Unsent => true,
+            Phase::Open => is_unchanged && tracked.proxy == ProxyState::UpToDate,
+            Phase::Opening | Phase::Closing(_) => false,
+        };
+        (has_nothing_else && bytes > 0).then_some(bytes)
     }
 
     /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent

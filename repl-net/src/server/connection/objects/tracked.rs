@@ -72,6 +72,9 @@ pub(crate) struct Tracked {
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
+    /// The number of bytes of the blob that could not begin when the object was last sent, because too many
+    /// blobs were in flight. Zero if nothing of the object waits for this.
+    pub(super) waiting_blob_bytes: usize,
     /// The first handle of the property that was last sent as a blob, or zero if there was none.
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.

@@ -1,0 +1,65 @@
+//! What it costs that large objects wait: only a few of them are in flight to a client at the same time.
+//!
+//! *Invariant:* every value that is written is counted.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::LinkConditions;
+use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+use crate::linked::Linked;
+
+thread_local! {
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A value that counts how often it is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Counted(u32);
+
+impl NetSerialize for Counted {
+    const WIRE_NAME: &'static str = "Counted";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        WRITTEN.set(WRITTEN.get() + 1);
+        self.0.write(writer)
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        u32::read(reader, references).map(Self)
+    }
+}
+repl::leaf!(Counted);
+
+/// An object that is larger than a packet.
+#[derive(Replicated, Default)]
+struct Map {
+    #[replicated]
+    cells: Vec<Counted>,
+}
+
+const CELLS: usize = 600;
+
+/// Returns how often each value of so many maps is written on average until a client that joins has them all.
+fn written_for_each_value(maps: usize) -> usize {
+    let mut linked = Linked::new(Server::new(ServerConfig::default()), 1);
+    let cells = vec![Counted(1); CELLS];
+    (0..maps).for_each(|_| _ = linked.server.spawn(Map { cells: cells.clone() }));
+    let link = LinkConditions { latency: Duration::from_millis(50), ..LinkConditions::perfect() };
+    let mut client = Client::new(ClientConfig::default(), 1);
+    client.register::<Map>();
+    linked.connect(client, link, link);
+    WRITTEN.set(0);
+    while linked.guests[0].client.objects::<Map>().count() < maps {
+        linked.tick();
+    }
+    WRITTEN.get() / (maps * CELLS)
+}
+
+#[test]
+fn large_objects_that_wait_are_not_written_in_each_tick() {
+    let [few, many] = [20, 200].map(written_for_each_value);
+    assert!(many <= 2 * few.max(4), "{few} times each, and {many} times if there are ten times as many");
+}
