@@ -7,6 +7,7 @@ mod all_or_nothing;
 mod client_view;
 mod direct;
 mod local_changes;
+mod long_lived;
 mod notifies;
 mod reference_keys;
 mod references;

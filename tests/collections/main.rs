@@ -11,4 +11,5 @@ mod item_limits;
 mod lengths;
 mod maps;
 mod ordered_arrays;
+mod random_orders;
 mod replicated_maps;

@@ -41,7 +41,7 @@ fn modules_of_the_server_import_from_the_rows_above_them() {
         let is_in = |name: &&str| {
             module.strip_prefix(*name).is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
         };
-        rows.iter().rposition(|row| row.iter().any(|name| is_in(&name))).or_else(|| {
+        rows.iter().rposition(|row| row.iter().any(is_in)).or_else(|| {
             assert!(!module.contains('/'), "`{module}` is in no row of ARCHITECTURE.md");
             None
         })

@@ -7,6 +7,7 @@
 mod linked;
 
 mod fair_links;
+mod large_turns;
 mod large_waits;
 mod late_join;
 mod link_budget;

@@ -1,5 +1,7 @@
 //! Many objects and clients: who sees which object, when it is compared, and what goes first.
 
+#[path = "../support/bazaar.rs"]
+mod bazaar;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -9,4 +11,5 @@ mod external;
 mod lifecycles;
 mod rates;
 mod relevancy;
+mod strange_clients;
 mod together;

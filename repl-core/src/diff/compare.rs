@@ -458,6 +458,7 @@ impl Comparison<'_> {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
+        let refused = self.refusals.len();
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         let mut changes = I::spare(self.scratch).take();
         // The new elements that contain a value without a wire form. If new elements with a value without a
@@ -509,6 +510,9 @@ impl Comparison<'_> {
         });
         if I::IS_KEY {
             self.scratch.keys = keys;
+            // The entries of a hash map are in another order in each run.
+            let refused = self.refusals.get_mut(refused..).unwrap_or_default();
+            refused.sort_by_cached_key(|refusal| (refusal.steps.clone(), refusal.error.to_string()));
         }
         unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id));
         self.scratch.must_renumber |= must_renumber;

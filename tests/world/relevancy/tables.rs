@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, BitReader, BitWriter, Group, ReadError, ReferenceMap, Relevancy, WriteError};
 
-use crate::support::{Packets, Room, property, size};
+use crate::support::{Packets, Room, TICK, property, size};
 
 thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
@@ -309,6 +309,56 @@ fn r02_changes_of_new_items_are_not_sent_alone_when_they_are_due() {
         room.deliver(0, &packets);
     }
     assert_eq!(room.guests[0].client[ship].cargo[0], Crate { weight: 2, kind: 7 });
+}
+
+/// A new item is lost, and its next change waits for its band. In the tick of the change the client is
+/// paused, or an ack of something older arrives after the change. In both cases the object is in step when
+/// the change is due, although the client lacks the item.
+#[test]
+fn r02_changes_of_new_items_that_wait_for_their_band_are_not_sent_alone() {
+    const PERIOD: u16 = 4;
+    // The ticks are so short that no packet counts as lost.
+    let tick = |room: &mut Room| {
+        let packets = room.tick_one();
+        room.now -= TICK - TICK / 100;
+        packets
+    };
+    for is_paused in [true, false] {
+        let mut room = sea(ServerConfig::default(), nearby().slower_beyond(30.0, PERIOD), 1);
+        let ship = room.server.spawn(ship(60.0, 0.0));
+        room.settle();
+        let id = room.guests[0].id;
+        let push = |room: &mut Room, weight| {
+            room.server[ship].cargo.push(Crate { weight, kind: 7 });
+            let in_flight = room.in_flight(0);
+            loop {
+                let packets = tick(room);
+                if room.in_flight(0) > in_flight {
+                    return packets;
+                }
+            }
+        };
+        let first = push(&mut room, 1);
+        room.deliver(0, &first);
+        let acks = room.replies(0);
+        push(&mut room, 2); // This packet is lost.
+        room.server[ship].cargo[1].weight = 3;
+        if is_paused {
+            room.server.pause(id);
+        }
+        tick(&mut room);
+        room.server.resume(id);
+        if !is_paused {
+            room.hear(0, &acks);
+        }
+        for _ in 0..PERIOD {
+            let packets = tick(&mut room);
+            room.deliver(0, &packets);
+        }
+        assert_eq!(room.server.stats(id).map(|stats| stats.packets_lost), Some(0));
+        let cargo = &room.guests[0].client[ship].cargo;
+        assert!(cargo.iter().eq(room.server[ship].cargo.iter()), "paused: {is_paused}, {cargo:?}");
+    }
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl Connection {
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[0]);
         let backlog = self.backlog.get_or_insert_default();
         backlog.rank(view, waiting, self.objects.asleep(), context.world, &mut order);
-        let is_exact = std::mem::take(&mut backlog.was_overestimated);
+        // In the order of their slots, the objects in the first slots would begin all blobs.
+        let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.outbox.is_exhausted() {
             let bytes = self.outbox.budget_bytes();

@@ -90,7 +90,7 @@ impl ObjectStates {
     pub(crate) fn turns(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
-        if std::mem::take(&mut self.blob_waits) && !slots.is_empty() {
+        if self.take_blob_waits() && !slots.is_empty() {
             let start = slots.partition_point(|&slot| slot <= self.last_blob) % slots.len();
             slots.rotate_left(start);
         }
@@ -159,6 +159,11 @@ impl ObjectStates {
             Phase::Opening | Phase::Closing(_) => false,
         };
         (has_nothing_else && bytes > 0).then_some(bytes)
+    }
+
+    /// Returns whether an object has waited since the last call until its blob can begin.
+    pub(crate) fn take_blob_waits(&mut self) -> bool {
+        std::mem::take(&mut self.blob_waits)
     }
 
     /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent

@@ -1,17 +1,16 @@
-//! A server that compares objects and sends to its clients on several threads. Only with the feature `rayon`.
+//! A harbour of a few classes, in which most objects change in each tick.
 //!
-//! *Invariant:* the packets of all clients are the same for any number of threads.
-
-mod support;
+//! *Invariant:* what happens depends only on the seed.
 
 use std::time::Duration;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, Dormancy, Relevancy};
 
-use support::{Packets, Room};
+use crate::pool;
+use crate::support::{self, Packets, Room};
 
 /// More than the connections that one thread takes at a time, several times over.
 const GUESTS: usize = 45;
@@ -61,10 +60,6 @@ fn register(client: &mut Client) {
     client.register::<Crate>();
     client.register::<Clock>();
     client.register::<Buoy>();
-}
-
-fn pool(threads: usize) -> ThreadPool {
-    ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
 }
 
 /// A room in which something happens in each tick that depends only on the seed.
