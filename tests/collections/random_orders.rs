@@ -101,9 +101,9 @@ fn change(atlas: &mut Atlas, others: &[ObjectRef<Atlas>], rng: &mut Rng) {
 fn record(seed: u64) -> Vec<String> {
     let mut rng = Rng::new(seed);
     let config = ServerConfig {
-        mtu_bytes: if seed % 2 == 0 { 300 } else { 1_200 },
-        max_bytes_per_tick: if seed % 3 == 0 { 900 } else { usize::MAX },
-        max_object_bytes: if seed % 4 == 0 { 150 } else { 10_000 },
+        mtu_bytes: if seed.is_multiple_of(2) { 300 } else { 1_200 },
+        max_bytes_per_tick: if seed.is_multiple_of(3) { 900 } else { usize::MAX },
+        max_object_bytes: if seed.is_multiple_of(4) { 150 } else { 10_000 },
         ..ServerConfig::default()
     };
     let mut room = Room::new(config, |client| {

@@ -190,7 +190,7 @@ impl Bazaar {
             leaves: false,
             late: vec![],
         };
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             let rate = UpdateRate::every(crate::support::TICK * 4);
             bazaar.room.server.set_update_rate::<Lamp>(rate);
             bazaar.room.server.set_priority_by(|stall: &Stall, viewer| {

@@ -69,7 +69,7 @@ impl Habit {
                 }
             }
             Self::Deaf { one_of } => {
-                if !is_down || tick % one_of == 0 {
+                if !is_down || tick.is_multiple_of(one_of) {
                     vec![tick]
                 } else {
                     vec![]
@@ -97,9 +97,9 @@ fn strange_clients_have_the_values_of_the_server_when_they_behave_again() {
         let mut links: Vec<Link> = bazaar.room.guests.iter().map(|_| Link::default()).collect();
         let mut habits: Vec<Habit> = links.iter().map(|_| Habit::draw(&mut rng)).collect();
         (0..6).for_each(|_| _ = bazaar.room.step());
-        for tick in 0..240 {
+        for tick in 0..240_u64 {
             bazaar.write();
-            if tick % 2 == 0 {
+            if tick.is_multiple_of(2) {
                 (0..8).for_each(|_| bazaar.flip());
             }
             let now = bazaar.room.now;
