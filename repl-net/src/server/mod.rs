@@ -434,6 +434,16 @@ impl Server {
         let woken = self.world.compare();
         self.reconsider(&woken);
         self.world.find_due();
+        self.report_refusals();
+        self.served.choose(&self.connections, self.config.connections_per_tick);
+        let ends = self.run_passes();
+        self.passes.free_unneeded(&mut self.world);
+        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
+        self.remove_ended(now);
+    }
+
+    /// Reports the values that this tick could not send.
+    fn report_refusals(&mut self) {
         for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
             let object = &self.world.objects[slot as usize];
             let column = self.world.column(object.class);
@@ -449,11 +459,6 @@ impl Server {
                 error: refusal.error,
             });
         }
-        self.served.choose(&self.connections, self.config.connections_per_tick);
-        let ends = self.run_passes();
-        self.passes.free_unneeded(&mut self.world);
-        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
-        self.remove_ended(now);
     }
 
     /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that

@@ -57,7 +57,7 @@ impl Connection {
             Phase::Closing(reason) => self.send_close(slot, reason, context),
             Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
             Phase::Unsent => self.send_open(slot, context),
-            Phase::Opening if tracked.is_some_and(|tracked| tracked.open_bits <= SMALL_OPEN_BITS) => {
+            Phase::Opening if tracked.is_some_and(|tracked| tracked.repeats_opening()) => {
                 self.send_open(slot, context)
             }
             Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),

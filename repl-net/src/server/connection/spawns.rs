@@ -17,9 +17,7 @@ impl Connection {
     /// openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
-            self.objects
-                .repeated_openings(SMALL_OPEN_BITS)
-                .for_each(|slot| world.compare_for_repeated_open(slot));
+            self.objects.repeated_openings().for_each(|slot| world.compare_for_repeated_open(slot));
         }
     }
 

@@ -307,16 +307,15 @@ impl ObjectStates {
     }
 
     /// Returns the objects that need their opening again with each change. Their opening was sent, but is not
-    /// acked yet. Only openings of at most `max_bits` bits are sent again with each change. Costs O(known
-    /// objects that are out of step).
-    pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
+    /// acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are out of step).
+    pub(super) fn repeated_openings(&self) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
             .masks()
             .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.unsent.word(word)));
         sent.filter(move |&slot| {
             self.pending_spawns.contains(slot)
-                || self.tracked.get(slot).is_some_and(|tracked| tracked.repeats_opening(max_bits))
+                || self.tracked.get(slot).is_some_and(|tracked| tracked.repeats_opening())
         })
     }
 

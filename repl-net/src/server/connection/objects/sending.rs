@@ -10,7 +10,6 @@ use repl_core::{Changelist, HandleSet, Portions};
 use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
 use crate::server::not_sent::NotSent;
-use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, bit_of, slots_of};
@@ -111,7 +110,7 @@ impl ObjectStates {
     /// Returns why something of an object is not sent, or `None` if nothing waits.
     pub(crate) fn why_not_sent(&self, slot: u32) -> Option<NotSent> {
         let is_held = self.tracked.get(slot).is_some_and(|tracked| {
-            let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening(SMALL_OPEN_BITS);
+            let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening();
             tracked.blob.is_some() || is_opening || tracked.is_closing()
         });
         let waits = self.to_send.contains(slot) || self.pending_spawns.unsent.contains(slot);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use super::new_elements::NewElements;
+use crate::server::openings::SMALL_OPEN_BITS;
 use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 
@@ -130,10 +131,10 @@ impl Tracked {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
-    /// Returns whether the opening of the object is sent again with each change until the ack, because it has
-    /// at most `max_bits` bits.
-    pub(super) fn repeats_opening(&self, max_bits: usize) -> bool {
-        self.phase == Phase::Opening && self.open_bits <= max_bits
+    /// Returns whether the opening of the object is small, so that it is sent again with each change until the
+    /// ack.
+    pub(crate) fn repeats_opening(&self) -> bool {
+        self.phase == Phase::Opening && self.open_bits <= SMALL_OPEN_BITS
     }
 
     /// Removes the properties `handles` from the changes that must be sent. Returns whether any property in
