@@ -110,6 +110,25 @@ fn a_viewpoint_follows_an_object_at_once_although_the_connection_rests() {
 }
 
 #[test]
+fn a_viewpoint_that_is_set_in_each_tick_shows_at_once_what_is_there() {
+    let (mut room, far) = room(LONG, |server| {
+        server.set_area::<Ship>(Area::within(100.0));
+        server.spawn(ship([1_000.0, 0.0]))
+    });
+    let id = room.guests[0].id;
+    for round in 0..8_u8 {
+        for _ in 0..20 + round {
+            room.server.set_viewpoints(id, &[[0.0; 3]]);
+            room.step();
+        }
+        assert!(room.client().get(far).is_none());
+        room.server.set_viewpoints(id, &[[1_000.0, 0.0, 0.0]]);
+        let steps = steps_until(&mut room, |room| room.client().get(far).is_some());
+        assert!(steps < 4, "{steps} steps in round {round}");
+    }
+}
+
+#[test]
 fn r26_the_silence_of_a_client_is_noticed_in_time() {
     let timeout = Duration::from_secs(10);
     let (mut room, _) = room(timeout, |server| server.spawn(ship([0.0; 2])));

@@ -29,6 +29,9 @@ const NAMES: [&str; 17] = [
     "NearOnly",
 ];
 
+/// Words in names of conditions that users expect for teams.
+const TEAM_WORDS: [&str; 4] = ["team", "group", "ally", "allies"];
+
 /// Returns the condition with the name `key`, in any spelling style.
 pub(super) fn condition_named(key: &str) -> Option<&'static str> {
     let bare = bare(key);
@@ -75,6 +78,11 @@ pub(super) fn named(path: &Path) -> Result<Ident> {
     let message = if bare == "NetGroup" {
         "`NetGroup` is for subobjects, not for properties: use `condition = Custom` and switch it at run time"
             .to_owned()
+    } else if TEAM_WORDS.iter().any(|word| bare.to_lowercase().contains(word)) {
+        format!(
+            "`{spelled}` is no condition: put what only a team may see into a subobject, and set its audience with \
+             `Server::set_audience`, or use `condition = Custom, starts_off` and switch the property on for each client"
+        )
     } else if NAMES.contains(&bare) {
         format!("conditions are written without `COND_`: `condition = {bare}`")
     } else if let Some(near) = nearest(bare, NAMES) {

@@ -56,11 +56,17 @@ impl Peers {
         self.entries.get_mut(index).map(PeerEntry::wake)
     }
 
-    /// Returns a peer whose packets are polled. This does not end its rest.
+    /// Returns a peer to poll its packets, or to change what gives its passes nothing to do. This does not end
+    /// its rest.
     #[inline]
-    pub(super) fn polled(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+    pub(super) fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
         let index = self.find(id).ok()?;
         self.entries.get_mut(index).map(|entry| &mut *entry.peer)
+    }
+
+    /// Ends the rest of a peer.
+    pub(super) fn wake(&mut self, id: ConnectionId) {
+        self.get_mut(id);
     }
 
     /// Returns the peers in ascending order of their numbers.

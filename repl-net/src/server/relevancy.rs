@@ -176,9 +176,13 @@ impl Server {
     /// none of these objects. Call this in each tick: it costs little until a point has moved by a quarter of
     /// a cell, and then O(cells in sight).
     pub fn set_viewpoints(&mut self, connection: ConnectionId, viewpoints: &[Position]) {
-        if let Some(peer) = open_peer(&mut self.connections, connection) {
-            peer.followed = None;
-            peer.connection.set_viewpoints(&mut self.world, viewpoints);
+        let Some(peer) = self.connections.resting_mut(connection) else { return };
+        if peer.handshake.is_ended() {
+            return;
+        }
+        peer.followed = None;
+        if peer.connection.set_viewpoints(&mut self.world, viewpoints) {
+            self.connections.wake(connection);
         }
     }
 
@@ -277,7 +281,7 @@ impl Peer {
             world.column(entry.class).position(entry.row)
         });
         match position {
-            Some(position) => self.connection.set_viewpoints(world, &[position]),
+            Some(position) => _ = self.connection.set_viewpoints(world, &[position]),
             None => self.followed = None,
         }
     }

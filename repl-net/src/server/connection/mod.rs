@@ -247,11 +247,13 @@ impl Connection {
         }
     }
 
-    /// Sets the points from which the client sees.
-    pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) {
-        if self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance()) {
+    /// Sets the points from which the client sees. Returns whether it may have other objects in sight now.
+    pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) -> bool {
+        let is_changed = self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance());
+        if is_changed {
             self.update_sight(world);
         }
+        is_changed
     }
 
     /// Sets whether the client sees the objects of a group.

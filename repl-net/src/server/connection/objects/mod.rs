@@ -7,9 +7,9 @@
 //! objects are out of step. A tracked object can be in step too, for example while new items of it are
 //! unacknowledged.
 //!
-//! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client, and each method
-//! is named after an event. [`ObjectStates::check`] asserts how the sets in `ObjectStates` depend on each
-//! other.
+//! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client. An object comes
+//! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
+//! asserts how the sets in `ObjectStates` depend on each other.
 
 mod joining;
 mod new_elements;
