@@ -123,6 +123,7 @@ impl View {
     }
 
     /// Returns whether this client is in the audience of an object.
+    #[inline]
     pub(crate) fn is_in_audience(&self, world: &World, slot: u32) -> bool {
         if world.audiences.is_empty() {
             return true;
