@@ -103,7 +103,7 @@
 //! before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset and
 //! the size in memory, and prints the runs of memory that are each compared as one block. These depend on
 //! compiler and target, so compare them only for types that are `repr(C)`. The example `layouts` has both
-//! forms, and a hand-written serialiser on the traits of [`bitstream_io`].
+//! forms, and a hand-written serialiser on the traits of `bitstream_io`.
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
