@@ -1,4 +1,4 @@
-//! Checks the references of pages to functions and other items: the file is there, and it defines an item with
+//! Checks the references of pages to functions and other items: the file is there, and defines an item with
 //! this name.
 //!
 //! *Invariant:* a reference is a file, a colon and a name in backticks. Names that follow after commas are in

@@ -2,36 +2,13 @@
 //!
 //! *Invariant:* every value that is written is counted.
 
-use std::cell::Cell;
 use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+use crate::counted::{Counted, take_written};
 use crate::linked::Linked;
-
-thread_local! {
-    static WRITTEN: Cell<usize> = const { Cell::new(0) };
-}
-
-/// A value that counts how often it is written.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Counted(u32);
-
-impl NetSerialize for Counted {
-    const WIRE_NAME: &'static str = "Counted";
-
-    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        WRITTEN.set(WRITTEN.get() + 1);
-        self.0.write(writer)
-    }
-
-    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
-        u32::read(reader, references).map(Self)
-    }
-}
-repl::leaf!(Counted);
 
 /// An object that is larger than a packet.
 #[derive(Replicated, Default)]
@@ -51,11 +28,11 @@ fn written_for_each_value(maps: usize) -> usize {
     let mut client = Client::new(ClientConfig::default(), 1);
     client.register::<Map>();
     linked.connect(client, link, link);
-    WRITTEN.set(0);
+    take_written();
     while linked.guests[0].client.objects::<Map>().count() < maps {
         linked.tick();
     }
-    WRITTEN.get() / (maps * CELLS)
+    take_written() / (maps * CELLS)
 }
 
 #[test]

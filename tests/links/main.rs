@@ -3,6 +3,8 @@
 //!
 //! *Invariant:* all packets go through the simulator.
 
+#[path = "../support/counted.rs"]
+mod counted;
 #[path = "../support/linked.rs"]
 mod linked;
 

@@ -2,6 +2,8 @@
 
 #[path = "../support/bazaar.rs"]
 mod bazaar;
+#[path = "../support/counted.rs"]
+mod counted;
 #[path = "../support/mod.rs"]
 mod support;
 

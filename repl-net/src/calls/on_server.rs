@@ -129,8 +129,10 @@ impl Server {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists, or if the caller no longer owns it. Returns the call if it has no body, or if its object
-    /// is [outside of the server](Self::register_external): then the program must handle the call itself.
+    /// longer exists, or if the caller no longer owns it.
+    ///
+    /// Returns the call if it has no body, or if its object is [outside of the
+    /// server](Self::register_external). Then the program must handle the call itself.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,

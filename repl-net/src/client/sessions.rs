@@ -13,8 +13,9 @@ const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
 /// The difference between the numbers of a session and of the next one. It is odd, so no number comes again.
-/// It is 2⁶⁴ divided by the golden ratio, so clients whose first numbers are near each other get no number
-/// twice either: up to a million steps are at least 2⁴² away from zero.
+///
+/// It is 2⁶⁴ divided by the golden ratio. So the numbers of two clients differ, even if their first numbers
+/// are near each other: a million steps or fewer never come nearer to a multiple of 2⁶⁴ than 2⁴².
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The sessions of a client.

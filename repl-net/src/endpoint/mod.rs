@@ -35,8 +35,8 @@ const MAX_ANSWERS: usize = 1_024;
 /// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
 /// finds the connection of each packet, follows clients when their addresses change, and limits the number of
 /// connections. A server that uses an endpoint does not need to call [`Server::connect`] or
-/// [`Server::receive`]. Use each endpoint with one server. A server may have several endpoints, for example one
-/// for each transport, and connections of its own beside them.
+/// [`Server::receive`]. Use each endpoint with one server. A server may have several endpoints, for example
+/// one for each transport. It may also have connections that belong to no endpoint.
 ///
 /// A client notices that its address has changed when it has received nothing for about a second. The
 /// endpoint follows the client about one second and two round trips after the change. Until then, packets are

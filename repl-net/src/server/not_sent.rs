@@ -26,15 +26,14 @@ pub enum NotSent {
     NotInGroup,
     /// The object is too far from the [viewpoints](crate::Server::set_viewpoints) of the connection.
     OutOfSight,
-    /// The connection does not see the object because of another [relevancy](crate::Server::set_relevancy):
-    /// only the owner sees it, or nobody. If the object is attached to another one, the relevancy of the other
-    /// object decides.
+    /// The [relevancy](crate::Server::set_relevancy) lets only the owner see the object, or nobody. If the
+    /// object is attached to another one, the relevancy of the other object decides.
     Irrelevant,
     /// The connection is [paused](crate::Server::pause).
     Paused,
-    /// An opening or an update that is larger than a packet is on its way, or the removal of the object. Nothing
-    /// more of the object is sent before the client has acknowledged it. Changes do not wait for the ack of a
-    /// small opening: each of them is sent with the opening again.
+    /// A large opening, an update that is larger than a packet, or the removal of the object is on its way.
+    /// Nothing more of the object is sent before the client has acknowledged it. Changes do not wait for the
+    /// ack of a small opening: each change is sent together with the opening.
     Unacknowledged,
     /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another
     /// limit does not let everything through, or because it is not the connection's turn

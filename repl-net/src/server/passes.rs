@@ -62,7 +62,8 @@ impl Passes {
         let PassInputs { world, broadcast, classes, config, served, now } = inputs;
         let mut scratch = self.lock().pop().unwrap_or_default();
         let mut ends = Vec::new();
-        let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry));
+        let may_skip = inputs.may_skip();
+        let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry, may_skip));
         for ((id, rest), peer) in preloaded(visited, inputs.preload()) {
             rest.take_skipped().into_iter().for_each(|until| peer.connection.outbox.has_rested(until));
             let keep_alive = peer.handshake.shorter_timeout(config.timeout) / 40;
@@ -103,10 +104,19 @@ impl Passes {
 }
 
 impl PassInputs<'_> {
-    /// Returns a client with its number and its rest, or `None` if this tick does not visit it.
-    fn visit<'p>(&self, entry: &'p mut PeerEntry) -> Option<((ConnectionId, &'p mut Rest), &'p mut Peer)> {
+    /// Returns whether this tick skips the clients that rest.
+    fn may_skip(&self) -> bool {
+        !self.world.has_changes() && !self.world.ends_round()
+    }
+
+    /// Returns a client with its number and its rest, or `None` if it rests and `may_skip` is true.
+    fn visit<'p>(
+        &self,
+        entry: &'p mut PeerEntry,
+        may_skip: bool,
+    ) -> Option<((ConnectionId, &'p mut Rest), &'p mut Peer)> {
         let PeerEntry { id, rest, peer } = entry;
-        if rest.lasts(self.now) && !self.world.has_changes() && !self.world.ends_round() {
+        if may_skip && rest.lasts(self.now) {
             if self.served.contains(*id) {
                 rest.skip(self.now);
             }

@@ -56,8 +56,8 @@ impl Peers {
         self.entries.get_mut(index).map(PeerEntry::wake)
     }
 
-    /// Returns a peer to poll its packets, or to change what gives its passes nothing to do. This does not end
-    /// its rest.
+    /// Returns a peer, and does not end its rest. The caller may only change what no pass must react to, for
+    /// example take packets from its queue.
     #[inline]
     pub(super) fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
         let index = self.find(id).ok()?;

@@ -15,7 +15,12 @@ pub(crate) const LEAST: f32 = 1e-6;
 pub(crate) const MOST: f32 = 1e6;
 
 /// The factor by which an object is more important to its owner than to others (S189).
-pub(crate) const FOR_OWNER: f32 = 4.0;
+const FOR_OWNER: f32 = 4.0;
+
+/// Returns the factor of an object for its owner, or for another connection.
+pub(crate) fn owner_factor(is_owner: bool) -> f32 {
+    if is_owner { FOR_OWNER } else { 1.0 }
+}
 
 /// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes
 /// priorities.
@@ -113,7 +118,7 @@ impl Priorities {
         let (class, is_computed) = self.classes.get(usize::from(class)).copied().unwrap_or((1.0, false));
         let priority = self.objects.get(&slot).copied().unwrap_or(class);
         if !is_computed {
-            return if is_owner { priority * FOR_OWNER } else { priority };
+            return priority * owner_factor(is_owner);
         }
         let product = priority * compute();
         if product.is_nan() { LEAST } else { product.clamp(LEAST, MOST) }

@@ -6,8 +6,8 @@
 //! every tick (Floyd and Jacobson, *Traffic Phase Effects in Packet-Switched Gateways*, 1991). So each turn
 //! is one packet, and each tick begins with another connection.
 //!
-//! *Invariant:* a connection has a second turn only after every other connection has had one that had packets
-//! at the start of the tick, even if the caller never takes all packets of a tick.
+//! *Invariant:* every connection that has packets when a tick begins has a turn before any other connection
+//! has a second one. This holds even if the caller never takes all packets of a tick.
 
 use std::collections::VecDeque;
 

@@ -62,10 +62,11 @@ pub struct ServerConfig {
     /// each single item and entry must also be within this limit. A value that would exceed the limit is
     /// refused, with the event [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused). Clients keep
     /// the last value of the property that was small enough. The property is sent again when its value is
-    /// small enough again. Objects larger than a packet are sent in fragments, which clients hold until all
-    /// fragments have arrived. At most eight such objects are on the way to a client at the same time, so
-    /// what should arrive fast must be smaller than a packet. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 256
-    /// KiB.
+    /// small enough again. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 256 KiB.
+    ///
+    /// Objects larger than a packet are sent in fragments, which clients hold until all fragments have
+    /// arrived. At most eight such objects are on the way to a client at the same time. So keep what must
+    /// arrive fast smaller than a packet.
     ///
     /// Items and entries larger than a packet are sent in fragments too. Until the client has acknowledged
     /// these fragments, the server sends it nothing else of their object. Therefore other items that wait are

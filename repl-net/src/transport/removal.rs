@@ -1,4 +1,5 @@
-//! How a packet tells a client why it removes an object, and, if the object is static, which one (S211, S212).
+//! The bits that tell a client why an object is removed (S211). They may name a static object by its path
+//! (S212).
 //!
 //! *Invariant:* only a destroyed object is named by its path.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -16,9 +17,9 @@ pub enum CloseReason {
     /// The object is no longer relevant for this client. References to the object become valid again when the
     /// object becomes relevant again.
     Relevancy = 1,
-    /// The server has [torn the object off](crate::Server::tear_off). The client keeps the object, so
-    /// [`Despawned`](crate::ClientEvent::Despawned) never has this reason: [`TornOff`](crate::ClientEvent::TornOff) reports
-    /// it.
+    /// The server has [torn the object off](crate::Server::tear_off), and the client keeps the object. The
+    /// event is [`TornOff`](crate::ClientEvent::TornOff), so no
+    /// [`Despawned`](crate::ClientEvent::Despawned) has this reason.
     TearOff = 2,
 }
 

@@ -5,7 +5,7 @@
 use repl::prelude::*;
 use repl::{NotSent, Relevancy};
 
-use super::tables::{Counted, take_written};
+use crate::counted::{Counted, take_written};
 use crate::support::{Room, property};
 
 const NEAR: f32 = 40.0;

@@ -1,40 +1,12 @@
 //! The changes of objects in cells: encoded once, copied by all connections that are in step, and sent to
 //! single connections in all other cases (R24).
 
-use std::cell::Cell;
-
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, BitReader, BitWriter, Group, ReadError, ReferenceMap, Relevancy, WriteError};
+use repl::{Area, Group, Relevancy};
 
+use crate::counted::{Counted, take_written};
 use crate::support::{Packets, Room, TICK, property, size};
-
-thread_local! {
-    static WRITTEN: Cell<usize> = const { Cell::new(0) };
-}
-
-/// A value that counts how often it is written.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Counted(pub(super) u32);
-
-impl NetSerialize for Counted {
-    const WIRE_NAME: &'static str = "Counted";
-
-    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        WRITTEN.set(WRITTEN.get() + 1);
-        self.0.write(writer)
-    }
-
-    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
-        u32::read(reader, references).map(Self)
-    }
-}
-repl::leaf!(Counted);
-
-/// Returns how many values were written since the last call.
-pub(super) fn take_written() -> usize {
-    WRITTEN.replace(0)
-}
 
 #[derive(Replicated, Default, Clone, Debug, PartialEq)]
 struct Ship {
@@ -103,9 +75,9 @@ fn written(guests: usize, near: usize, far: usize) -> usize {
     room.settle();
     near.iter().chain(&far).for_each(|&ship| room.server[ship].heading.0 += 1);
     flags.iter().for_each(|&flag| room.server[flag].colour.0 += 1);
-    WRITTEN.set(0);
+    take_written();
     let packets = room.tick();
-    let written = WRITTEN.get();
+    let written = take_written();
     for (guest, packets) in packets.iter().enumerate() {
         room.deliver(guest, packets);
         let client = &room.guests[guest].client;
@@ -243,7 +215,6 @@ fn s187_far_objects_have_ticks_of_their_own_and_all_far_clients_share_their_byte
     let mut counts = Vec::new();
     for _ in 0..20 {
         ships.iter().for_each(|&ship| room.server[ship].heading.0 += 1);
-        WRITTEN.set(0);
         ships.iter().for_each(|&ship| room.server[ship].position[0] += 0.01);
         let packets = room.tick();
         let bodies: Vec<usize> = packets.iter().map(|packets| size(packets)).collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::objects::View;
 use crate::server::cells::area::Position;
-use crate::server::priority::{FOR_OWNER, Viewer};
+use crate::server::priority::{Viewer, owner_factor};
 use crate::server::world::World;
 use crate::transport::slot_set::slots_of;
 use crate::transport::sparse_slots::SparseSlots;
@@ -101,8 +101,7 @@ impl Backlog {
         });
         let priorities = &world.priorities;
         if !priorities.is_used() {
-            let of = |slot| if view.owns(slot) { FOR_OWNER } else { 1.0 };
-            order.extend(ages.map(|(slot, age)| rank(age * of(slot), slot)));
+            order.extend(ages.map(|(slot, age)| rank(age * owner_factor(view.owns(slot)), slot)));
             return;
         }
         order.extend(ages.map(|(slot, age)| {

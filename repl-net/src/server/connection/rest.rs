@@ -8,9 +8,10 @@ use std::time::Duration;
 use super::Connection;
 
 impl Connection {
-    /// Returns until when the connection has nothing to do, unless something of the world changes, a packet
-    /// arrives, or the user calls something: until it must send a keep-alive packet (R9). Returns `None` if
-    /// it has something to do. `keep_alive` is the time after which a silent connection must send a packet.
+    /// Returns the time at which the connection must send its next keep-alive packet (R9), if it has nothing
+    /// to do before. Returns `None` if it has something to do. The answer holds as long as the world does not
+    /// change, no packet arrives and the user calls nothing. `keep_alive` is the time after which a silent
+    /// connection must send a packet.
     pub(crate) fn rests_until(&self, keep_alive: Duration) -> Option<Duration> {
         let has_sent_all = self.outbox.in_flight.unresolved() == 0
             && self.objects.is_at_rest()

@@ -131,8 +131,8 @@ impl Tracked {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
-    /// Returns whether the opening of the object is small, so that it is sent again with each change until the
-    /// ack.
+    /// Returns whether each change sends the opening of the object again until the ack, because the opening
+    /// is small.
     pub(crate) fn repeats_opening(&self) -> bool {
         self.phase == Phase::Opening && self.open_bits <= SMALL_OPEN_BITS
     }
