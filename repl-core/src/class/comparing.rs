@@ -85,7 +85,6 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
-        scratch.comparisons = scratch.comparisons.saturating_add(1);
         let differences = &mut Differences { scope, copied: &mut changes.handles, left: &mut scratch.left };
         self.places.compare(live, shadow, differences);
         if !scratch.left.is_empty() {
@@ -104,6 +103,7 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
+        scratch.comparisons = scratch.comparisons.saturating_add(1);
         let mut left = std::mem::take(&mut scratch.left);
         let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
         let by_command = Some(self.places.by_command());

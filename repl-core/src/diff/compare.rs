@@ -34,8 +34,7 @@ pub struct Scratch {
     shadow: BitWriter,
     /// For the bits of keys. A map inside a value of a map gets a new writer.
     keys: BitWriter,
-    /// The number of comparisons so far. The number of comparisons so far is the age of the changes that the
-    /// next comparison finds.
+    /// The number of comparisons by commands so far, which is the age of the changes that the next one finds.
     pub(crate) comparisons: u64,
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.

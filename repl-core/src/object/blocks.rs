@@ -296,25 +296,33 @@ unsafe fn differing_bytes(one: *const u8, other: *mut u8, len: usize, is_copied:
         // SAFETY: as for this function.
         return unsafe { few_differing_bytes(one, other, len, is_copied) };
     }
-    let found = |at: usize| {
-        let (one, other) = (one.wrapping_add(at), other.wrapping_add(at));
-        // SAFETY: `at + 16` is at most `len`.
-        let found = unsafe { wide::differing_bytes(one, other) };
-        if is_copied {
-            // SAFETY: as for the previous `unsafe` block. The caller guarantees that `other` can be written
-            // and does not overlap `one`.
-            unsafe { std::ptr::copy_nonoverlapping(one, other, 16) };
-        }
-        found << at
+    let at = |offset: usize| (one.wrapping_add(offset), other.wrapping_add(offset));
+    let found = |offset: usize| {
+        let (one, other) = at(offset);
+        // SAFETY: `offset + 16` is at most `len`.
+        unsafe { wide::differing_bytes(one, other) << offset }
     };
-    // The last 16 bytes may overlap those before them.
+    let copy = |offset: usize| {
+        let (one, other) = at(offset);
+        // SAFETY: `offset + 16` is at most `len`. The caller guarantees that `other` can be written and does
+        // not overlap `one`.
+        unsafe { std::ptr::copy_nonoverlapping(one, other, 16) };
+    };
+    // The last 16 bytes may overlap those before them. They are read first, because the processor waits long
+    // for bytes of which it has written a part just before.
     let last = len - 16;
-    let (mut sum, mut at) = (0, 0);
-    while at < last {
-        sum |= found(at);
-        at += 16;
+    let (mut sum, mut offset) = (found(last), 0);
+    while offset < last {
+        sum |= found(offset);
+        if is_copied {
+            copy(offset);
+        }
+        offset += 16;
     }
-    sum | found(last)
+    if is_copied {
+        copy(last);
+    }
+    sum
 }
 
 /// Does the same as [`differing_bytes`] for fewer than 16 bytes.
