@@ -10,6 +10,7 @@ use super::changes::Findings;
 use super::column::Column;
 use super::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use super::object::Object;
+use super::occupant::Occupant;
 
 /// Fewer objects are compared faster on one thread.
 const LEAST: usize = 512;
@@ -33,14 +34,14 @@ struct Share {
 impl ByClass {
     /// Divides the objects in `queue` by their classes, of which there are `classes`. Returns whether it pays
     /// to compare several of them at the same time.
-    pub(crate) fn divide(&mut self, queue: &[u32], objects: &[Object], classes: usize) -> bool {
+    pub(crate) fn divide(&mut self, queue: &[u32], occupants: &[Occupant], classes: usize) -> bool {
         if queue.len() < LEAST || classes < 2 || rayon::current_num_threads() < 2 {
             return false;
         }
         self.0.resize_with(classes, Share::default);
         self.0.iter_mut().for_each(|share| share.slots.clear());
         for &slot in queue {
-            self.0[usize::from(objects[slot as usize].class)].slots.push(slot);
+            self.0[usize::from(occupants[slot as usize].class)].slots.push(slot);
         }
         let most = self.0.iter().map(|share| share.slots.len()).max().unwrap_or(0);
         queue.len() - most >= LEAST_OTHERS
@@ -67,7 +68,7 @@ impl ByClass {
         let (mut objects, mut next) = (objects, 0);
         for &slot in queue {
             let Some((object, rest)) = objects[(slot - next) as usize..].split_first_mut() else { break };
-            chosen[usize::from(object.class)].push(object);
+            chosen[usize::from(inputs.occupants[slot as usize].class)].push(object);
             (objects, next) = (rest, slot + 1);
         }
         let classes = columns.par_iter_mut().zip(&mut self.0).zip(&mut chosen).enumerate();

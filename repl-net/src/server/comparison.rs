@@ -8,6 +8,7 @@ use repl_core::{HandleSet, Refusal, Replicated};
 
 use super::changes::Findings;
 use super::object::{Object, TearOff};
+use super::occupant::Occupant;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
 use crate::transport::slot_set::SlotSet;
@@ -31,6 +32,7 @@ pub(crate) struct ClassComparison<'a> {
 /// What all comparisons of a tick read.
 #[derive(Clone, Copy)]
 pub(crate) struct ComparisonInputs<'a> {
+    pub(crate) occupants: &'a [Occupant],
     /// The objects that were spawned since the last tick.
     pub(crate) newborn: &'a SlotSet,
     /// The objects that some connection sends to its client for the first time in this tick (S40).
@@ -155,17 +157,16 @@ impl ClassComparison<'_> {
         is_spread: bool,
         rows: &'r mut [u32; BATCH],
     ) -> &'r [u32] {
-        let numbered = || (first..).zip(slots);
         if is_spread {
-            numbered().for_each(|(at, &slot)| self.objects.get(at, slot).preload());
+            (first..).zip(slots).for_each(|(at, &slot)| self.objects.get(at, slot).preload());
         }
         let mut count = 0;
-        for ((at, &slot), row) in numbered().zip(rows.iter_mut()) {
-            let object = self.objects.get(at, slot);
-            if object.class != class {
+        for (&slot, row) in slots.iter().zip(rows.iter_mut()) {
+            let occupant = &self.inputs.occupants[slot as usize];
+            if occupant.class != class {
                 break;
             }
-            *row = object.row;
+            *row = occupant.row;
             count += 1;
         }
         &rows[..count]

@@ -23,6 +23,7 @@ mod messages;
 mod not_sent;
 mod object;
 mod objects;
+mod occupant;
 mod openings;
 mod ownership;
 mod pacing;
@@ -445,11 +446,11 @@ impl Server {
     /// Reports the values that this tick could not send.
     fn report_refusals(&mut self) {
         for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
-            let object = &self.world.objects[slot as usize];
-            let column = self.world.column(object.class);
+            let occupant = self.world.occupant(slot);
+            let column = self.world.column(occupant.class);
             let layout = column.program().layout();
             self.events.push(ServerEvent::ValueRefused {
-                object: ObjectRef::new(object.guid(slot)),
+                object: ObjectRef::new(occupant.guid(slot)),
                 class: layout.name(),
                 property: column
                     .conditions()

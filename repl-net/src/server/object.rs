@@ -1,27 +1,20 @@
 //! The state of one object on the server that all connections share.
 //!
-//! *Invariant:* a slot is used for another object only when no connection uses it for the previous object any
-//! more (R17). The next object in the slot has the next generation (R18).
+//! *Invariant:* a free slot has the state of a new object, so nothing of one object is left for the next.
 
 use std::borrow::Cow;
-use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use repl_core::__private::preload;
-use repl_core::{Condition, ConditionMasks, Guid, HandleSet, History, PropertyIndex, Refusal, ViewFlags};
+use repl_core::{Condition, ConditionMasks, HandleSet, History, PropertyIndex, Refusal, ViewFlags};
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
-/// The state of one slot and of the object in it.
+/// The state of one object. [`Occupant`](super::occupant::Occupant) says which object it is.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Object {
-    pub(crate) generation: NonZeroU32,
-    pub(crate) row: u32,
-    pub(crate) class: u16,
-    /// Whether the slot has an object. Connections may still use the slot of an object that was removed.
-    pub(crate) alive: bool,
     pub(crate) tear_off: TearOff,
     /// The number of connections that have not yet sent all changelists in the history of this object.
     /// Atomic, because the passes of several connections may run at the same time.
@@ -67,12 +60,8 @@ struct RareState {
 const _: () = assert!(size_of::<Object>() == 64, "an object takes one cache line");
 
 impl Object {
-    pub(crate) fn new(generation: NonZeroU32) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            generation,
-            alive: true,
-            class: 0,
-            row: 0,
             role: Role::default(),
             physics: false,
             tear_off: TearOff::No,
@@ -209,16 +198,6 @@ impl Object {
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
-    }
-
-    /// Returns whether the object in this slot exists and has this guid. The guid names this slot.
-    #[inline]
-    pub(crate) fn is(&self, guid: Guid) -> bool {
-        self.alive && self.generation == guid.generation()
-    }
-
-    pub(crate) fn guid(&self, slot: u32) -> Guid {
-        Guid::new(slot, self.generation)
     }
 
     /// Returns the view flags of a connection for this object (S36), without the flag `INITIAL`.

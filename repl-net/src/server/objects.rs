@@ -32,10 +32,11 @@ impl Server {
 
     /// Returns all objects of a class with their references, in no particular order.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
-        self.world.own::<T>().into_iter().flat_map(OwnColumn::pairs).map(|(&slot, object)| {
-            let entry = &self.world.objects[slot as usize];
-            (ObjectRef::new(entry.guid(slot)), object)
-        })
+        self.world
+            .own::<T>()
+            .into_iter()
+            .flat_map(OwnColumn::pairs)
+            .map(|(&slot, object)| (ObjectRef::new(self.world.occupant(slot).guid(slot)), object))
     }
 
     /// Returns the objects of a class that a connection [owns](Self::set_owner), with their references, in no

@@ -154,7 +154,7 @@ impl OpeningCache {
             if self.written.contains(slot) {
                 continue;
             }
-            let class = world.objects[slot as usize].class;
+            let class = world.occupant(slot).class;
             let form = match &mut form {
                 Some(form) if form.class == class => form,
                 other => other.insert(Form::new(class, wire(class), world.column(class))),
@@ -168,16 +168,16 @@ impl OpeningCache {
     /// written.
     #[inline]
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
-        let object = &world.objects[slot as usize];
+        let (object, occupant) = (&world.objects[slot as usize], world.occupant(slot));
         let handles = object.shared_opening(form.conditions, is_far);
         form.set_handles(&handles);
         let start = self.values.bit_len();
-        let is_refused = form.write(object.row, &mut self.values);
+        let is_refused = form.write(occupant.row, &mut self.values);
         if is_refused {
             self.values.truncate(start);
         }
         let origin = Origin {
-            generation: object.generation,
+            generation: occupant.generation,
             class: form.wire,
             archetype: object.archetype(),
             proxy: object.proxy(false),

@@ -69,7 +69,7 @@ impl Server {
     #[must_use]
     pub fn owner_object<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ObjectRef<()>> {
         let owner = self.world.owners.parent(self.world.slot_of(object)?)?;
-        Some(ObjectRef::new(self.world.objects[owner as usize].guid(owner)))
+        Some(ObjectRef::new(self.world.occupant(owner).guid(owner)))
     }
 
     #[track_caller]
@@ -81,7 +81,7 @@ impl Server {
     /// Sets the connection that owns an object and all objects below it in the chain.
     pub(super) fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
-            let object = ObjectRef::new(self.world.objects[slot as usize].guid(slot));
+            let object = ObjectRef::new(self.world.occupant(slot).guid(slot));
             self.change_view(object, |world, slot| world.objects[slot as usize].set_owner(owner));
             let affected = self.world.cells.with_attached(slot);
             self.reconsider(&affected);

@@ -120,7 +120,7 @@ impl Server {
             self.world.subobjects.parent(slot).is_none(),
             "a subobject is seen with its parent: use `set_audience` to show it to fewer connections"
         );
-        let class = self.world.objects[slot as usize].class;
+        let class = self.world.occupant(slot).class;
         if relevancy == Relevancy::Located {
             let name = self.world.column(class).program().layout().name();
             assert!(
@@ -197,7 +197,7 @@ impl Server {
     #[track_caller]
     pub fn follow<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
-        let class = self.world.objects[slot as usize].class;
+        let class = self.world.occupant(slot).class;
         assert!(
             self.world.cells.has_area(class),
             "`{name}` has no positions: call `set_area::<{name}>` or `locate::<{name}>` before `connect`",
@@ -277,7 +277,7 @@ impl Peer {
     fn follow(&mut self, world: &mut World) {
         let Some(object) = self.followed else { return };
         let position = world.slot_of(object).and_then(|slot| {
-            let entry = &world.objects[slot as usize];
+            let entry = world.occupant(slot);
             world.column(entry.class).position(entry.row)
         });
         match position {

@@ -101,8 +101,8 @@ impl Server {
     #[must_use]
     pub fn find_static<T: Replicated>(&self, path: &str) -> Option<ObjectRef<T>> {
         let slot = self.world.slot_with_path(path)?;
-        let object = &self.world.objects[slot as usize];
-        self.world.has_class::<T>(object.class).then(|| ObjectRef::new(object.guid(slot)))
+        let occupant = self.world.occupant(slot);
+        self.world.has_class::<T>(occupant.class).then(|| ObjectRef::new(occupant.guid(slot)))
     }
 
     /// Returns the path of an object, if it exists and is [static](Self::spawn_static).
@@ -144,6 +144,6 @@ impl World {
 
     /// Returns the slot of the object that has a path.
     fn slot_with_path(&self, path: &str) -> Option<u32> {
-        self.paths.slot_of(path).filter(|&slot| self.objects[slot as usize].alive)
+        self.paths.slot_of(path).filter(|&slot| self.occupant(slot).alive)
     }
 }

@@ -45,14 +45,14 @@ impl Server {
     #[must_use]
     pub fn parent<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ObjectRef<()>> {
         let parent = self.world.subobjects.parent(self.world.slot_of(object)?)?;
-        Some(ObjectRef::new(self.world.objects[parent as usize].guid(parent)))
+        Some(ObjectRef::new(self.world.occupant(parent).guid(parent)))
     }
 }
 
 impl World {
     /// Makes an object a subobject: it is seen with its parent, and it is owned by its parent.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
-        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.objects[parent as usize].guid(parent)));
+        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.occupant(parent).guid(parent)));
         self.cells.set_relevancy(slot, relevancy);
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));

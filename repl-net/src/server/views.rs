@@ -30,7 +30,7 @@ impl Server {
             "`{name}` has no property number {index}: ask for one by its name with `{name}::LAYOUT.property`",
         );
         let slot = self.world.slot_of(object)?;
-        let is_of_class = self.world.class_of::<T>() == Some(self.world.objects[slot as usize].class);
+        let is_of_class = self.world.class_of::<T>() == Some(self.world.occupant(slot).class);
         is_of_class.then_some((slot, property.erase()))
     }
 

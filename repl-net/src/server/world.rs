@@ -26,6 +26,7 @@ use super::forest::Forest;
 use super::handed_over::ExternalColumn;
 use super::later::LaterChanges;
 use super::object::{Object, TearOff};
+use super::occupant::Occupant;
 use super::paths::Paths;
 use super::priority::Priorities;
 use super::rows::OwnColumn;
@@ -44,6 +45,9 @@ use crate::transport::spare::ROUND_TICKS;
 pub(crate) struct World {
     columns: Vec<Box<dyn Column>>,
     by_type: TypeMap<u16>,
+    /// The occupant of each slot.
+    occupants: Vec<Occupant>,
+    /// The state of the object in each slot.
     pub(crate) objects: Vec<Object>,
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
@@ -209,12 +213,23 @@ impl World {
     /// Returns the slot of an object, if the object exists.
     pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
         let guid = object.guid()?;
-        let entry = self.objects.get(guid.slot() as usize)?;
-        entry.is(guid).then_some(guid.slot())
+        let occupant = self.occupants.get(guid.slot() as usize)?;
+        occupant.is(guid).then_some(guid.slot())
+    }
+
+    /// Returns the object in a slot, or the last one that was there.
+    #[inline]
+    pub(crate) fn occupant(&self, slot: u32) -> Occupant {
+        self.occupants[slot as usize]
+    }
+
+    /// Returns the occupants of all slots.
+    pub(crate) fn occupants(&self) -> &[Occupant] {
+        &self.occupants
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
-        let entry = &self.objects[self.slot_of(object).ok_or(Absence::Gone)? as usize];
+        let entry = self.occupant(self.slot_of(object).ok_or(Absence::Gone)?);
         let column = &self.columns[entry.class as usize];
         let rows = &column.downcast_ref::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
         rows.get(entry.row as usize).ok_or(Absence::Gone)
@@ -224,7 +239,7 @@ impl World {
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;
         let entry =
-            self.objects.get(guid.slot() as usize).filter(|entry| entry.is(guid)).ok_or(Absence::Gone)?;
+            self.occupants.get(guid.slot() as usize).filter(|entry| entry.is(guid)).ok_or(Absence::Gone)?;
         let column = &mut self.columns[entry.class as usize];
         let rows = &mut column.downcast_mut::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
         let live = rows.get_mut(entry.row as usize).ok_or(Absence::Gone)?;
@@ -234,7 +249,7 @@ impl World {
 
     /// Returns the number of an object's class, and the object's row in the column of this class.
     fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
-        let entry = &self.objects[self.slot_of(object)? as usize];
+        let entry = self.occupant(self.slot_of(object)?);
         Some((entry.class.into(), entry.row as usize))
     }
 
@@ -287,22 +302,22 @@ impl World {
     /// next tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
-        let Self { columns, objects, polled, .. } = self;
+        let Self { columns, occupants, polled, .. } = self;
         let column = class.and_then(|class| {
             polled[class as usize] = true;
             columns[class as usize].downcast_mut::<OwnColumn<T>>()
         });
-        column.into_iter().flat_map(OwnColumn::pairs_mut).map(|(&slot, object)| {
-            let entry = &objects[slot as usize];
-            (ObjectRef::new(entry.guid(slot)), object)
-        })
+        column
+            .into_iter()
+            .flat_map(OwnColumn::pairs_mut)
+            .map(|(&slot, object)| (ObjectRef::new(occupants[slot as usize].guid(slot)), object))
     }
 
     /// Marks a property of an object, so that it is compared at the next update if it is a `push` property
     /// (S124).
     pub(crate) fn mark_property(&mut self, slot: u32, property: PropertyIndex) {
-        let object = &self.objects[slot as usize];
-        self.columns[usize::from(object.class)].mark(object.row, property);
+        let Occupant { class, row, .. } = self.occupant(slot);
+        self.columns[usize::from(class)].mark(row, property);
     }
 
     pub(crate) fn mark_dirty(&mut self, slot: u32) {
@@ -313,7 +328,7 @@ impl World {
     pub(crate) fn is_dirty(&self, slot: u32) -> bool {
         self.dirty.contains(slot)
             || self.newborn.contains(slot)
-            || self.polled[usize::from(self.objects[slot as usize].class)]
+            || self.polled[usize::from(self.occupant(slot).class)]
     }
 
     /// Marks an object to be compared in the next tick, even if its update time has not come.
@@ -325,7 +340,7 @@ impl World {
     /// Sets the update rate of a class, and of its objects without rates of their own.
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
-        for slot in self.alive.iter().filter(|&slot| self.objects[slot as usize].class == class) {
+        for slot in self.alive.iter().filter(|&slot| self.occupants[slot as usize].class == class) {
             if self.schedule.apply_class_rate(slot, class) {
                 self.dirty.insert(slot);
             }
@@ -334,7 +349,7 @@ impl World {
 
     /// Sets the update rate of an object.
     pub(crate) fn set_object_rate(&mut self, slot: u32, rate: Option<UpdateRate>) {
-        if self.schedule.set_own_rate(slot, self.objects[slot as usize].class, rate) {
+        if self.schedule.set_own_rate(slot, self.occupant(slot).class, rate) {
             self.dirty.insert(slot);
         }
     }
@@ -347,10 +362,10 @@ impl World {
         live: &T,
     ) -> Result<bool, CompareError> {
         let slot = self.slot_of(object).ok_or(CompareError::Gone)?;
-        let entry = &self.objects[slot as usize];
+        let entry = self.occupant(slot);
         let column = self.columns[entry.class as usize].downcast_mut::<ExternalColumn<T>>();
         let column = column.ok_or(CompareError::OtherClass)?;
-        if entry.tear_off == TearOff::Frozen {
+        if self.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(false);
         }
         if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.changes.found.scratch) {
@@ -361,18 +376,17 @@ impl World {
 
     /// Returns the column that contains the object in `slot`.
     pub(crate) fn column_of(&self, slot: u32) -> &dyn Column {
-        self.column(self.objects[slot as usize].class)
+        self.column(self.occupant(slot).class)
     }
 
     /// Returns a mutable reference to the state of the object in `slot`, and the conditions of its class.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
-        let object = &mut self.objects[slot as usize];
-        let class = object.class;
-        (object, self.columns[class as usize].conditions())
+        let class = self.occupant(slot).class;
+        (&mut self.objects[slot as usize], self.columns[class as usize].conditions())
     }
 
     pub(crate) fn conditions(&self, slot: u32) -> &ConditionMasks {
-        self.columns[self.objects[slot as usize].class as usize].conditions()
+        self.columns[self.occupant(slot).class as usize].conditions()
     }
 
     /// Records that a connection will send an object to its client for the first time. So the next tick also
@@ -408,6 +422,7 @@ impl World {
         let additional = additional.min(left + self.free.len());
         self.columns[class as usize].reserve(additional);
         let new_slots = additional.saturating_sub(self.free.len());
+        self.occupants.reserve(new_slots);
         self.objects.reserve(new_slots);
         self.cells.reserve(new_slots);
     }
@@ -432,11 +447,12 @@ impl World {
         let slot = match self.free.pop_front() {
             Some(slot) => {
                 // The generation of a free slot is already that of its next object.
-                self.objects[slot as usize].alive = true;
+                self.occupants[slot as usize].alive = true;
                 slot
             }
             None if self.objects.len() < max_objects => {
-                push(&mut self.objects, Object::new(NonZeroU32::MIN));
+                push(&mut self.occupants, Occupant::new(NonZeroU32::MIN));
+                push(&mut self.objects, Object::new());
                 self.objects.len() as u32 - 1
             }
             None => return Err(SpawnError { max_objects }),
@@ -445,13 +461,14 @@ impl World {
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };
         let (row, position) = column.insert(slot, archetype, add);
         let remembers = column.conditions().is_conditional();
-        let entry = &mut self.objects[slot as usize];
-        (entry.class, entry.row) = (class, row);
-        entry.set_archetype(archetype);
+        let occupant = &mut self.occupants[slot as usize];
+        (occupant.class, occupant.row) = (class, row);
+        let guid = occupant.guid(slot);
+        let object = &mut self.objects[slot as usize];
+        object.set_archetype(archetype);
         if remembers {
-            entry.remember_changes(T::LAYOUT.properties());
+            object.remember_changes(T::LAYOUT.properties());
         }
-        let guid = entry.guid(slot);
         self.schedule.apply_class_rate(slot, class);
         self.alive.insert(slot);
         self.newborn.insert(slot);
@@ -476,11 +493,12 @@ impl World {
     /// of a removed object becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let is_told_to_joiners = self.paths.destroy(slot);
-        let entry = &mut self.objects[slot as usize];
-        (entry.alive, entry.holders) = (false, holders + u32::from(is_told_to_joiners));
-        let (class, row) = (entry.class, entry.row);
+        self.objects[slot as usize].holders = holders + u32::from(is_told_to_joiners);
+        let occupant = &mut self.occupants[slot as usize];
+        occupant.alive = false;
+        let Occupant { class, row, .. } = *occupant;
         if let Some(moved) = self.columns[class as usize].remove(row) {
-            self.objects[moved as usize].row = row;
+            self.occupants[moved as usize].row = row;
         }
         self.dirty.remove(slot);
         self.schedule.forget(slot);
@@ -506,24 +524,22 @@ impl World {
 
     /// Records that one connection no longer uses a slot.
     pub(crate) fn release(&mut self, slot: u32) {
-        let entry = &mut self.objects[slot as usize];
-        if !entry.alive {
-            entry.holders = entry.holders.saturating_sub(1);
+        if !self.occupant(slot).alive {
+            let object = &mut self.objects[slot as usize];
+            object.holders = object.holders.saturating_sub(1);
             self.free_if_unheld(slot);
         }
     }
 
     fn free_if_unheld(&mut self, slot: u32) {
-        let entry = &mut self.objects[slot as usize];
-        if entry.holders > 0 {
+        if self.objects[slot as usize].holders > 0 {
             return;
         }
         self.paths.remove(slot);
-        let entry = &mut self.objects[slot as usize];
         // After all generations of a slot are used up, the slot is never used again.
-        if let Some(generation) = entry.generation.checked_add(1) {
-            *entry = Object::new(generation);
-            entry.alive = false;
+        if let Some(generation) = self.occupant(slot).generation.checked_add(1) {
+            self.occupants[slot as usize] = Occupant { alive: false, ..Occupant::new(generation) };
+            self.objects[slot as usize] = Object::new();
             self.free.push_back(slot);
         }
     }

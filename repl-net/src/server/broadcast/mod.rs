@@ -15,7 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
 
 use super::changes::Change;
-use super::object::Object;
+use super::occupant::Occupant;
 use super::openings::OpeningCache;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
@@ -123,8 +123,7 @@ impl Broadcast {
     /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
-        let object = &context.world.objects[change.slot as usize];
-        let class = context.class(object.class);
+        let class = context.class(context.world.occupant(change.slot).class);
         let list = context.world.shared_list(change, class.conditions, false);
         if list.is_empty() {
             return;
@@ -215,7 +214,7 @@ impl<'a> Context<'a> {
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     slot: u32,
-    object: &'a Object,
+    occupant: Occupant,
     class: &'a SharedClass<'a>,
     list: &'a Changelist,
 }
@@ -248,14 +247,14 @@ impl SegmentEncoder {
         let mut done = 0;
         for change in changes {
             let before = self.bits.bit_len();
-            let object = &context.world.objects[change.slot as usize];
+            let occupant = context.world.occupant(change.slot);
             let written = match &class {
-                Some(class) if self.is_alike(change, object, class, context) => {
-                    let entry = Entry { slot: change.slot, object, class, list: &change.list };
+                Some(class) if self.is_alike(change, occupant, class, context) => {
+                    let entry = Entry { slot: change.slot, occupant, class, list: &change.list };
                     self.segment.alike(change.slot, &mut self.bits);
                     self.write_values(entry, context.max_bits, into)
                 }
-                _ => self.write_change(change, object, &mut class, context, into),
+                _ => self.write_change(change, occupant, &mut class, context, into),
             };
             let Err(obstacle) = written else {
                 done += 1;
@@ -281,11 +280,11 @@ impl SegmentEncoder {
     fn is_alike(
         &self,
         change: &Change,
-        object: &Object,
+        occupant: Occupant,
         class: &SharedClass<'_>,
         context: &Context<'_>,
     ) -> bool {
-        object.class == class.number
+        occupant.class == class.number
             && change.list.handles() == self.recipe.handles()
             && change.list.items().is_none()
             && !class.conditions.is_conditional()
@@ -299,7 +298,7 @@ impl SegmentEncoder {
     fn write_change<'a>(
         &mut self,
         change: &Change,
-        object: &Object,
+        occupant: Occupant,
         class: &mut Option<SharedClass<'a>>,
         context: &Context<'a>,
         into: &mut Segment,
@@ -311,15 +310,15 @@ impl SegmentEncoder {
             return Err(Obstacle::Full { bits: usize::MAX });
         }
         let own = match class.take() {
-            Some(class) if class.number == object.class => class,
-            _ => context.class(object.class),
+            Some(class) if class.number == occupant.class => class,
+            _ => context.class(occupant.class),
         };
         let list = context.world.shared_list(change, own.conditions, false);
         let own = class.insert(own);
         if list.is_empty() {
             return Ok(());
         }
-        self.write(Entry { slot: change.slot, object, class: own, list: &list }, context.max_bits, into)
+        self.write(Entry { slot: change.slot, occupant, class: own, list: &list }, context.max_bits, into)
     }
 
     /// Encodes a part of one object's changes into an empty segment.
@@ -334,7 +333,7 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        let entry = Entry { slot, object: &context.world.objects[slot as usize], class, list };
+        let entry = Entry { slot, occupant: context.world.occupant(slot), class, list };
         self.write(entry, context.max_bits, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
@@ -358,14 +357,14 @@ impl SegmentEncoder {
         max_bits: usize,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        let (Self { recipe, bits, .. }, Entry { slot, object, class, list }) = (self, entry);
+        let (Self { recipe, bits, .. }, Entry { slot, occupant, class, list }) = (self, entry);
         let start = bits.bit_len();
-        class.rows.write_values(object.row, list, recipe, bits).map_err(|_| Obstacle::Refused)?;
+        class.rows.write_values(occupant.row, list, recipe, bits).map_err(|_| Obstacle::Refused)?;
         let end = bits.bit_len();
         if end + SEGMENT_BITS > max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
         }
-        into.push(slot, object.generation, list, start..end);
+        into.push(slot, occupant.generation, list, start..end);
         Ok(())
     }
 }

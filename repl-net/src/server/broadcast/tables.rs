@@ -18,6 +18,7 @@ use crate::server::cells::Home;
 use crate::server::cells::area::Band;
 use crate::server::cells::sight::Span;
 use crate::server::cells::strips::StripPlace;
+use crate::server::occupant::Occupant;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::recycled::Recycled;
@@ -140,7 +141,7 @@ impl Tables {
     /// has such viewers.
     #[inline]
     fn add(&mut self, world: &World, slot: u32, period: u16, place: StripPlace, change: u32) {
-        let class = world.objects[slot as usize].class;
+        let class = world.occupant(slot).class;
         if !world.cells.have_far() || !world.column(class).conditions().depend_on_distance() {
             self.section(class, Distance::Any, period).add(place, change);
             return;
@@ -240,7 +241,7 @@ impl Tables {
                 if list.is_empty() {
                     continue;
                 }
-                let object = &world.objects[change.slot as usize];
+                let Occupant { row, generation, .. } = world.occupant(change.slot);
                 let (common_recipe, other_recipe) = (&self.common_recipe, &mut self.other_recipe);
                 let values = |is_common: bool, bits: &mut BitWriter| {
                     let recipe = if is_common {
@@ -249,9 +250,9 @@ impl Tables {
                         rows.make_recipe(list.handles(), other_recipe);
                         other_recipe
                     };
-                    rows.write_values(object.row, list, recipe, bits).is_ok()
+                    rows.write_values(row, list, recipe, bits).is_ok()
                 };
-                if self.writer.entry((change.slot, object.generation), list, max_bits, values, into) {
+                if self.writer.entry((change.slot, generation), list, max_bits, values, into) {
                     continue;
                 }
                 if period == 1 {

@@ -10,6 +10,7 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
+use crate::server::occupant::Occupant;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::transport::in_flight::{Content, Sent};
@@ -103,7 +104,6 @@ impl Connection {
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
         let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
         let world = context.world;
-        let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let values = &mut context.scratch.values;
         let run_header = RunHeader {
@@ -118,7 +118,8 @@ impl Connection {
             + run_header.name_bits()
             + handles_bits(run_header.count)
             + values.bit_len();
-        let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
+        let sent =
+            Sent { slot, generation: world.occupant(slot).generation, content: Content::Open(list.clone()) };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
             segment.run(slot, 1, &run_header, writer);
             writer.append(values);
@@ -284,15 +285,15 @@ impl Connection {
         bits: usize,
         context: &mut PassContext<'_>,
     ) {
-        let object = &context.world.objects[slot as usize];
+        let Occupant { generation, class, .. } = context.world.occupant(slot);
         if !self.outbox.make_room(bits, context.now) {
             self.objects.add_pending(slot, &list);
             self.objects.must_send(slot);
             return;
         }
-        let (generation, handles) = (object.generation, list.handles().clone());
+        let handles = list.handles().clone();
         let count = context.world.column_of(slot).program().handles();
-        let class = context.classes.wire(object.class.into()) as usize;
+        let class = context.classes.wire(class.into()) as usize;
         let elements = list.new_elements();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
@@ -325,7 +326,7 @@ fn write_opening(
     context: &mut PassContext<'_>,
 ) -> Opening {
     let (world, values) = (context.world, &mut context.scratch.values);
-    let (column, row) = (world.column_of(slot), world.objects[slot as usize].row);
+    let (column, row) = (world.column_of(slot), world.occupant(slot).row);
     let large_bits = capacity_bits / 2;
     let mut list = world.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {

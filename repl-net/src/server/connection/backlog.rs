@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::objects::View;
 use crate::server::cells::area::Position;
+use crate::server::occupant::Occupant;
 use crate::server::priority::{Viewer, owner_factor};
 use crate::server::world::World;
 use crate::transport::slot_set::slots_of;
@@ -105,10 +106,10 @@ impl Backlog {
             return;
         }
         order.extend(ages.map(|(slot, age)| {
-            let object = &world.objects[slot as usize];
+            let Occupant { class, row, alive, .. } = world.occupant(slot);
             let is_owner = view.owns(slot);
-            let priority = priorities.of(slot, object.class, is_owner, || {
-                if !object.alive {
+            let priority = priorities.of(slot, class, is_owner, || {
+                if !alive {
                     // Only its closing waits, and its values are gone.
                     return 1.0;
                 }
@@ -119,7 +120,7 @@ impl Backlog {
                     directions: &self.directions,
                     groups: view.groups(),
                 };
-                world.column(object.class).prioritize(object.row, &viewer)
+                world.column(class).prioritize(row, &viewer)
             });
             rank(age * priority, slot)
         }));

@@ -179,7 +179,7 @@ impl Connection {
         now: Duration,
     ) -> bool {
         let SegmentEntry { slot, generation, list, .. } = entry;
-        let class = world.objects[*slot as usize].class;
+        let class = world.occupant(*slot).class;
         let count = world.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
         if !self.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {

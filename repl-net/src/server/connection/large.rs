@@ -10,6 +10,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, Portions};
 
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
+use crate::server::occupant::Occupant;
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use crate::server::world::World;
 use crate::transport::blob::MAX_BLOBS;
@@ -180,10 +181,10 @@ impl Connection {
         if part.is_empty() {
             return;
         }
-        let object = &context.world.objects[slot as usize];
+        let Occupant { generation, class, .. } = context.world.occupant(slot);
         let count = context.world.column_of(slot).program().handles();
-        let class = context.classes.wire(object.class.into()) as usize;
-        let sent = Sent { slot, generation: object.generation, content: Content::Update(part.clone()) };
+        let class = context.classes.wire(class.into()) as usize;
+        let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
             segment.update(slot, class, count, part.handles(), values, writer);
         });

@@ -299,7 +299,7 @@ impl Connection {
         } else {
             let closed = self.objects.conceal(slot, self.outbox.next());
             self.begin_close(world, slot, closed);
-            let is_near = ring == Some(Ring::Near) && world.objects[slot as usize].alive;
+            let is_near = ring == Some(Ring::Near) && world.occupant(slot).alive;
             self.objects.set_near_unknown(slot, is_near);
         }
     }
@@ -385,7 +385,7 @@ impl Connection {
     /// of an object that the client has removed.
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
-        let is_alive = world.objects[slot as usize].alive;
+        let is_alive = world.occupant(slot).alive;
         if !is_alive {
             self.objects.forget_path(slot);
         }

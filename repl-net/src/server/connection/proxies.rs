@@ -14,6 +14,7 @@ use repl_core::HandleSet;
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::objects::ProxyState;
+use crate::server::occupant::Occupant;
 use crate::server::world::World;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::role::Proxy;
@@ -23,11 +24,12 @@ impl Connection {
     /// Returns the origin of an object for this client, which is the header of the object's opening.
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
+        let Occupant { generation, class, .. } = context.world.occupant(slot);
         let is_static = context.world.paths.is_static(slot);
-        let archetypes = || context.world.column(object.class).archetypes();
+        let archetypes = || context.world.column(class).archetypes();
         Origin {
-            generation: object.generation,
-            class: context.classes.wire(object.class.into()),
+            generation,
+            class: context.classes.wire(class.into()),
             archetype: if is_static { archetypes() } else { object.archetype() },
             proxy: self.view().proxy(object),
         }

@@ -112,7 +112,7 @@ impl Connection {
 
     fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
         self.objects.is_known(slot)
-            && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
+            && world.occupants().get(slot as usize).is_some_and(|occupant| occupant.generation == generation)
     }
 
     /// Records that a packet with content about one object has arrived, or was acked late.
@@ -240,7 +240,7 @@ impl Connection {
                 let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
                 // If it was the smaller opening for far connections, a few values are sent again.
                 let handles = object.shared_opening(world.conditions(slot), false);
-                let (generation, list) = (object.generation, world.whole(slot, &handles));
+                let (generation, list) = (world.occupant(slot).generation, world.whole(slot, &handles));
                 self.list_lost(losses, slot, generation, list);
             }
         }

@@ -24,7 +24,7 @@ impl Connection {
     /// contains the path.
     pub(super) fn path_to_close<'w>(&self, slot: u32, context: &'w PassContext<'_>) -> Option<&'w Arc<str>> {
         let world = context.world;
-        let is_unknown = !world.objects[slot as usize].alive && !self.objects.knows_path(slot);
+        let is_unknown = !world.occupant(slot).alive && !self.objects.knows_path(slot);
         world.paths.path(slot).filter(|_| is_unknown)
     }
 

@@ -9,6 +9,7 @@ use crate::server::changes::{Changes, Findings};
 use crate::server::column::Column;
 use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
+use crate::server::occupant::Occupant;
 use crate::transport::slot_set::slots_of;
 
 /// The greatest number of objects that are compared before the positions of those that changed are recorded.
@@ -58,12 +59,12 @@ impl World {
     /// Compares the objects in `queue`, and records their positions.
     fn compare_each(&mut self, queue: &[u32]) {
         #[cfg(feature = "rayon")]
-        if self.by_class.divide(queue, &self.objects, self.columns.len()) {
+        if self.by_class.divide(queue, &self.occupants, self.columns.len()) {
             return self.compare_at_once(queue);
         }
         let (mut slots, mut changed) = (queue, std::mem::take(&mut self.changed_rows));
         while let Some(&first) = slots.first() {
-            let class = self.objects[first as usize].class;
+            let class = self.occupant(first).class;
             let has_area = self.cells.has_area(class);
             let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
             let (columns, objects, found, inputs) = self.split();
@@ -93,10 +94,10 @@ impl World {
     /// Returns the columns, the states of the objects, where comparisons store what they find, and what they
     /// read.
     fn split(&mut self) -> (&mut [Box<dyn Column>], &mut [Object], &mut Findings, ComparisonInputs<'_>) {
-        let Self { columns, objects, changes, opening, reopening, limits, frame, .. } = self;
+        let Self { columns, occupants, objects, changes, opening, reopening, limits, frame, .. } = self;
         let Changes { newborn, found, .. } = changes;
         let max_bits = limits.max_object_bits();
-        let inputs = ComparisonInputs { newborn, opening, reopening, max_bits, frame: *frame };
+        let inputs = ComparisonInputs { occupants, newborn, opening, reopening, max_bits, frame: *frame };
         (columns, objects, found, inputs)
     }
 
@@ -104,11 +105,9 @@ impl World {
     /// their archetype is, so that the comparison found no change.
     fn locate_newborn(&mut self) {
         for slot in self.changes.newborn.iter() {
-            let object = &self.objects[slot as usize];
-            if object.alive
-                && let Some((area, positions)) = self.cells.positions_in(object.class)
-            {
-                self.columns[usize::from(object.class)].locate(&[(slot, object.row)], area, positions);
+            let Occupant { class, row, alive, .. } = self.occupant(slot);
+            if alive && let Some((area, positions)) = self.cells.positions_in(class) {
+                self.columns[usize::from(class)].locate(&[(slot, row)], area, positions);
             }
         }
     }

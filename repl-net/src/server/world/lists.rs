@@ -43,7 +43,7 @@ impl World {
     /// Removes from the changelist `list` the changes of elements that no longer exist in the object in
     /// `slot`.
     pub(crate) fn prune(&self, slot: u32, list: &mut Changelist) {
-        self.column_of(slot).prune(self.objects[slot as usize].row, list);
+        self.column_of(slot).prune(self.occupant(slot).row, list);
     }
 
     /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
@@ -55,7 +55,7 @@ impl World {
         list: &mut Changelist,
         writer: &mut BitWriter,
     ) -> Changelist {
-        let (column, row, start) = (self.column_of(slot), self.objects[slot as usize].row, writer.bit_len());
+        let (column, row, start) = (self.column_of(slot), self.occupant(slot).row, writer.bit_len());
         let mut refused = Changelist::new();
         if column.write_values(row, list, writer).is_ok() {
             return refused;
@@ -86,7 +86,7 @@ impl World {
     /// in `slot`.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
-        self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
+        self.columns[self.occupant(slot).class as usize].insert_whole(handles, &mut list);
         list
     }
 }

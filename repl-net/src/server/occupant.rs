@@ -1,0 +1,39 @@
+//! The occupants of slots: which object is in a slot, and where its values are.
+//!
+//! *Invariant:* a slot is used for another object only when no connection uses it for the previous object any
+//! more (R17). The next object in the slot has the next generation (R18).
+
+use std::num::NonZeroU32;
+
+use repl_core::Guid;
+
+/// The object in a slot, or the last one that was there. Separate from all other state of the object and
+/// small, so that those of many objects are in the fast caches of the processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occupant {
+    pub(crate) generation: NonZeroU32,
+    /// The row of the object in the column of its class.
+    pub(crate) row: u32,
+    pub(crate) class: u16,
+    /// Whether the slot has an object. Connections may still use the slot of an object that was removed.
+    pub(crate) alive: bool,
+}
+
+const _: () = assert!(size_of::<Occupant>() == 12, "five occupants take one cache line");
+
+impl Occupant {
+    /// Returns the occupant of a slot before its first object has a row.
+    pub(crate) fn new(generation: NonZeroU32) -> Self {
+        Self { generation, row: 0, class: 0, alive: true }
+    }
+
+    /// Returns whether the object in this slot exists and has this guid. The guid names this slot.
+    #[inline]
+    pub(crate) fn is(self, guid: Guid) -> bool {
+        self.alive && self.generation == guid.generation()
+    }
+
+    pub(crate) fn guid(self, slot: u32) -> Guid {
+        Guid::new(slot, self.generation)
+    }
+}
