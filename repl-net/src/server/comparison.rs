@@ -121,22 +121,26 @@ impl ClassComparison<'_> {
         for slots in slots.chunks(BATCH) {
             // If the slots are consecutive, the processor prefetches the objects by itself.
             let is_spread = slots.last().is_some_and(|last| last - slots[0] >= slots.len() as u32);
-            let rows = self.rows_of(class, (compared, slots), is_spread, &mut rows);
+            let rows = self.rows_of(class, slots, &mut rows);
+            let place = |at: usize| {
+                let (slot, row) = (*slots.get(at)?, *rows.get(at)? as usize);
+                Some(Place { at: compared + at, slot, row })
+            };
             if is_spread {
-                rows.iter().take(AHEAD).for_each(|&row| source.preload_row(shadows, row as usize));
+                (0..AHEAD).filter_map(place).for_each(|place| self.preload(shadows, source, place));
             }
-            for (at, (&slot, &row)) in slots.iter().zip(rows).enumerate() {
+            for at in 0..rows.len() {
                 if is_spread {
-                    if let Some(&next) = rows.get(at + AHEAD) {
-                        source.preload_row(shadows, next as usize);
-                        shadows.preload_marks(next as usize);
+                    if let Some(next) = place(at + AHEAD) {
+                        self.preload(shadows, source, next);
                     }
-                    if let Some(&next) = rows.get(at + AHEAD / 2) {
-                        source.preload_values(shadows, next as usize);
+                    if let Some(next) = place(at + AHEAD / 2) {
+                        source.preload_values(shadows, next.row);
                     }
                 }
-                let place = Place { at: compared + at, slot, row: row as usize };
-                self.object(shadows, source, place, expected, &mut refusals);
+                if let Some(place) = place(at) {
+                    self.object(shadows, source, place, expected, &mut refusals);
+                }
             }
             compared += rows.len();
             if rows.len() < slots.len() {
@@ -146,23 +150,13 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class. The
-    /// first of the objects is compared as number `first`. Returns these rows. `is_spread` says whether to
-    /// prefetch the objects.
+    /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class. Returns
+    /// these rows.
     #[inline]
-    fn rows_of<'r>(
-        &self,
-        class: u16,
-        (first, slots): (usize, &[u32]),
-        is_spread: bool,
-        rows: &'r mut [u32; BATCH],
-    ) -> &'r [u32] {
-        if is_spread {
-            (first..).zip(slots).for_each(|(at, &slot)| self.objects.get(at, slot).preload());
-        }
+    fn rows_of<'r>(&self, class: u16, slots: &[u32], rows: &'r mut [u32; BATCH]) -> &'r [u32] {
+        let occupants = slots.iter().map(|&slot| &self.inputs.occupants[slot as usize]);
         let mut count = 0;
-        for (&slot, row) in slots.iter().zip(rows.iter_mut()) {
-            let occupant = &self.inputs.occupants[slot as usize];
+        for (occupant, row) in occupants.zip(rows.iter_mut()) {
             if occupant.class != class {
                 break;
             }
@@ -170,6 +164,19 @@ impl ClassComparison<'_> {
             count += 1;
         }
         &rows[..count]
+    }
+
+    /// Prefetches what the comparison of an object reads, except for the values on the heap.
+    #[inline]
+    fn preload<T: Replicated, S: Source<T>>(
+        &self,
+        shadows: &Shadows<T>,
+        source: &S,
+        Place { at, slot, row }: Place,
+    ) {
+        self.objects.get(at, slot).preload();
+        source.preload_row(shadows, row);
+        shadows.preload_marks(row);
     }
 
     /// Compares one object, and stores what changed. `refusals` is empty before and after.
