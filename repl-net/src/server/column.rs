@@ -17,7 +17,7 @@ use super::comparison::ClassComparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
-use crate::transport::growth::push;
+use crate::transport::growth::push_with;
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
@@ -107,14 +107,13 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     ) -> (u32, R) {
         let Self { shadows, source } = self;
         let class = &shadows.class;
-        let shadow = match shadows.archetypes.get(archetype as usize) {
+        push_with(&mut shadows.rows, || match shadows.archetypes.get(archetype as usize) {
             Some(make) if archetype > 0 || class.has_arrays() => class.shadow_of(&make()),
             _ => T::initial(),
-        };
-        push(&mut shadows.rows, shadow);
-        push(&mut shadows.slots, slot);
+        });
+        push_with(&mut shadows.slots, || slot);
         if shadows.has_marks() {
-            push(&mut shadows.marks, HandleSet::new());
+            push_with(&mut shadows.marks, HandleSet::new);
         }
         (shadows.rows.len() as u32 - 1, add(shadows, source))
     }

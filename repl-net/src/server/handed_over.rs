@@ -12,7 +12,7 @@ use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::transport::growth::push;
+use crate::transport::growth::push_with;
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
@@ -52,7 +52,7 @@ const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lie
 
 impl HandedOver {
     pub(crate) fn push(&mut self) {
-        push(&mut self.0, Found::default());
+        push_with(&mut self.0, Found::default);
     }
 }
 

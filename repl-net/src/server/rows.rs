@@ -11,7 +11,7 @@ use super::cells::area::Position;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::transport::growth::push;
+use crate::transport::growth::push_with;
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
@@ -41,7 +41,7 @@ impl<T: Replicated> OwnRows<T> {
     #[inline]
     pub(crate) fn push(&mut self, object: T, shadows: &Shadows<T>) -> Option<Position> {
         let position = shadows.position_of(&object);
-        push(&mut self.0, object);
+        push_with(&mut self.0, || object);
         position
     }
 }

@@ -36,7 +36,7 @@ use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
 use crate::session::type_map::TypeMap;
-use crate::transport::growth::push;
+use crate::transport::growth::push_with;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
@@ -451,8 +451,8 @@ impl World {
                 slot
             }
             None if self.objects.len() < max_objects => {
-                push(&mut self.occupants, Occupant::new(NonZeroU32::MIN));
-                push(&mut self.objects, Object::new());
+                push_with(&mut self.occupants, || Occupant::new(NonZeroU32::MIN));
+                push_with(&mut self.objects, Object::new);
                 self.objects.len() as u32 - 1
             }
             None => return Err(SpawnError { max_objects }),

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use repl_core::__private::{preload, preload_all};
 
 use crate::session::connection_id::ConnectionId;
-use crate::transport::growth::push;
+use crate::transport::growth::push_with;
 use crate::transport::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position};
 use cell::{Cell, Viewer, concerned};
@@ -514,6 +514,6 @@ fn set<T: Clone>(elements: &mut Vec<T>, at: usize, element: T) {
         if elements.len() < at {
             elements.resize(at, element.clone());
         }
-        push(elements, element);
+        push_with(elements, || element);
     }
 }
