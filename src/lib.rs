@@ -98,8 +98,10 @@
 //! }
 //! ```
 //!
-//! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. `cargo
-//! insta review` accepts or rejects the change, and the accepted table is committed with it. Builds from
+//! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. The
+//! table does not show the inside of a type with `derive(NetSerialize)`: if it changes, the checksum in the
+//! last line differs. `cargo insta review` accepts or rejects the change, and the accepted table is committed
+//! with it. Builds from
 //! before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset and
 //! the size in memory, and prints the runs of memory that are each compared as one block. These depend on
 //! compiler and target, so compare them only for types that are `repr(C)`. The example `layouts` has both

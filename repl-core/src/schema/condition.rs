@@ -66,7 +66,8 @@ pub enum Condition {
     OwnerOnly = 2,
     /// The property is sent to every connection except the one that owns the object.
     SkipOwner = 3,
-    /// The property is sent only to clients for which the object is a simulated proxy.
+    /// The property is sent only to clients for which the object is a simulated proxy. These are all clients,
+    /// also the owner, unless the server gives the object another role with `set_remote_role`.
     SimulatedOnly = 4,
     /// The property is sent only to clients for which the object is not a simulated proxy.
     AutonomousOnly = 5,

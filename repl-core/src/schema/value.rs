@@ -54,6 +54,11 @@ pub trait NetSerialize: Sized + 'static {
     /// the name and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
+    /// The first field inside the type that has a condition. No message can have such a type, because a
+    /// message goes to each receiver whole.
+    #[doc(hidden)]
+    const CONDITIONAL_FIELD: Option<&'static str> = None;
+
     /// Writes the value in its wire form.
     ///
     /// # Errors

@@ -109,11 +109,19 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
             quote!((#layout))
         }
     };
+    let has_conditions = container.sent().iter().any(|field| field.attrs.condition.is_some());
+    let conditional_field = has_conditions.then(|| {
+        quote! {
+            const CONDITIONAL_FIELD: ::core::option::Option<&'static ::core::primitive::str> =
+                <Self as #private::Property>::SHAPE.conditional_field();
+        }
+    });
     quote! {
         #[automatically_derived]
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
             const WIRE_CHECKSUM: ::core::primitive::u64 = #layout.checksum();
+            #conditional_field
 
             fn write(
                 &self,

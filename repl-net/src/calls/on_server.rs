@@ -54,9 +54,16 @@ impl Server {
     /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
     ///   server too, in the next `tick`. Clients that join later do not receive it (S224).
     ///
-    /// A call is sent after the client has acknowledged the object. It is dropped if the client never
-    /// receives the object, or removes the object first. So despawn an object a tick after its last call.
-    /// Reliable calls of one object arrive in the order in which they were made.
+    /// A call is sent after the client has acknowledged the object, so the first call on a new object takes
+    /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the
+    /// client does not receive the object.
+    ///
+    /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
+    /// after a reliable call was sent, the client removes it after the call arrived. An unreliable call is
+    /// dropped if it arrives after the removal, or in the same packet.
+    ///
+    /// So for what happens at the end of an object that lives shortly, such as the explosion of a shell, send
+    /// a message, or make the call on an object that stays.
     ///
     /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
     /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).

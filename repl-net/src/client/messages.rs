@@ -16,7 +16,8 @@ impl Client {
     /// the same channels as on the server, in any order.
     ///
     /// # Panics
-    /// Panics after the first [`tick`](Self::tick), or if a type of this name is registered already.
+    /// Panics after the first [`tick`](Self::tick), if a type of this name is registered already,
+    /// or if a field of the type has a condition.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
         self.register_message_with::<M>(channel, MessageOptions::default())

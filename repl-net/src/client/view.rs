@@ -175,6 +175,10 @@ impl Client {
     /// Returns an estimate of the server's clock: the tick that the server has now, and the tick that the
     /// client should show so that movement is smooth.
     ///
+    /// A change has no tick of its own: [`server_tick`](Self::server_tick) is the tick of the newest packet.
+    /// If packets of several ticks can arrive in one frame, call [`changes`](Self::changes) after each
+    /// [`receive`](Self::receive), so that each position is stored with the tick in which it was sent.
+    ///
     /// ```
     /// # use std::collections::HashMap;
     /// # use std::time::Duration;

@@ -268,7 +268,7 @@ impl<F: Sender> Mailbox<F> {
     /// Adds a type of messages.
     ///
     /// # Panics
-    /// Panics if the type or its name is registered already.
+    /// Panics if the type or its name is registered already, or if a field of the type has a condition.
     #[track_caller]
     pub(crate) fn register<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -276,6 +276,13 @@ impl<F: Sender> Mailbox<F> {
         options: MessageOptions,
     ) {
         options.assert_valid();
+        if let Some(field) = M::CONDITIONAL_FIELD {
+            panic!(
+                "`{}` cannot be a message, because its field `{field}` has a condition, and each receiver gets a message whole: \
+                 send a struct of its own with `#[derive(NetSerialize, Clone)]`",
+                M::WIRE_NAME,
+            );
+        }
         let name = format!("{MESSAGE}{}", M::WIRE_NAME);
         let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
         let config = ChannelConfig { channel, options };

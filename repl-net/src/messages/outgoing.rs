@@ -84,6 +84,17 @@ impl Outgoing {
         self.channels.get(channel as usize).ok_or(SendError::NotConnected)?.check_size(bits)
     }
 
+    /// Returns the number of the message that was added last to a reliable channel.
+    pub(crate) fn newest_reliable(&self, channel: u16) -> Option<u64> {
+        let sending = self.channels.get(channel as usize).filter(|sending| sending.is_reliable())?;
+        sending.end().checked_sub(1)
+    }
+
+    /// Returns whether a message of a reliable channel is acknowledged, with all messages before it.
+    pub(crate) fn has_arrived(&self, channel: u16, number: u64) -> bool {
+        self.channels.get(channel as usize).is_none_or(|sending| number < sending.first())
+    }
+
     /// Frees memory that few messages need. Called once in a round of ticks.
     pub(crate) fn end_round(&mut self) {
         self.channels.iter_mut().for_each(SendingChannel::shrink);

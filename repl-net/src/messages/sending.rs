@@ -141,6 +141,16 @@ impl SendingChannel {
         self.messages.len()
     }
 
+    /// Returns the number of the first message that is stored.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the number of the next message.
+    pub(crate) fn end(&self) -> u64 {
+        self.first.saturating_add(self.messages.len() as u64)
+    }
+
     /// Returns how many times each message is sent, if no packet is lost.
     pub(crate) fn times(&self) -> u8 {
         match self.config.channel {
@@ -206,8 +216,7 @@ impl SendingChannel {
 
     /// Returns whether something waits that was not sent in this tick.
     pub(crate) fn is_waiting(&self) -> bool {
-        let end = self.first.saturating_add(self.messages.len() as u64);
-        self.stored.waiting > 0 && self.cursor.0 < end
+        self.stored.waiting > 0 && self.cursor.0 < self.end()
     }
 
     /// Begins a turn: the channel may send as much as its weight says.

@@ -26,7 +26,8 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// Panics if there was a connection already, or if a type of this name is registered already.
+    /// Panics if there was a connection already, if a type of this name is registered already,
+    /// or if a field of the type has a condition.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
         self.register_message_with::<M>(channel, MessageOptions::default())

@@ -53,7 +53,9 @@ impl Server {
         }
     }
 
-    /// Sets the role that clients have for the object (S205).
+    /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
+    /// called. [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a
+    /// simulated proxy for all others.
     pub fn set_remote_role<T: ?Sized>(&mut self, object: ObjectRef<T>, role: Role) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].role = role);
     }

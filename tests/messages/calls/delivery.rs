@@ -5,7 +5,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Loss, Network, PeerId};
 
-use super::{Hero, Shot, register};
+use super::{Hero, Shot, register, room, take_jotted};
 use crate::support::TICK;
 
 fn numbers(ran: &[String], what: &str) -> Vec<u32> {
@@ -76,7 +76,7 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
 
 #[test]
 fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
-    let (mut room, heroes) = super::room(1);
+    let (mut room, heroes) = room(1);
     let id = room.guests[0].id;
     let other = room.server.spawn(Hero::default());
     room.server.set_owner(other, Some(id));
@@ -92,4 +92,42 @@ fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
     room.settle();
     let ran: Vec<_> = super::take_jotted();
     assert!(ran.iter().copied().eq(0..40), "{ran:?}");
+}
+
+#[test]
+fn s215_a_reliable_call_runs_before_its_object_is_removed() {
+    for lost in 0..3 {
+        let (mut room, heroes) = room(1);
+        let id = room.guests[0].id;
+        let hero = room.server.spawn(Hero::default());
+        room.server.set_owner(hero, Some(id));
+        room.settle();
+        // The call on the hero waits for an earlier call of the class. None, one or both of their packets are
+        // lost.
+        for (at, object) in [heroes[0], hero].into_iter().enumerate() {
+            room.server.call(object).jot(at as u16).unwrap();
+            if lost > at {
+                drop(room.tick());
+            } else if at == 0 {
+                room.step();
+            }
+        }
+        room.server.despawn(hero);
+        for _ in 0..100 {
+            room.step();
+        }
+        assert_eq!(take_jotted(), [0, 1], "{lost} packets are lost");
+        assert!(!room.guests[0].client.contains(hero), "{lost} packets are lost");
+    }
+}
+
+#[test]
+fn a_removal_waits_only_for_calls_on_its_own_object() {
+    let (mut room, heroes) = room(1);
+    let hero = room.server.spawn(Hero::default());
+    room.settle();
+    room.server.call(heroes[0]).hit(1).unwrap();
+    room.server.despawn(hero);
+    room.step();
+    assert!(!room.guests[0].client.contains(hero), "removed in the tick of the call on another object");
 }

@@ -1,11 +1,13 @@
 //! Sends remote calls to a client, each after the client has the object on which it is called (R22).
 //!
-//! *Invariant:* the calls on one object in one channel are sent in the order in which they were made.
+//! *Invariant:* the calls on one object in one channel are sent in the order in which they were made, and the
+//! reliable ones arrive before the removal of the object.
 
 use repl_core::{BitWriter, Guid, ObjectRef};
 
 use super::Connection;
 use super::held_calls::Turn;
+use super::unacked_calls::UnackedCalls;
 use crate::messages::channel::SendError;
 use crate::server::world::World;
 
@@ -28,7 +30,12 @@ impl Connection {
             Turn::Send if self.held_calls.is_none() => {
                 match self.exchange.outgoing.add(channel, writer, max_bits) {
                     Err(SendError::Full) => self.hold_call(object, channel, writer),
-                    result => result,
+                    Err(error) => Err(error),
+                    Ok(()) => {
+                        let unacked = self.unacked_calls.get_or_insert_default();
+                        unacked.sent(object.slot(), channel, &self.exchange.outgoing);
+                        Ok(())
+                    }
                 }
             }
             Turn::Send | Turn::Wait => self.hold_call(object, channel, writer),
@@ -49,12 +56,27 @@ impl Connection {
         let Some(mut held) = self.held_calls.take() else { return };
         let max_bits = self.outbox.capacity();
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
+        let mut unacked = self.unacked_calls.take().unwrap_or_default();
         held.release(
             |object| self.turn(world, object),
-            |channel, writer| outgoing.add(channel, writer, max_bits).is_ok(),
+            |object, channel, writer| {
+                let is_sent = outgoing.add(channel, writer, max_bits).is_ok();
+                if is_sent {
+                    unacked.sent(object.slot(), channel, &outgoing);
+                }
+                is_sent
+            },
         );
+        self.unacked_calls = Some(unacked);
         self.held_calls = Some(held).filter(|held| !held.is_empty());
         self.exchange.outgoing = outgoing;
+    }
+
+    /// Returns whether an object that was removed from the server may not be removed from the client yet,
+    /// because a reliable call on it is not acknowledged.
+    pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
+        let has_call = |calls: &UnackedCalls| calls.has(slot, &self.exchange.outgoing);
+        !world.occupant(slot).alive && self.unacked_calls.as_deref().is_some_and(has_call)
     }
 
     /// Returns what can be done now with the remote calls on an object.

@@ -72,12 +72,12 @@ impl HeldCalls {
     }
 
     /// Removes the calls that no longer wait. `turn` says what can be done with the calls on an object, and
-    /// `send` sends a call on a channel and returns whether there was room. After a call without room, the
+    /// `send` sends a call on an object in a channel and returns whether there was room. After a call without room, the
     /// later calls of its channel wait too.
     pub(super) fn release(
         &mut self,
         turn: impl Fn(Guid) -> Turn,
-        mut send: impl FnMut(u16, &mut BitWriter) -> bool,
+        mut send: impl FnMut(Guid, u16, &mut BitWriter) -> bool,
     ) {
         let mut writer = BitWriter::new();
         let mut full = Vec::new();
@@ -90,7 +90,7 @@ impl HeldCalls {
                 Turn::Send => {
                     writer.clear();
                     writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
-                    let has_room = send(call.channel, &mut writer);
+                    let has_room = send(call.object, call.channel, &mut writer);
                     full.extend((!has_room).then_some(call.channel));
                     !has_room
                 }
@@ -122,14 +122,14 @@ mod tests {
         let mut sent = Vec::new();
         held.release(
             |_| Turn::Send,
-            |channel, writer| {
+            |_, channel, writer| {
                 let has_room = writer.bit_len() == 1;
                 sent.extend(has_room.then_some(channel));
                 has_room
             },
         );
         assert_eq!((sent, held.calls.len()), (vec![], 4));
-        held.release(|_| Turn::Send, |_, _| true);
+        held.release(|_| Turn::Send, |_, _, _| true);
         assert!(held.is_empty() && held.held_bytes() == 0);
     }
 }

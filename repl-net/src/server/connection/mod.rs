@@ -26,6 +26,7 @@ mod spawns;
 mod statics;
 mod subobjects;
 mod tear_off;
+mod unacked_calls;
 
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ pub(crate) use context::{PassContext, PassScratch};
 use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
 use shares::Shares;
+use unacked_calls::UnackedCalls;
 
 use crate::messages::exchange::{CheckedMessages, Exchange};
 use crate::messages::mailbox::Mailbox;
@@ -83,6 +85,8 @@ pub(crate) struct Connection {
     shares: Shares,
     /// The remote calls that wait for their objects. `None` if no call waits.
     held_calls: Option<Box<HeldCalls>>,
+    /// The remote calls for which removals wait. `None` before the first remote call.
+    unacked_calls: Option<Box<UnackedCalls>>,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u32,
     /// For how long the client's remote calls may still run.
@@ -115,6 +119,7 @@ impl Connection {
             packet_limit: RateLimit::receiving(PACKETS_PER_SECOND, 0, Duration::ZERO),
             shares: Shares::new(message_percent),
             held_calls: None,
+            unacked_calls: None,
             ignored_calls: 0,
             call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
@@ -223,6 +228,7 @@ impl Connection {
         self.is_live = false;
         self.exchange.end();
         self.held_calls = None;
+        self.unacked_calls = None;
         if let Some(sight) = self.objects.take_sight() {
             sight.end(self.id, &mut world.cells);
         }

@@ -1,0 +1,52 @@
+//! The reliable remote calls that a client has not acknowledged yet. The removal of an object from the client
+//! waits for them.
+//!
+//! *Invariant:* an object that was removed from the server is removed from the client after the client has
+//! acknowledged the last reliable call that was sent for the object. So the call arrives before the removal.
+
+use std::collections::BTreeMap;
+
+use crate::messages::outgoing::Outgoing;
+
+/// Acknowledged calls are forgotten when there are more than this many and twice as many as after the last
+/// time.
+const MIN_FORGOTTEN: usize = 64;
+
+/// For each object, the last reliable call that was sent for it.
+#[derive(Debug, Default)]
+pub(super) struct UnackedCalls {
+    /// By the slots of the objects. Some of them may be acknowledged.
+    last: BTreeMap<u32, SentCall>,
+    /// How many calls were left when acknowledged calls were last forgotten.
+    kept: usize,
+}
+
+/// A reliable call that was sent.
+#[derive(Clone, Copy, Debug)]
+struct SentCall {
+    channel: u16,
+    number: u64,
+}
+
+impl UnackedCalls {
+    /// Records that the newest message of a channel is a call on the object in `slot`, if the channel is
+    /// reliable. Takes O(log(calls)) on average.
+    pub(super) fn sent(&mut self, slot: u32, channel: u16, outgoing: &Outgoing) {
+        let Some(number) = outgoing.newest_reliable(channel) else { return };
+        self.last.insert(slot, SentCall { channel, number });
+        if self.last.len() > MIN_FORGOTTEN.max(2 * self.kept) {
+            self.last.retain(|_, call| !outgoing.has_arrived(call.channel, call.number));
+            self.kept = self.last.len();
+        }
+    }
+
+    /// Returns whether a call on the object in `slot` is not acknowledged.
+    pub(super) fn has(&self, slot: u32, outgoing: &Outgoing) -> bool {
+        self.last.get(&slot).is_some_and(|call| !outgoing.has_arrived(call.channel, call.number))
+    }
+
+    /// Returns about how many bytes the calls take on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.last.len() * size_of::<(u32, SentCall)>()
+    }
+}
