@@ -9,7 +9,7 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
-use crate::ids::reference::ReferenceMap;
+use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
@@ -69,6 +69,13 @@ impl<T: Replicated> Class<T> {
     pub fn make_replica(&self, object: &mut T) {
         if self.tables.holds_items {
             BecomeReplica.visit(&mut self.level_mut(object));
+        }
+    }
+
+    /// Removes each map entry with a key that refers to an object that does not exist.
+    pub fn hide_unmapped(&self, object: &mut T, objects: &dyn Objects) {
+        if self.tables.program.layout().keys_may_refer() {
+            Hide(objects).visit(&mut self.level_mut(object));
         }
     }
 

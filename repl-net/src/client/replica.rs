@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
-    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
-    Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
+    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
+    Observer, Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 
 use super::contents::PreparedUpdate;
@@ -136,9 +136,9 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Returns whether the user has placed an object under a path, and no object of the server has it.
     fn has_placed(&self, path: &str) -> bool;
-    /// Adds the object that the user has placed under a path. Returns the row of the object, or `None` if
-    /// there is no such object.
-    fn bind(&mut self, slot: u32, path: &str) -> Option<u32>;
+    /// Adds the object that the user has placed under a path. It loses the map entries with keys that refer
+    /// to missing objects. Returns the row of the object, or `None` if there is no such object.
+    fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32>;
     /// Takes an object out of its row and keeps it as an object that the user has placed. Returns the slot of
     /// the object that was moved to its row.
     fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32>;
@@ -445,9 +445,11 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.placed.contains(path)
     }
 
-    fn bind(&mut self, slot: u32, path: &str) -> Option<u32> {
+    fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32> {
         let mut object = self.placed.remove(path)?;
         self.class.make_replica(&mut object);
+        // Nobody has hidden the entries of objects that went while this object waited.
+        self.class.hide_unmapped(&mut object, objects);
         if !self.notifies.is_empty() {
             let mut old = self.class.shadow_of(&object);
             self.class.make_replica(&mut old);

@@ -13,7 +13,8 @@ impl Client {
     /// Places an object of the client's own level under a path, for example a door. When the object that the
     /// server has [spawned](crate::Server::spawn_static) under the same path arrives, it is this object: it
     /// keeps the fields that are not replicated, and gets the values of the server in those that are, also if
-    /// the two levels differ. Properties that conditions hide from this client keep their values.
+    /// the two levels differ. Properties that conditions hide from this client keep their values. References
+    /// in them are not read again when objects come or go, until the server sends these properties.
     ///
     /// Place objects before or after the client connects, and before or after the objects of the server
     /// arrive, in any order. [`Placed`] says whether the object of the server is there already or is

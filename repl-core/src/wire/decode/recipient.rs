@@ -140,12 +140,17 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user.
-    fn place_of(&mut self, id: &I) -> Option<&mut ElementsMut<'a, I>> {
-        let seen = self.seen;
-        let is_seen =
-            |live: &&mut ElementsMut<'a, I>| seen.is_none_or(|seen| live.as_elements().is_mapped(id, seen));
-        self.live.as_mut().filter(is_seen)
+    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user. Such
+    /// an element can be there if the object was placed, because nobody knew to what it refers: it is removed.
+    fn place_of(&mut self, id: &I, calls_back: bool) -> Option<&mut ElementsMut<'a, I>> {
+        let live = self.live.as_mut()?;
+        if self.seen.is_none_or(|seen| live.as_elements().is_mapped(id, seen)) {
+            return Some(live);
+        }
+        if live.as_elements().has(id) {
+            live.collection.receive(id, ReceivedChange::Removed, calls_back);
+        }
+        None
     }
 }
 
@@ -167,7 +172,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         let mut read_into = |element: &mut LevelMut<'_>| {
             read.read(&mut Recipient { live: element.reborrow(), base: None, seen })
         };
-        if let Some(live) = self.place_of(id) {
+        if let Some(live) = self.place_of(id, calls_back) {
             if live.as_elements().has(id) {
                 live.collection.receive(id, ReceivedChange::Spared, calls_back);
                 let all = HandleSet::up_to(live.as_elements().handles());
@@ -195,7 +200,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         let base = sent.and_then(|sent| sent.element(id));
         let mut read_into =
             |element: &mut LevelMut<'_>| read.read(&mut Recipient { live: element.reborrow(), base, seen });
-        if let Some(live) = self.place_of(id) {
+        if let Some(live) = self.place_of(id, calls_back) {
             if let (false, Some(base)) = (live.as_elements().has(id), base) {
                 if let Some(mut element) = live.insert(id) {
                     copy_whole(base, &mut element);
@@ -215,7 +220,9 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     }
 
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool) {
-        self.live.iter_mut().for_each(|live| live.collection.receive(id, change.clone(), calls_back));
+        let is_spared = matches!(change, ReceivedChange::Spared);
+        let live = if is_spared { self.place_of(id, calls_back) } else { self.live.as_mut() };
+        live.into_iter().for_each(|live| live.collection.receive(id, change.clone(), calls_back));
     }
 
     fn marked_for_removal(&self, each: &mut dyn FnMut(I)) {

@@ -105,7 +105,7 @@ impl<'b> Applier<'_, 'b> {
     fn create(&mut self, opened: Range<u32>, origin: &LocalOrigin, path: Option<&Arc<str>>) {
         let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(origin.class as usize) else { return };
-        let bound = path.and_then(|path| column.bind(opened.start, path));
+        let bound = path.and_then(|path| column.bind(opened.start, path, &*slots));
         let row = bound.unwrap_or_else(|| column.insert(opened.clone(), origin.archetype));
         slots.open(opened.clone(), origin, row, self.stamp);
         created_or_removed.extend(opened.clone().map(|slot| Guid::new(slot, origin.generation)));
