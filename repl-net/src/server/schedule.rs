@@ -15,6 +15,9 @@ const GROWS_AFTER: u64 = 2 * NANOS;
 const GROWS_FOR: u64 = 5 * NANOS;
 const NANOS: u64 = 1_000_000_000;
 
+/// The longest interval of a rate that is a number of updates in a second: 500 years.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(500 * 31_557_600);
+
 /// The number of buckets of the wheel.
 const BUCKETS: u64 = 1_024;
 /// A bucket has the entries of 2 to the power of this many nanoseconds, about 1 ms.
@@ -55,7 +58,8 @@ impl UpdateRate {
     #[must_use]
     #[track_caller]
     pub fn per_second(updates: f64) -> Self {
-        let interval = Duration::try_from_secs_f64(1.0 / updates).ok().filter(|_| updates.is_finite());
+        let is_possible = |interval: &Duration| updates.is_finite() && *interval <= LONGEST_INTERVAL;
+        let interval = Duration::try_from_secs_f64(1.0 / updates).ok().filter(is_possible);
         let Some(interval) = interval else {
             panic!("a rate is a positive number of updates in a second, not {updates}")
         };
@@ -280,7 +284,9 @@ fn update_time_after(slot: u32, interval: u64, last: u64) -> u64 {
     // Multiples of the golden ratio spread any number of consecutive slots evenly.
     let fraction = u64::from(slot).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let phase = ((u128::from(fraction) * u128::from(interval)) >> 64) as u64;
-    let since = (last % interval + interval - phase) % interval;
+    let place = last % interval;
+    // Without a sum that overflows for intervals of centuries, which mean "never".
+    let since = if place < phase { interval - (phase - place) } else { place - phase };
     last.saturating_add(interval - since)
 }
 
@@ -411,6 +417,34 @@ mod tests {
             schedule.changed(&slots);
             assert_eq!(interval(&schedule, ms(now)), expected, "0.7 times the time since the last change");
         }
+    }
+
+    #[test]
+    fn objects_with_intervals_of_any_length_wait_and_come_when_they_are_forced() {
+        for interval in [Duration::MAX, Duration::from_nanos(u64::MAX), Duration::from_nanos(1 << 63)] {
+            let mut schedule = Schedule::default();
+            let rates = [UpdateRate::every(interval), UpdateRate::every(ms(10)).slowing_to(interval)];
+            (0..100).for_each(|slot| _ = schedule.set_own_rate(slot, 0, Some(rates[slot as usize % 2])));
+            schedule.release(&mut SlotSet::default(), &SlotSet::default(), ms(20_000));
+            let waiting = compared(&mut schedule, 100, std::iter::once(ms(20_001))).swap_remove(0);
+            assert!(waiting.is_empty(), "{interval:?}: {waiting:?}");
+            (0..100).for_each(|slot| schedule.force(slot));
+            assert_eq!(
+                compared(&mut schedule, 100, std::iter::once(ms(20_002)))[0].len(),
+                100,
+                "{interval:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rate_of_less_than_one_update_in_500_years_is_refused() {
+        const YEAR: f64 = 365.25 * 24.0 * 3_600.0;
+        let is_refused = |updates: f64| std::panic::catch_unwind(|| UpdateRate::per_second(updates)).is_err();
+        let years =
+            [0.000_1, 499.0, 501.0, 1e6, 1e12, f64::INFINITY].map(|years| is_refused(1.0 / (years * YEAR)));
+        assert_eq!(years, [false, false, true, true, true, true]);
+        assert!(is_refused(f64::INFINITY) && is_refused(f64::NAN) && is_refused(-1.0));
     }
 
     #[test]
