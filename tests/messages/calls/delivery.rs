@@ -122,6 +122,25 @@ fn s215_a_reliable_call_runs_before_its_object_is_removed() {
 }
 
 #[test]
+fn s215_a_call_that_waited_for_its_object_runs_before_the_object_is_removed() {
+    let (mut room, _) = room(1);
+    let id = room.guests[0].id;
+    let hero = room.server.spawn(Hero::default());
+    room.server.set_owner(hero, Some(id));
+    room.server.call(hero).jot(7).unwrap();
+    // The object arrives, and then the packet with the call is lost.
+    room.step();
+    room.acknowledge();
+    drop(room.tick());
+    room.server.despawn(hero);
+    for _ in 0..100 {
+        room.step();
+    }
+    assert_eq!(take_jotted(), [7]);
+    assert!(!room.guests[0].client.contains(hero));
+}
+
+#[test]
 fn a_removal_waits_only_for_calls_on_its_own_object() {
     let (mut room, heroes) = room(1);
     let hero = room.server.spawn(Hero::default());

@@ -50,3 +50,30 @@ impl UnackedCalls {
         self.last.len() * size_of::<(u32, SentCall)>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use repl_core::BitWriter;
+
+    use super::*;
+    use crate::messages::channel::{Channel, ChannelConfig, MessageOptions};
+    use crate::transport::message::SentMessage;
+
+    #[test]
+    fn calls_are_forgotten_after_they_were_acknowledged() {
+        let config = |channel| ChannelConfig { channel, options: MessageOptions::DEFAULT };
+        let (mut calls, mut outgoing) = (UnackedCalls::default(), Outgoing::default());
+        outgoing.begin([Channel::Unreliable, Channel::Ordered].into_iter().map(config));
+        for slot in 0..1_000 {
+            for channel in 0..2 {
+                outgoing.add(channel, &mut BitWriter::new(), 1_000).expect("room");
+                calls.sent(slot, channel, &outgoing);
+            }
+            let arrived = |number: u32| SentMessage { channel: 1, number: number.into(), part: 0 };
+            outgoing.arrived(&slot.checked_sub(10).map(arrived).into_iter().collect::<Vec<_>>());
+            let unacked = (0..=slot).filter(|&slot| calls.has(slot, &outgoing));
+            assert!(unacked.eq(slot.saturating_sub(9)..=slot), "only reliable calls count");
+            assert!(calls.last.len() <= MIN_FORGOTTEN, "{} calls are stored", calls.last.len());
+        }
+    }
+}
