@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* each test loses packets, or proves that nothing was sent that could be lost.
 
+use std::collections::BTreeMap;
+
 use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, Dormancy, NotSent};
@@ -21,6 +23,8 @@ struct Beast {
     signal: u8,
     #[replicated]
     tail: Vec<u32>,
+    #[replicated]
+    cubs: BTreeMap<u8, u32>,
 }
 
 fn beast(x: f32) -> Beast {
@@ -121,6 +125,39 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
         room.server.resume(room.guests[0].id);
         room.settle();
         assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
+    }
+}
+
+#[test]
+fn s193_s187_a_change_during_a_pause_is_not_forgotten_for_an_older_one_that_waits_for_a_band() {
+    for is_added_first in [true, false] {
+        // What waits for a band is not due before the end of the test.
+        let mut room = wood_with(1, 1_000, ServerConfig::default());
+        let (id, beast) = (room.guests[0].id, room.server.spawn(beast(FAR)));
+        let look = |room: &mut Room, x: f32| room.server.set_viewpoints(id, &[[x, 0.0, 0.0]]);
+        let change = |room: &mut Room, is_added: bool| match is_added {
+            true => _ = room.server[beast].cubs.insert(1, 7),
+            false => _ = room.server[beast].cubs.remove(&1),
+        };
+        change(&mut room, !is_added_first);
+        room.settle();
+        change(&mut room, is_added_first);
+        room.step();
+        assert_eq!(room.server.why_not_sent(id, beast), Some(NotSent::Band));
+        // The client comes near, so nobody is far from the beast, and its next change waits for no band.
+        look(&mut room, FAR);
+        room.settle();
+        assert_eq!(room.client()[beast].cubs, room.server[beast].cubs);
+        room.server.pause(id);
+        change(&mut room, !is_added_first);
+        room.step();
+        look(&mut room, 0.0);
+        room.step();
+        look(&mut room, FAR);
+        room.step();
+        room.server.resume(id);
+        room.settle();
+        assert_eq!(room.client()[beast].cubs, room.server[beast].cubs, "{is_added_first}");
     }
 }
 

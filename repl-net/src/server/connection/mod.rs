@@ -310,10 +310,17 @@ impl Connection {
         }
     }
 
-    /// Makes the changes of an object pending that far connections receive later.
+    /// Makes the changes of an object pending that far connections receive later. They may be older than
+    /// other changes that are pending, so elements in them may exist no more, or again: without these, the
+    /// order in which the changes are merged makes no difference.
     fn pend_later(&mut self, world: &World, slot: u32) {
+        if !self.objects.has_arrived(slot) {
+            return;
+        }
         for list in world.later.waiting(slot) {
-            self.pend_due(slot, list);
+            let mut list = list.clone();
+            world.prune(slot, &mut list);
+            self.pend_due(slot, &list);
         }
     }
 
