@@ -90,7 +90,7 @@ fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
         room.tick();
     }
     room.settle();
-    let ran: Vec<_> = super::take_jotted();
+    let ran: Vec<_> = take_jotted();
     assert!(ran.iter().copied().eq(0..40), "{ran:?}");
 }
 
