@@ -51,7 +51,7 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 ///
 /// An item can also be a field of an object or of another item. As a field, the item is flattened like a
 /// struct that derives `Replicated`. One of the derives is enough, and two derives on one type are an error.
-/// Derive [`Replicated`](macro@Replicated) only for types that are spawned on their own.
+/// For types that are spawned on their own, derive [`Replicated`](macro@Replicated) instead.
 #[proc_macro_derive(FastArrayItem, attributes(replicated))]
 pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
     expand::derive(Derive::FastArrayItem, input.into()).into()

@@ -141,7 +141,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
             let least = int.min as i64 as i128;
             (
                 min <= max && least <= min && max <= least + int.span as i128,
-                "the range is empty, or does not fit the field's integer type: write its least value first",
+                "the range is empty, or does not fit the field's integer type: write its least value first, or take a larger type",
             )
         }
         (Codec::F32 | Codec::F64, Format::Quantize { step, min, max, .. }) => (
