@@ -150,8 +150,8 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class. Returns
-    /// these rows.
+    /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class.
+    /// Returns these rows.
     #[inline]
     fn rows_of<'r>(&self, class: u16, slots: &[u32], rows: &'r mut [u32; BATCH]) -> &'r [u32] {
         let occupants = slots.iter().map(|&slot| &self.inputs.occupants[slot as usize]);

@@ -140,8 +140,8 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user. Such
-    /// an element can be there if the object was placed, because nobody knew to what it refers: it is removed.
+    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user. If
+    /// the user has placed the object, it can contain such an element, which is removed.
     fn place_of(&mut self, id: &I, calls_back: bool) -> Option<&mut ElementsMut<'a, I>> {
         let live = self.live.as_mut()?;
         if self.seen.is_none_or(|seen| live.as_elements().is_mapped(id, seen)) {

@@ -72,8 +72,8 @@ impl HeldCalls {
     }
 
     /// Removes the calls that no longer wait. `turn` says what can be done with the calls on an object, and
-    /// `send` sends a call on an object in a channel and returns whether there was room. After a call without room, the
-    /// later calls of its channel wait too.
+    /// `send` sends a call on an object in a channel and returns whether there was room. After a call without
+    /// room, the later calls of its channel wait too.
     pub(super) fn release(
         &mut self,
         turn: impl Fn(Guid) -> Turn,
