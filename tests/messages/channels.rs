@@ -680,28 +680,3 @@ fn a_small_message_beside_others_takes_few_bytes() {
     assert!(one <= 20, "{one} bytes for 4 bytes alone");
     assert!((many - one) <= 101 * 6, "{many} bytes for 101 messages of 4 bytes");
 }
-
-/// An object of which clients may not see everything.
-#[derive(Clone, Debug, Default, Replicated)]
-struct Vault {
-    #[replicated]
-    open: bool,
-    #[replicated(condition = OwnerOnly)]
-    code: u32,
-}
-
-#[test]
-fn an_object_with_conditions_cannot_be_a_message() {
-    fn refusal<M: NetSerialize + Send + Sync>() -> String {
-        let register = || _ = Server::new(ServerConfig::default()).register_message::<M>(Channel::Ordered);
-        let panic = std::panic::catch_unwind(register).expect_err("the owner's field would go to everyone");
-        *panic.downcast::<String>().expect("a text")
-    }
-    let text = "cannot be a message, because its field `code` has a condition";
-    assert!(refusal::<Vault>().starts_with(&format!("`Vault` {text}")));
-    for refusal in [refusal::<Vec<Vault>>(), refusal::<(u8, Option<Vault>)>(), refusal::<Box<[Vault; 2]>>()] {
-        assert!(refusal.contains(text), "{refusal}");
-    }
-    let mut client = Client::new(ClientConfig::default(), 1);
-    client.register_message::<Vec<Option<u32>>>(Channel::Ordered);
-}

@@ -5,4 +5,5 @@ mod support;
 
 mod calls;
 mod channels;
+mod refused_types;
 mod to_many;

@@ -12,7 +12,7 @@ use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
 use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify, Shape};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
     /// Applies the attribute `atomic` to a field of type `T`. Before this call the table entry describes the
@@ -46,35 +46,6 @@ impl Field {
         }
         let _ = count(self.formatted()); // Panics for mistakes that only counting finds.
         self
-    }
-}
-
-impl Shape {
-    /// Returns the first field inside the type that has a condition.
-    #[must_use]
-    pub const fn conditional_field(&self) -> Option<&'static str> {
-        match &self.kind {
-            Kind::Leaf(_) => None,
-            Kind::Struct(fields) => {
-                let mut i = 0;
-                while i < fields.len() {
-                    let field = &fields[i];
-                    if !matches!(field.condition, Condition::None) {
-                        return Some(field.name);
-                    }
-                    let inside = field.shape.conditional_field();
-                    if inside.is_some() {
-                        return inside;
-                    }
-                    i += 1;
-                }
-                None
-            }
-            Kind::FixedArray { element, .. } => element.conditional_field(),
-            Kind::Array(array) => array.element.conditional_field(),
-            Kind::Items(items) => items.element.conditional_field(),
-            Kind::Entries(entries) => entries.elements.element.conditional_field(),
-        }
     }
 }
 

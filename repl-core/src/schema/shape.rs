@@ -30,6 +30,35 @@ pub struct Shape {
     pub(crate) kind: Kind,
 }
 
+impl Shape {
+    /// Returns the first field inside the type that has a condition.
+    #[must_use]
+    pub const fn conditional_field(&self) -> Option<&'static str> {
+        match &self.kind {
+            Kind::Leaf(_) => None,
+            Kind::Struct(fields) => {
+                let mut i = 0;
+                while i < fields.len() {
+                    let field = &fields[i];
+                    if !matches!(field.condition, Condition::None) {
+                        return Some(field.name);
+                    }
+                    let inside = field.shape.conditional_field();
+                    if inside.is_some() {
+                        return inside;
+                    }
+                    i += 1;
+                }
+                None
+            }
+            Kind::FixedArray { element, .. } => element.conditional_field(),
+            Kind::Array(array) => array.element.conditional_field(),
+            Kind::Items(items) => items.element.conditional_field(),
+            Kind::Entries(entries) => entries.elements.element.conditional_field(),
+        }
+    }
+}
+
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {

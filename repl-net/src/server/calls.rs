@@ -17,8 +17,8 @@ impl Server {
     /// Returns the guid of an object, if the object exists and is a `T`.
     pub(crate) fn guid_of<T: Replicated>(&self, object: ObjectRef<T>) -> Option<Guid> {
         let slot = self.world.slot_of(object)?;
-        let entry = self.world.occupant(slot);
-        self.world.has_class::<T>(entry.class).then(|| entry.guid(slot))
+        let occupant = self.world.occupant(slot);
+        self.world.has_class::<T>(occupant.class).then(|| occupant.guid(slot))
     }
 
     /// Returns whether the objects of a class live outside the server.

@@ -277,8 +277,8 @@ impl Peer {
     fn follow(&mut self, world: &mut World) {
         let Some(object) = self.followed else { return };
         let position = world.slot_of(object).and_then(|slot| {
-            let entry = world.occupant(slot);
-            world.column(entry.class).position(entry.row)
+            let occupant = world.occupant(slot);
+            world.column(occupant.class).position(occupant.row)
         });
         match position {
             Some(position) => _ = self.connection.set_viewpoints(world, &[position]),

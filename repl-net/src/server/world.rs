@@ -229,28 +229,28 @@ impl World {
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
-        let entry = self.occupant(self.slot_of(object).ok_or(Absence::Gone)?);
-        let column = &self.columns[entry.class as usize];
+        let occupant = self.occupant(self.slot_of(object).ok_or(Absence::Gone)?);
+        let column = &self.columns[occupant.class as usize];
         let rows = &column.downcast_ref::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
-        rows.get(entry.row as usize).ok_or(Absence::Gone)
+        rows.get(occupant.row as usize).ok_or(Absence::Gone)
     }
 
     /// Returns a mutable reference to an object, and marks the object to be compared at its next update.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;
-        let entry =
-            self.occupants.get(guid.slot() as usize).filter(|entry| entry.is(guid)).ok_or(Absence::Gone)?;
-        let column = &mut self.columns[entry.class as usize];
+        let found = self.occupants.get(guid.slot() as usize).filter(|occupant| occupant.is(guid));
+        let occupant = found.ok_or(Absence::Gone)?;
+        let column = &mut self.columns[occupant.class as usize];
         let rows = &mut column.downcast_mut::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
-        let live = rows.get_mut(entry.row as usize).ok_or(Absence::Gone)?;
+        let live = rows.get_mut(occupant.row as usize).ok_or(Absence::Gone)?;
         self.dirty.insert(guid.slot());
         Ok(live)
     }
 
     /// Returns the number of an object's class, and the object's row in the column of this class.
     fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
-        let entry = self.occupant(self.slot_of(object)?);
-        Some((entry.class.into(), entry.row as usize))
+        let occupant = self.occupant(self.slot_of(object)?);
+        Some((occupant.class.into(), occupant.row as usize))
     }
 
     fn mark_guid<T: ?Sized>(dirty: &mut SlotSet, object: ObjectRef<T>) {
@@ -362,13 +362,13 @@ impl World {
         live: &T,
     ) -> Result<bool, CompareError> {
         let slot = self.slot_of(object).ok_or(CompareError::Gone)?;
-        let entry = self.occupant(slot);
-        let column = self.columns[entry.class as usize].downcast_mut::<ExternalColumn<T>>();
+        let Occupant { class, row, .. } = self.occupant(slot);
+        let column = self.columns[class as usize].downcast_mut::<ExternalColumn<T>>();
         let column = column.ok_or(CompareError::OtherClass)?;
         if self.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(false);
         }
-        if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.changes.found.scratch) {
+        if column.hand_over(row, live, self.limits.max_object_bits(), &mut self.changes.found.scratch) {
             self.dirty.insert(slot);
         }
         Ok(self.changes.found.scratch.take_must_renumber())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Loss, Network, PeerId};
 
-use super::{Hero, Shot, register, room, take_jotted};
+use super::{Hero, Shot, register, room, spawn_for_first, take_jotted};
 use crate::support::TICK;
 
 fn numbers(ran: &[String], what: &str) -> Vec<u32> {
@@ -77,9 +77,7 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
 #[test]
 fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
     let (mut room, heroes) = room(1);
-    let id = room.guests[0].id;
-    let other = room.server.spawn(Hero::default());
-    room.server.set_owner(other, Some(id));
+    let other = spawn_for_first(&mut room);
     room.settle();
     for number in 0..40 {
         let hero = if number % 2 == 0 { heroes[0] } else { other };
@@ -98,9 +96,7 @@ fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
 fn s215_a_reliable_call_runs_before_its_object_is_removed() {
     for lost in 0..3 {
         let (mut room, heroes) = room(1);
-        let id = room.guests[0].id;
-        let hero = room.server.spawn(Hero::default());
-        room.server.set_owner(hero, Some(id));
+        let hero = spawn_for_first(&mut room);
         room.settle();
         // The call on the hero waits for an earlier call of the class. None, one or both of their packets are
         // lost.
@@ -124,9 +120,7 @@ fn s215_a_reliable_call_runs_before_its_object_is_removed() {
 #[test]
 fn s215_a_call_that_waited_for_its_object_runs_before_the_object_is_removed() {
     let (mut room, _) = room(1);
-    let id = room.guests[0].id;
-    let hero = room.server.spawn(Hero::default());
-    room.server.set_owner(hero, Some(id));
+    let hero = spawn_for_first(&mut room);
     room.server.call(hero).jot(7).unwrap();
     // The object arrives, and then the packet with the call is lost.
     room.step();

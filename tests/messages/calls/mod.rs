@@ -156,6 +156,13 @@ fn room_with(config: ServerConfig, guests: usize) -> (Room, Vec<ObjectRef<Hero>>
     (room, heroes)
 }
 
+/// Spawns one more hero, which the first guest owns.
+fn spawn_for_first(room: &mut Room) -> ObjectRef<Hero> {
+    let hero = room.server.spawn(Hero::default());
+    room.server.set_owner(hero, Some(room.guests[0].id));
+    hero
+}
+
 /// Returns what ran on the server's copy of a hero.
 fn ran_on_server(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
     &room.server[hero].ran

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Hero, ran_on, room};
+use super::{Hero, ran_on, room, spawn_for_first};
 
 #[test]
 fn s223_a_reference_whose_object_is_not_there_is_null() {
@@ -56,9 +56,7 @@ fn s223_a_call_does_not_wait_forever() {
 #[test]
 fn s217_r22_a_call_for_a_new_object_runs_after_the_object_came() {
     let (mut room, heroes) = room(1);
-    let id = room.guests[0].id;
-    let hero = room.server.spawn(Hero::default());
-    room.server.set_owner(hero, Some(id));
+    let hero = spawn_for_first(&mut room);
     room.server.call(hero).hit(1).unwrap();
     room.server.call(heroes[0]).hit(2).unwrap();
     // The packet with the object is lost.
@@ -76,8 +74,7 @@ fn s217_r22_a_call_for_a_new_object_runs_after_the_object_came() {
 fn r22_a_call_for_an_object_that_the_client_never_gets_is_dropped() {
     let (mut room, heroes) = room(1);
     let id = room.guests[0].id;
-    let hero = room.server.spawn(Hero::default());
-    room.server.set_owner(hero, Some(id));
+    let hero = spawn_for_first(&mut room);
     room.server.call(hero).hit(1).unwrap();
     room.server.despawn(hero);
     room.server.call(heroes[0]).hit(2).unwrap();

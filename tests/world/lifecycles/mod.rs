@@ -8,6 +8,7 @@ mod owners;
 mod random_static_objects;
 mod random_tear_offs;
 mod static_objects;
+mod static_references;
 mod subobjects;
 mod tear_offs;
 
