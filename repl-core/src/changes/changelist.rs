@@ -217,6 +217,14 @@ impl Changelist {
         !self.nested.0.is_empty()
     }
 
+    /// Returns whether the changelist consists of whole properties, without changes inside arrays or
+    /// collections. Then it is equal to another flat changelist with the same handles.
+    #[inline]
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        !self.has_nested()
+    }
+
     /// Returns whether any array or collection in the changelist, at any depth, has new elements.
     #[inline]
     #[must_use]

@@ -17,6 +17,8 @@ pub(crate) struct Places<T> {
     blocks: Blocks<T>,
     /// The strings of the type's plan.
     strings: Box<[StringPlace]>,
+    /// The properties of these strings.
+    in_strings: HandleSet,
     /// The properties that are compared by their commands in the program, because their bytes do not show
     /// whether they changed.
     by_command: HandleSet,
@@ -39,10 +41,12 @@ impl<T: Planned> Places<T> {
     pub(crate) fn of(program: &Program, ordinary: &HandleSet) -> Self {
         let (strings, plain) = strings_and_plain_values(program, ordinary, const { T::PLAN }.strings());
         let (blocks, in_blocks) = Blocks::of(plain);
+        let mut in_strings = HandleSet::new();
+        strings.iter().filter(|place| place.handle > 0).for_each(|place| in_strings.insert(place.handle));
         let mut by_command = HandleSet::up_to(program.handles());
-        strings.iter().filter(|place| place.handle > 0).for_each(|place| by_command.remove(place.handle));
+        by_command.difference(&in_strings);
         by_command.difference(&in_blocks);
-        Self { blocks, strings, has_by_command: !by_command.is_empty(), by_command }
+        Self { blocks, strings, in_strings, has_by_command: !by_command.is_empty(), by_command }
     }
 
     /// Returns the properties that are compared by their commands.
@@ -56,20 +60,20 @@ impl<T: Planned> Places<T> {
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
         debug_assert!(differences.left.is_empty(), "the properties that were left are compared");
-        if self.has_by_command {
+        if self.has_by_command && differences.scope.intersects(&self.by_command) {
             differences.left.clone_from(&self.by_command);
+            differences.left.intersect(differences.scope);
         }
         self.blocks.compare(live, shadow, differences);
-        copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
-            Some(&StringPlace { handle, max_bytes }) if handle > 0 => {
-                let is_copied = text.len() <= max_bytes as usize && differences.scope.contains(handle);
-                differences.list(is_copied).insert(handle);
-                is_copied
-            }
-            _ => false,
-        });
-        if !differences.left.is_empty() {
-            differences.left.intersect(differences.scope);
+        if differences.scope.intersects(&self.in_strings) {
+            copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
+                Some(&StringPlace { handle, max_bytes }) if differences.scope.contains(handle) => {
+                    let is_copied = text.len() <= max_bytes as usize;
+                    differences.list(is_copied).insert(handle);
+                    is_copied
+                }
+                _ => false,
+            });
         }
     }
 }

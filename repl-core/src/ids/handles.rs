@@ -259,7 +259,7 @@ impl HandleSet {
     #[inline]
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
-        (0..self.words()).any(|at| self.word(at) & other.word(at) != 0)
+        self.first & other.first != 0 || (1..self.words()).any(|at| self.word(at) & other.word(at) != 0)
     }
 
     /// Removes the members that are also in `other`, except those for which `keep` returns true.

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use super::scan::{differing_bytes_of, load, wide};
 use crate::ids::handles::HandleSet;
@@ -33,6 +33,18 @@ struct BlockList {
     /// For each byte of an object, the bit of the property to which it belongs, if it is in a block. See
     /// [`Block::handles`].
     bits: Vec<u8>,
+    /// Where the values are that are in blocks, by their handles less one.
+    places: Vec<ValuePlace>,
+}
+
+/// Where a value in a block is.
+#[derive(Clone, Copy, Debug, Default)]
+struct ValuePlace {
+    /// The offset of the value from the start of the object, in bytes.
+    offset: u16,
+    bytes: u8,
+    /// See [`PlainValue::is_any_sent`].
+    is_any_sent: bool,
 }
 
 /// A property whose value is plain memory.
@@ -97,8 +109,8 @@ impl<T: Planned> Blocks<T> {
     }
 
     /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
-    /// `differences`. Copies a whole block if all its values can be copied and are in scope, and otherwise
-    /// those of its values that can be copied, differ and are in scope.
+    /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
+    /// scope one by one. Copies the values that differ and can be copied.
     #[inline]
     pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
         let (from, to) = (std::ptr::from_ref(live).cast(), std::ptr::from_mut(shadow).cast());
@@ -113,7 +125,7 @@ impl BlockList {
     /// blocks, and the handles of the values in them.
     fn of(mut values: Vec<PlainValue>, runs: &[Run]) -> (Self, HandleSet) {
         values.sort_unstable_by_key(|value| value.offset);
-        let (mut blocks, mut bits) = (Vec::<Block>::new(), Vec::new());
+        let (mut blocks, mut bits, mut places) = (Vec::<Block>::new(), Vec::new(), Vec::new());
         let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
         for value in values {
             let end = value.offset + value.bytes;
@@ -129,6 +141,9 @@ impl BlockList {
             }
             bits.resize(end, 0);
             bits[value.offset..].fill(place_of(value.handle).1);
+            let at = value.handle as usize - 1;
+            places.resize(places.len().max(at + 1), ValuePlace::default());
+            places[at] = ValuePlace::of(value);
             run_of_last = run;
             mapped.insert(value.handle);
         }
@@ -136,7 +151,7 @@ impl BlockList {
             let has_no_gaps = block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
             block.is_copied = has_no_gaps && block.any_sent == block.last;
         }
-        (Self { blocks, bits }, mapped)
+        (Self { blocks, bits, places }, mapped)
     }
 
     /// Does the same as [`Blocks::compare`].
@@ -151,20 +166,17 @@ impl BlockList {
             if scope == 0 {
                 continue;
             }
-            let is_copied = block.is_copied && scope == block.handles;
-            let (from, to) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
-            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
-            // they are values of the same properties.
-            let bytes = unsafe { differing_bytes(from, to, block.bytes, is_copied) } & block.owned;
-            if bytes == 0 {
+            if scope != block.handles {
+                // SAFETY: as for this function.
+                unsafe { self.compare_values(block.word, scope, (from, to), differences) };
                 continue;
             }
-            let last = block.last_of_values(bytes);
-            if !is_copied {
-                // SAFETY: as for this function.
-                let (copied, left) = unsafe { self.copy_values(block, last, scope, (from, to)) };
-                differences.copied.insert_word(block.word, copied);
-                differences.left.insert_word(block.word, left);
+            let (first, first_of_shadow) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
+            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
+            // they are values of the same properties.
+            let bytes = unsafe { differing_bytes(first, first_of_shadow, block.bytes, block.is_copied) };
+            let last = block.last_of_values(bytes & block.owned);
+            if last == 0 {
                 continue;
             }
             let differing = if last == block.last {
@@ -172,47 +184,61 @@ impl BlockList {
             } else {
                 bits(last).fold(0, |found, at| found | self.property(block, at))
             };
-            differences.copied.insert_word(block.word, differing);
+            if block.is_copied {
+                differences.copied.insert_word(block.word, differing);
+            } else {
+                // SAFETY: as for this function.
+                unsafe { self.compare_values(block.word, differing, (from, to), differences) };
+            }
         }
     }
 
-    /// Copies those values of a block that differ, are in scope and can be copied without a look at them.
-    /// `last` has a bit for the last byte of each value that differs, and `scope` a bit for each property in
-    /// scope. Returns the bits of the properties that were copied, and of the others that differ.
+    /// Compares those values of a word of handles whose bits are set in `scope`, one by one. Copies those
+    /// that differ and can be copied without a look at them. Adds what differs to `differences`.
     ///
     /// # Safety
-    /// Both pointers point to the bytes of this block in two objects of the type to which the blocks belong.
-    /// The object at `to` is borrowed mutably.
+    /// As for [`compare`](Self::compare). All the values are in blocks.
     // Not inlined, so that the code for most blocks stays short.
     #[inline(never)]
-    unsafe fn copy_values(
+    unsafe fn compare_values(
         &self,
-        block: &Block,
-        last: u64,
+        word: usize,
         scope: u64,
         (from, to): (*const u8, *mut u8),
-    ) -> (u64, u64) {
+        differences: &mut Differences<'_>,
+    ) {
         let (mut copied, mut left) = (0, 0);
-        for at in bits(last) {
-            let property = self.property(block, at) & scope;
-            if block.any_sent >> at & 1 == 0 {
-                left |= property;
-            } else if property != 0 {
-                copied |= property;
-                let value = block.value_up_to(at);
-                let (from, to) = (from.wrapping_add(value.start), to.wrapping_add(value.start));
-                // SAFETY: the value lies in the block, so its bytes are initialised in both objects. The
-                // objects are different, and both values are of the same property.
-                unsafe { std::ptr::copy_nonoverlapping(from, to, value.len()) };
+        for bit in bits(scope) {
+            let ValuePlace { offset, bytes, is_any_sent } = self.places[word * 64 + bit as usize];
+            let (from, to) = (from.wrapping_add(offset.into()), to.wrapping_add(offset.into()));
+            let bytes = bytes.into();
+            // SAFETY: a value in a block is initialised bytes inside the object.
+            let value = unsafe { from_raw_parts(from, bytes) };
+            // SAFETY: as for the previous block. The object at `to` is borrowed mutably, and if its value is
+            // written, it is by a value of the same property.
+            let shadow = unsafe { from_raw_parts_mut(to, bytes) };
+            if is_any_sent {
+                copied |= u64::from(copy_different(value, shadow)) << bit;
+            } else {
+                left |= u64::from(value != shadow) << bit;
             }
         }
-        (copied, left)
+        differences.copied.insert_word(word, copied);
+        differences.left.insert_word(word, left);
     }
 
     /// Returns the bit of the property whose value in the block has this byte.
     #[inline]
     fn property(&self, block: &Block, byte: u32) -> u64 {
         1 << self.bits[block.offset + byte as usize]
+    }
+}
+
+impl ValuePlace {
+    /// Returns the place of a value that is in a block.
+    fn of(value: PlainValue) -> Self {
+        debug_assert!(value.offset <= MAX_OFFSET && value.bytes <= MAX_BYTES, "the value is in a block");
+        Self { offset: value.offset as u16, bytes: value.bytes as u8, is_any_sent: value.is_any_sent }
     }
 }
 
@@ -257,14 +283,6 @@ impl Block {
         self.handles |= 1 << place_of(value.handle).1;
     }
 
-    /// Returns the bytes of the value whose last byte is `last`.
-    fn value_up_to(&self, last: u32) -> Range<usize> {
-        let before = self.last & ((1 << last) - 1);
-        let end_before = u64::BITS - before.leading_zeros();
-        let gap = (self.owned >> end_before).trailing_zeros();
-        (end_before + gap) as usize..last as usize + 1
-    }
-
     /// Returns the bit of the last byte of each value of which any byte is in `bytes`.
     #[inline]
     fn last_of_values(&self, bytes: u64) -> u64 {
@@ -282,6 +300,31 @@ fn bits(mask: u64) -> impl Iterator<Item = u32> {
         let at = (left != 0).then(|| left.trailing_zeros())?;
         left &= left - 1;
         Some(at)
+    })
+}
+
+/// Makes `to` equal to `from`, which is as long. Returns whether they differed. No function is called for the
+/// lengths of numbers.
+#[inline]
+fn copy_different(from: &[u8], to: &mut [u8]) -> bool {
+    #[inline]
+    fn copy<const N: usize>(from: &[u8], to: &mut [u8]) -> Option<bool> {
+        let (from, to) = (from.first_chunk::<N>()?, to.first_chunk_mut::<N>()?);
+        let differs = from != to;
+        *to = *from;
+        Some(differs)
+    }
+    let number = match from.len() {
+        1 => copy::<1>(from, to),
+        2 => copy::<2>(from, to),
+        4 => copy::<4>(from, to),
+        8 => copy::<8>(from, to),
+        _ => None,
+    };
+    number.unwrap_or_else(|| {
+        let differs = from != to;
+        to.copy_from_slice(from);
+        differs
     })
 }
 

@@ -81,11 +81,8 @@ impl<'a> Rows<'a> {
         mut by_command: impl FnMut(Level<'a>, u32, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         assert!(recipe.is_for(self.program), "the recipe of another class");
-        let (object, mut at) = (self.at(row), 0);
+        let by_command = |handle, writer: &mut BitWriter| by_command(self.level(row), handle, writer);
         // SAFETY: the recipe was made for objects with the layout of this one, which is borrowed for `'a`.
-        while let Some(handle) = unsafe { recipe.write(object, &mut at, writer) } {
-            by_command(self.level(row), handle, writer)?;
-        }
-        Ok(())
+        unsafe { recipe.write(self.at(row), writer, by_command) }
     }
 }

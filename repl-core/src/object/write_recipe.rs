@@ -8,7 +8,7 @@
 use super::joined::gather;
 use super::leaf::write_text_or_empty;
 use super::level::entries_from;
-use crate::bits::{BitWriter, word_of};
+use crate::bits::{BitWriter, WriteError, word_of};
 use crate::ids::handles::HandleSet;
 use crate::schema::codec::Codec;
 use crate::schema::joined::{Form, Joined};
@@ -81,9 +81,11 @@ impl WriteRecipe {
         }
     }
 
-    /// Writes the values of an object from step number `at` on, up to the first property that is written by
-    /// its command in the program. Returns the handle of this property, and moves `at` past it. Returns
-    /// `None` if all steps are done.
+    /// Writes the values of an object. `by_command` writes the property with a handle by its command in the
+    /// program.
+    ///
+    /// # Errors
+    /// Returns the first error of `by_command`.
     ///
     /// # Safety
     /// `base` points to an object with the layout for which the recipe was made, which is borrowed for the
@@ -92,9 +94,9 @@ impl WriteRecipe {
     pub(super) unsafe fn write(
         &self,
         base: *const u8,
-        at: &mut usize,
         writer: &mut BitWriter,
-    ) -> Option<u32> {
+        mut by_command: impl FnMut(u32, &mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         // Each step has been made from leaves that the program of this layout joins. They lie in the object,
         // one after another without gaps, so all of their bytes are initialised.
         let memory = |offset: u32, bytes: u32| {
@@ -104,8 +106,7 @@ impl WriteRecipe {
             // guarantees that the object is borrowed for the call.
             unsafe { std::slice::from_raw_parts(first, bytes as usize) }
         };
-        for step in self.steps.iter().skip(*at) {
-            *at = at.saturating_add(1);
+        for step in &self.steps {
             match *step {
                 Step::Words { offset, words } => {
                     let bytes = memory(offset, words.wrapping_mul(8));
@@ -129,10 +130,10 @@ impl WriteRecipe {
                     let text = unsafe { &*text.cast::<String>() };
                     write_text_or_empty(text, max_bytes, writer);
                 }
-                Step::ByCommand { handle } => return Some(handle),
+                Step::ByCommand { handle } => by_command(handle, writer)?,
             }
         }
-        None
+        Ok(())
     }
 }
 

@@ -7,9 +7,7 @@
 
 use std::any::Any;
 
-use repl_core::{
-    BitWriter, Changelist, ConditionMasks, HandleSet, Program, PropertyIndex, Replicated, Rows, WriteError,
-};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows, WriteError};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -54,9 +52,6 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
-    /// Marks a property of the object in a row, so that it is compared in the next tick if it is a `push`
-    /// property (S124).
-    fn mark(&mut self, row: u32, property: PropertyIndex);
     /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
@@ -179,14 +174,6 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {
         let Shadows { prioritize, rows, .. } = &self.shadows;
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
-    }
-
-    fn mark(&mut self, row: u32, property: PropertyIndex) {
-        let Shadows { class, marks, .. } = &mut self.shadows;
-        let handles = class.conditions().handles_of(property);
-        if handles.intersects(class.conditions().push()) {
-            marks[row as usize].union(handles);
-        }
     }
 
     fn reserve(&mut self, additional: usize) {

@@ -75,7 +75,7 @@ use served::Served;
 use shadows::Shadows;
 use source::Source;
 use turns::Turns;
-use world::{World, WorldLimits};
+use world::{World, WorldLimits, assert_property};
 
 pub use cells::area::{Area, Position};
 pub use cells::{Audience, Group, Relevancy};
@@ -399,10 +399,8 @@ impl Server {
     /// Panics if `property` is not the index of a property of `T`.
     #[track_caller]
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
-        if let Some((slot, property)) = self.place_of(object, property) {
-            self.world.mark_property(slot, property);
-            self.world.mark_dirty(slot);
-        }
+        assert_property(property);
+        self.world.mark(object, property);
     }
 
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the

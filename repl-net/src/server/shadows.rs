@@ -4,7 +4,7 @@
 //! *Invariant:* row `n` of each vector belongs to the same object.
 
 use repl_core::__private::preload;
-use repl_core::{Class, HandleSet, Replicated};
+use repl_core::{Class, HandleSet, PropertyIndex, Replicated};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -66,6 +66,17 @@ impl<T: Replicated> Shadows<T> {
     #[inline]
     pub(crate) fn has_marks(&self) -> bool {
         !self.class.conditions().push().is_empty()
+    }
+
+    /// Marks a property of the object in a row, so that it is compared in the next tick if it is a `push`
+    /// property (S124).
+    #[inline]
+    pub(crate) fn mark(&mut self, row: u32, property: PropertyIndex) {
+        let conditions = self.class.conditions();
+        let handles = conditions.handles_of(property);
+        if handles.intersects(conditions.push()) {
+            self.marks[row as usize].union(handles);
+        }
     }
 
     /// Prefetches the marks of the object in a row.

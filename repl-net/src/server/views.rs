@@ -8,7 +8,7 @@ use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use super::Server;
 use super::peer::Peer;
-use super::world::World;
+use super::world::{World, assert_property};
 use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
@@ -24,11 +24,7 @@ impl Server {
         object: ObjectRef<T>,
         property: PropertyIndex<T>,
     ) -> Option<(u32, PropertyIndex)> {
-        let (name, index) = (T::LAYOUT.name(), property.index());
-        assert!(
-            index < T::LAYOUT.properties(),
-            "`{name}` has no property number {index}: ask for one by its name with `{name}::LAYOUT.property`",
-        );
+        assert_property(property);
         let slot = self.world.slot_of(object)?;
         let is_of_class = self.world.class_of::<T>() == Some(self.world.occupant(slot).class);
         is_of_class.then_some((slot, property.erase()))
@@ -99,7 +95,7 @@ impl Server {
         self.change_view(object.erase(), |world, slot| {
             world.objects[slot as usize].switch_custom(&handles, active);
             if active {
-                world.mark_property(slot, property);
+                world.mark_property::<T>(slot, property);
             }
             world.force_update(slot);
         });
@@ -161,7 +157,7 @@ impl Server {
             state.set_condition(property, condition);
             if was_never {
                 // While its condition was `Never`, the property was not compared (S45).
-                world.mark_property(slot, property);
+                world.mark_property::<T>(slot, property);
             }
             world.force_update(slot);
         });

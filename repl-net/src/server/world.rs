@@ -313,15 +313,24 @@ impl World {
             .map(|(&slot, object)| (ObjectRef::new(occupants[slot as usize].guid(slot)), object))
     }
 
-    /// Marks a property of an object, so that it is compared at the next update if it is a `push` property
-    /// (S124).
-    pub(crate) fn mark_property(&mut self, slot: u32, property: PropertyIndex) {
-        let Occupant { class, row, .. } = self.occupant(slot);
-        self.columns[usize::from(class)].mark(row, property);
+    /// Marks a property of an object, and the object to be compared at its next update. Does nothing if the
+    /// object does not exist or is of another class.
+    #[inline]
+    pub(crate) fn mark<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
+        if let Some(slot) = self.slot_of(object)
+            && self.mark_property::<T>(slot, property.erase())
+        {
+            self.dirty.insert(slot);
+        }
     }
 
-    pub(crate) fn mark_dirty(&mut self, slot: u32) {
-        self.dirty.insert(slot);
+    /// Marks a property of an object of the class `T`, so that it is compared at the next update if it is a
+    /// `push` property (S124). Returns whether the object in the slot is of this class.
+    #[inline]
+    pub(crate) fn mark_property<T: Replicated>(&mut self, slot: u32, property: PropertyIndex) -> bool {
+        let Occupant { class, row, .. } = self.occupant(slot);
+        let shadows = self.columns[usize::from(class)].shadows_mut().downcast_mut::<Shadows<T>>();
+        shadows.map(|shadows| shadows.mark(row, property)).is_some()
     }
 
     /// Returns whether an object may have changed since the last tick.
@@ -603,4 +612,16 @@ fn asks_at_open(conditions: &ConditionMasks) -> bool {
 /// Returns the live objects of a column if they have the type `T` and the server owns them.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
     Some(&mut column.downcast_mut::<OwnColumn<T>>()?.source.0)
+}
+
+/// # Panics
+/// Panics if `T` has no property with this index.
+#[track_caller]
+#[inline]
+pub(crate) fn assert_property<T: Replicated>(property: PropertyIndex<T>) {
+    let (name, index) = (T::LAYOUT.name(), property.index());
+    assert!(
+        index < T::LAYOUT.properties(),
+        "`{name}` has no property number {index}: ask for one by its name with `{name}::LAYOUT.property`",
+    );
 }

@@ -5,7 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::table::{Table, TableChange};
+use super::entry_lists::EncodedEntry;
+use super::table::Table;
 
 /// The entries of tables that a packet contains.
 #[derive(Debug, Default)]
@@ -32,8 +33,7 @@ impl Stretch {
     /// Returns about how many bytes of memory the entries take. The memory of a table is shared, so the rest
     /// of the table counts elsewhere.
     const fn held_bytes(&self) -> usize {
-        const ENTRY_BYTES: usize = size_of::<(TableChange, u32, u32)>();
-        (self.entries as usize).saturating_mul(ENTRY_BYTES).saturating_add(self.bits as usize / 8)
+        (self.entries as usize).saturating_mul(Table::ENTRY_BYTES).saturating_add(self.bits as usize / 8)
     }
 }
 
@@ -98,8 +98,8 @@ impl Copied {
         })
     }
 
-    /// Returns the entries, each with its slot.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &TableChange)> {
+    /// Returns the entries.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = EncodedEntry<'_>> {
         self.runs().flat_map(|(table, run)| table.entries(run))
     }
 

@@ -131,7 +131,7 @@ impl Contents {
         let is_of_objects = !self.sent.is_empty() || !self.opened.is_empty() || !self.closed.is_empty();
         is_of_objects
             || !self.messages.is_empty()
-            || self.shared.iter().any(|segment| segment.has_new_elements)
+            || self.shared.iter().any(|segment| segment.has_new_elements())
             || self.copied.has_new_elements()
     }
 
@@ -150,13 +150,11 @@ impl Contents {
             let found =
                 segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
             for entry in found.filter_map(|slot| segment.entry(slot)) {
-                visit(entry.slot, entry.generation, &entry.list);
+                visit(entry.slot, entry.generation, entry.list);
             }
         }
-        for (slot, change) in self.copied.entries() {
-            if slots.contains(slot) {
-                visit(slot, change.generation, &change.list);
-            }
+        for entry in self.copied.entries().filter(|entry| slots.contains(entry.slot)) {
+            visit(entry.slot, entry.generation, entry.list);
         }
         for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {
             if let Some(list) = sent.content.list() {

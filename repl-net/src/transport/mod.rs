@@ -10,6 +10,7 @@ pub(crate) mod blob;
 pub(crate) mod byte_budget;
 pub(crate) mod congestion;
 pub(crate) mod copied;
+pub(crate) mod entry_lists;
 pub(crate) mod fragment;
 pub(crate) mod growth;
 pub(crate) mod in_flight;

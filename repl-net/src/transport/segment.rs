@@ -20,9 +20,10 @@ use std::ops::Range;
 use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
+use super::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use super::path::{StaticName, path_bits, write_name};
-use super::recycled::{Recycled, free_large};
 use super::role::Proxy;
+use super::slot_set::{bit_of, word_of};
 
 /// The kind of a segment, which all its entries have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,56 +64,59 @@ pub(crate) const PROXY_BITS: usize = 5;
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
-    pub(crate) entries: Recycled<SegmentEntry>,
+    entries: Vec<SegmentEntry>,
+    lists: EntryLists,
     /// Whether this segment continues the changes of an object from the previous segment. Two segments with
     /// parts of the changes of the same object must not be in the same packet.
     pub(crate) continues: bool,
-    /// Whether the segment contains new array elements. If a segment contains new elements, each connection
-    /// must track the object until the new elements have arrived (R2).
-    pub(crate) has_new_elements: bool,
-    /// The slots of the segment's entries, as masks of words.
+    /// The slots of the segment's entries, as masks of words, after [`complete`](Self::complete).
     pub(crate) masks: Vec<(usize, u64)>,
     /// About how many bytes of memory the segment takes, after [`complete`](Self::complete).
     held_bytes: usize,
 }
 
 /// The entry of one object in a segment.
-#[derive(Debug)]
-pub(crate) struct SegmentEntry {
-    pub(crate) slot: u32,
-    pub(crate) generation: NonZeroU32,
-    pub(crate) list: Changelist,
-    /// The range of bits in the segment that contains the values of the object.
-    pub(crate) values: Range<usize>,
+#[derive(Clone, Copy, Debug)]
+struct SegmentEntry {
+    slot: u32,
+    origin: EntryOrigin,
+    /// The values of the object are the bits from the first of these positions to before the second.
+    values: (u32, u32),
 }
 
 impl Segment {
     pub(crate) fn clear(&mut self) {
         self.bit_len = 0;
         self.continues = false;
-        self.has_new_elements = false;
         self.held_bytes = 0;
         self.entries.clear();
+        self.lists.clear();
         self.masks.clear();
     }
 
     /// Clears the segment, and frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.clear();
-        self.entries.end_round(|entry| free_large(&mut entry.list));
+        self.lists.end_round();
     }
 
-    /// Stores the encoded bits in the segment, and computes how much memory the segment takes.
+    /// Completes the segment after all its entries are added: stores its encoded bits, and computes its masks
+    /// and how much memory it takes.
     pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
         self.bytes.extend_from_slice(writer.finish());
+        for entry in &self.entries {
+            let (word, bit) = (word_of(entry.slot), bit_of(entry.slot));
+            match self.masks.last_mut() {
+                Some((last, mask)) if *last == word => *mask |= bit,
+                _ => self.masks.push((word, bit)),
+            }
+        }
         let entries = self.entries.capacity().saturating_mul(size_of::<SegmentEntry>());
         let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
-        // Unused entries have memory, too.
-        let lists = self.entries.with_unused().iter().map(|entry| entry.list.heap_bytes());
         let own = [size_of::<Self>(), self.bytes.capacity(), entries, masks];
-        self.held_bytes = own.into_iter().chain(lists).fold(0, usize::saturating_add);
+        self.held_bytes = own.into_iter().fold(self.lists.held_bytes(), usize::saturating_add);
     }
 
     /// Returns the bits of the whole segment, from its first one bit to the zero bit at its end.
@@ -120,9 +124,8 @@ impl Segment {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
 
-    /// Adds an entry for the changes in `list`. See [`SegmentEntry`] for the other arguments.
-    // The entry is made in its final place, because moving a struct that was just written is slow.
-    #[inline]
+    /// Adds an entry for the changes in `list`. `values` is the range of bits in the segment that contains the
+    /// values of the object.
     pub(crate) fn push(
         &mut self,
         slot: u32,
@@ -130,17 +133,49 @@ impl Segment {
         list: &Changelist,
         values: Range<usize>,
     ) {
-        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
-        match self.masks.last_mut() {
-            Some((last, mask)) if *last == word => *mask |= bit,
-            _ => self.masks.push((word, bit)),
-        }
-        self.has_new_elements |= list.has_new_elements();
-        let new_entry = || SegmentEntry { slot, generation, list: Changelist::new(), values: 0..0 };
-        let entry = self.entries.next_or(new_entry);
-        (entry.slot, entry.generation, entry.values) = (slot, generation, values);
-        entry.list.clone_from(list);
-        self.entries.keep();
+        self.lists.add(list);
+        self.push_alike(slot, generation, values);
+    }
+
+    /// Returns whether the last entry has a [flat](Changelist::is_flat) changelist.
+    pub(crate) fn ends_flat(&self) -> bool {
+        self.lists.ends_flat()
+    }
+
+    /// Adds an entry for the same flat changelist as that of the last entry.
+    #[inline]
+    pub(crate) fn push_alike(&mut self, slot: u32, generation: NonZeroU32, values: Range<usize>) {
+        let origin = self.lists.origin(generation);
+        let values = (values.start as u32, values.end as u32);
+        self.entries.push(SegmentEntry { slot, origin, values });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the position after the bits of the last entry. Returns `None` if there are no entries.
+    pub(crate) fn end_of_entries(&self) -> Option<usize> {
+        self.entries.last().map(|entry| entry.values.1 as usize)
+    }
+
+    /// Returns the entries, in ascending order of their slots.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = EncodedEntry<'_>> {
+        self.entries.iter().filter_map(|entry| self.lists.entry(entry.slot, entry.origin))
+    }
+
+    /// Returns the entries, each with the bits of its values.
+    pub(crate) fn entries_with_values(&self) -> impl Iterator<Item = (EncodedEntry<'_>, BitSlice<'_>)> {
+        let entry = |&SegmentEntry { slot, origin, values: (start, end) }: &_| {
+            let values = self.bits().slice(start as usize..end as usize)?;
+            Some((self.lists.entry(slot, origin)?, values))
+        };
+        self.entries.iter().filter_map(entry)
+    }
+
+    /// Returns whether an entry contains [new array elements](EntryLists::has_new_elements).
+    pub(crate) fn has_new_elements(&self) -> bool {
+        self.lists.has_new_elements()
     }
 
     /// Returns about how many bytes of memory the completed segment takes. Costs O(1).
@@ -149,9 +184,9 @@ impl Segment {
     }
 
     /// Returns the entry of the object in `slot`, if the segment has one.
-    pub(crate) fn entry(&self, slot: u32) -> Option<&SegmentEntry> {
+    pub(crate) fn entry(&self, slot: u32) -> Option<EncodedEntry<'_>> {
         let at = self.entries.binary_search_by_key(&slot, |entry| entry.slot).ok()?;
-        self.entries.get(at)
+        self.lists.entry(slot, self.entries.get(at)?.origin)
     }
 }
 
@@ -538,8 +573,8 @@ mod tests {
         };
         fill(&mut segment, &[(1, &[1, 8_000]), (2, &[2, 8_000]), (3, &[3])]);
         fill(&mut segment, &[(7, &[4, 5])]);
-        let handles = |entry: &SegmentEntry| entry.list.handles().iter().collect::<Vec<_>>();
-        let entries: Vec<_> = segment.entries.iter().map(|entry| (entry.slot, handles(entry))).collect();
+        let handles = |entry: &EncodedEntry<'_>| entry.list.handles().iter().collect::<Vec<_>>();
+        let entries: Vec<_> = segment.entries().map(|entry| (entry.slot, handles(&entry))).collect();
         assert_eq!(entries, [(7, vec![4, 5])]);
         assert!(segment.held_bytes() > 2 * 8_000 / 8, "two sets with room for 8,000 handles");
         segment.end_round();

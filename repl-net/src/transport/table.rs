@@ -14,6 +14,7 @@ use std::ops::Range;
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
+use super::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use super::segment::{SegmentKind, write_head};
 
 /// The number of bits in which the width of slots is written.
@@ -94,24 +95,20 @@ pub(crate) struct Table {
     slots: Vec<u32>,
     /// The bit at which the first entry begins, and the bits at which the entries end.
     borders: Vec<u32>,
-    changes: Vec<TableChange>,
-    has_new_elements: bool,
-}
-
-/// What an entry of a table contains.
-#[derive(Debug)]
-pub(crate) struct TableChange {
-    pub(crate) generation: NonZeroU32,
-    pub(crate) list: Changelist,
+    origins: Vec<EntryOrigin>,
+    lists: EntryLists,
 }
 
 impl Table {
+    /// The number of bytes of memory that each entry takes, without its bits and its changelist.
+    pub(crate) const ENTRY_BYTES: usize = size_of::<(EntryOrigin, u32, u32)>();
+
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.slots.clear();
         self.borders.clear();
-        self.changes.clear();
-        self.has_new_elements = false;
+        self.origins.clear();
+        self.lists.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -154,16 +151,16 @@ impl Table {
         self.slots.get(entries.start as usize..entries.end as usize).unwrap_or_default()
     }
 
-    /// Returns consecutive entries, each with its slot.
-    pub(crate) fn entries(&self, entries: Range<u32>) -> impl Iterator<Item = (u32, &TableChange)> {
-        let changes = self.changes.get(entries.start as usize..entries.end as usize).unwrap_or_default();
-        self.slots(entries).iter().copied().zip(changes)
+    /// Returns consecutive entries.
+    pub(crate) fn entries(&self, entries: Range<u32>) -> impl Iterator<Item = EncodedEntry<'_>> {
+        let origins = self.origins.get(entries.start as usize..entries.end as usize).unwrap_or_default();
+        let pairs = self.slots(entries).iter().zip(origins);
+        pairs.filter_map(|(&slot, &origin)| self.lists.entry(slot, origin))
     }
 
-    /// Returns whether an entry contains new array elements. Each connection must track the objects of such
-    /// entries until the new elements have arrived (R2).
+    /// Returns whether an entry contains [new array elements](EntryLists::has_new_elements).
     pub(crate) fn has_new_elements(&self) -> bool {
-        self.has_new_elements
+        self.lists.has_new_elements()
     }
 }
 
@@ -208,10 +205,10 @@ impl TableWriter {
             self.bits.truncate(before);
             return false;
         }
-        into.has_new_elements |= list.has_new_elements();
         into.slots.push(slot);
         into.borders.push(end as u32);
-        into.changes.push(TableChange { generation, list: list.clone() });
+        into.lists.add(list);
+        into.origins.push(into.lists.origin(generation));
         true
     }
 

@@ -55,6 +55,22 @@ fn r02_a_new_array_tail_goes_again_with_each_change_of_its_array_until_acked() {
 }
 
 #[test]
+fn r04_changes_in_the_same_array_of_two_objects_are_sent_again_each_with_its_own_elements() {
+    let (mut room, one, other) = two_things();
+    for object in [one, other] {
+        room.server[object].list = vec![0; 6];
+    }
+    room.settle();
+    for tick in 1..=2 {
+        room.server[one].list[0] = tick;
+        room.server[other].list[5] = tick;
+        room.lose_until_noticed(0);
+        room.settle();
+        assert_eq!((copy(&room, one).list[0], copy(&room, other).list[5]), (tick, tick));
+    }
+}
+
+#[test]
 fn r02_the_value_of_an_option_is_new_with_it() {
     let (mut room, one) = one_thing();
     room.server[one].maybe = Some(5);

@@ -10,6 +10,7 @@ mod pool;
 mod section;
 mod tables;
 
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
@@ -108,7 +109,7 @@ impl Broadcast {
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let mut large = None;
             let done = self.encoder.fill(empty, changes, &context, &mut large);
-            if empty.entries.is_empty() {
+            if empty.is_empty() {
                 self.pool.give_back(segment);
             } else {
                 self.segments.push(segment);
@@ -214,7 +215,6 @@ impl<'a> Context<'a> {
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     slot: u32,
-    occupant: Occupant,
     class: &'a SharedClass<'a>,
     list: &'a Changelist,
 }
@@ -242,63 +242,81 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        // The class of the previous entry.
-        let mut class = None;
+        let begin = self.bits.bit_len();
         let mut done = 0;
-        for change in changes {
-            let before = self.bits.bit_len();
-            let occupant = context.world.occupant(change.slot);
-            let written = match &class {
-                Some(class) if self.is_alike(change, occupant, class, context) => {
-                    let entry = Entry { slot: change.slot, occupant, class, list: &change.list };
-                    self.segment.alike(change.slot, &mut self.bits);
-                    self.write_values(entry, context.max_bits, into)
-                }
-                _ => self.write_change(change, occupant, &mut class, context, into),
-            };
-            let Err(obstacle) = written else {
-                done += 1;
-                continue;
-            };
-            // The segment must end here, because the segment writer's state includes an entry whose bits were
+        if let Err(obstacle) = self.write_changes(changes, &mut done, context, into) {
+            // The segment must end here, because the segment writer's state includes an entry whose bits are
             // removed again.
-            self.bits.truncate(before);
-            if into.entries.is_empty() || matches!(obstacle, Obstacle::Refused) {
-                *large = Some(change);
+            self.bits.truncate(into.end_of_entries().unwrap_or(begin));
+            if into.is_empty() || matches!(obstacle, Obstacle::Refused) {
+                *large = changes.get(done);
                 done += 1;
             }
-            break;
         }
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         done
     }
 
-    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is
-    /// in the same properties, and all connections that share the segment may receive it.
-    #[inline]
-    fn is_alike(
-        &self,
-        change: &Change,
-        occupant: Occupant,
-        class: &SharedClass<'_>,
+    /// Appends changes, and counts them in `done`, which is zero before.
+    fn write_changes(
+        &mut self,
+        changes: &[Change],
+        done: &mut usize,
         context: &Context<'_>,
-    ) -> bool {
-        occupant.class == class.number
-            && change.list.handles() == self.recipe.handles()
-            && change.list.items().is_none()
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
+        // The class of the previous entry.
+        let mut class = None;
+        while let Some(change) = changes.get(*done) {
+            self.write_change(change, &mut class, context, into)?;
+            *done += 1;
+            if let Some(class) = &class {
+                self.write_alike(changes, done, class, context, into)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is
+    /// in the same whole properties, and all connections that share the segment may receive it.
+    #[inline]
+    fn is_alike(&self, change: &Change, class: &SharedClass<'_>, context: &Context<'_>) -> bool {
+        change.list.handles() == self.recipe.handles()
+            && change.list.is_flat()
+            && context.world.occupant(change.slot).class == class.number
             && !class.conditions.is_conditional()
             && context.is_in_segments(change.slot)
     }
 
+    /// Appends the changes from number `done` on which are all written [like](Self::is_alike) the previous
+    /// entry, and counts them in `done`. Appends none if the previous entry is not of whole properties.
+    fn write_alike(
+        &mut self,
+        changes: &[Change],
+        done: &mut usize,
+        class: &SharedClass<'_>,
+        context: &Context<'_>,
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
+        if !into.ends_flat() {
+            return Ok(());
+        }
+        while let Some(change) = changes.get(*done).filter(|change| self.is_alike(change, class, context)) {
+            let Occupant { row, generation, .. } = context.world.occupant(change.slot);
+            self.segment.alike(change.slot, &mut self.bits);
+            let values = self.write_values(row, class, &change.list, context)?;
+            into.push_alike(change.slot, generation, values);
+            *done += 1;
+        }
+        Ok(())
+    }
+
     /// Appends the changes of an object that connections with the default view may receive, if they are in
     /// segments. `class` is the class of the previous entry.
-    // Not inlined, so that the code for changes like the previous one stays short.
-    #[inline(never)]
     fn write_change<'a>(
         &mut self,
         change: &Change,
-        occupant: Occupant,
         class: &mut Option<SharedClass<'a>>,
         context: &Context<'a>,
         into: &mut Segment,
@@ -309,16 +327,17 @@ impl SegmentEncoder {
         if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
             return Err(Obstacle::Full { bits: usize::MAX });
         }
+        let number = context.world.occupant(change.slot).class;
         let own = match class.take() {
-            Some(class) if class.number == occupant.class => class,
-            _ => context.class(occupant.class),
+            Some(class) if class.number == number => class,
+            _ => context.class(number),
         };
         let list = context.world.shared_list(change, own.conditions, false);
         let own = class.insert(own);
         if list.is_empty() {
             return Ok(());
         }
-        self.write(Entry { slot: change.slot, occupant, class: own, list: &list }, context.max_bits, into)
+        self.write(Entry { slot: change.slot, class: own, list: &list }, context, into)
     }
 
     /// Encodes a part of one object's changes into an empty segment.
@@ -333,38 +352,40 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        let entry = Entry { slot, occupant: context.world.occupant(slot), class, list };
-        self.write(entry, context.max_bits, into)?;
+        self.write(Entry { slot, class, list }, context, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         Ok(())
     }
 
     /// Appends an entry.
-    fn write(&mut self, entry: Entry<'_>, max_bits: usize, into: &mut Segment) -> Result<(), Obstacle> {
-        let Entry { slot, class, list, .. } = entry;
+    fn write(&mut self, entry: Entry<'_>, context: &Context<'_>, into: &mut Segment) -> Result<(), Obstacle> {
+        let Entry { slot, class, list } = entry;
         self.segment.slot(slot, &mut self.bits);
         self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
         class.rows.make_recipe(list.handles(), &mut self.recipe);
-        self.write_values(entry, max_bits, into)
+        let Occupant { row, generation, .. } = context.world.occupant(slot);
+        let values = self.write_values(row, class, list, context)?;
+        into.push(slot, generation, list, values);
+        Ok(())
     }
 
-    /// Appends the values of an entry whose recipe was made, after its slot and handles.
-    #[inline]
+    /// Appends the values of an entry whose recipe was made, after its slot and handles. Returns their range
+    /// of bits.
+    // Inlined, because it is called for each change in a loop.
+    #[inline(always)]
     fn write_values(
         &mut self,
-        entry: Entry<'_>,
-        max_bits: usize,
-        into: &mut Segment,
-    ) -> Result<(), Obstacle> {
-        let (Self { recipe, bits, .. }, Entry { slot, occupant, class, list }) = (self, entry);
-        let start = bits.bit_len();
-        class.rows.write_values(occupant.row, list, recipe, bits).map_err(|_| Obstacle::Refused)?;
-        let end = bits.bit_len();
-        if end + SEGMENT_BITS > max_bits {
-            return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
-        }
-        into.push(slot, occupant.generation, list, start..end);
-        Ok(())
+        row: u32,
+        class: &SharedClass<'_>,
+        list: &Changelist,
+        context: &Context<'_>,
+    ) -> Result<Range<usize>, Obstacle> {
+        let start = self.bits.bit_len();
+        let written = class.rows.write_values(row, list, &self.recipe, &mut self.bits);
+        written.map_err(|_| Obstacle::Refused)?;
+        let end = self.bits.bit_len();
+        let bits = end + SEGMENT_BITS;
+        if bits > context.max_bits { Err(Obstacle::Full { bits }) } else { Ok(start..end) }
     }
 }

@@ -16,8 +16,9 @@ use super::context::{PassContext, PassScratch};
 use crate::server::broadcast::{Piece, Tables};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
+use crate::transport::entry_lists::EncodedEntry;
 use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ENTRY_BITS, SegmentEntry, SegmentKind, handles_bits};
+use crate::transport::segment::{ENTRY_BITS, SegmentKind, handles_bits};
 use crate::transport::table::Table;
 
 impl Connection {
@@ -43,20 +44,15 @@ impl Connection {
         }
         if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
             self.outbox.segment(segment);
-            if segment.has_new_elements {
-                let sequence = self.outbox.sequence();
-                for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
-                    let elements = entry.list.new_elements();
-                    self.objects.new_elements_sent(context.world, entry.slot, sequence, elements);
-                }
+            if segment.has_new_elements() {
+                self.note_new_elements(segment.entries(), context.world);
             }
             return;
         }
-        for entry in segment.entries.iter() {
+        for (entry, values) in segment.entries_with_values() {
             if !self.objects.is_in_step(entry.slot) {
                 continue;
             }
-            let Some(values) = segment.bits().slice(entry.values.clone()) else { continue };
             if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
                 self.postpone(entry.slot, context.world);
             }
@@ -96,12 +92,12 @@ impl Connection {
             add_run(entries.clone(), runs);
             return;
         }
-        for (at, (slot, change)) in (entries.start..).zip(table.entries(entries.clone())) {
+        for (at, EncodedEntry { slot, list, .. }) in (entries.start..).zip(table.entries(entries.clone())) {
             let is_in_step = self.objects.is_in_step(slot);
-            if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, &change.list)) {
+            if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, list)) {
                 add_run(at..at + 1, runs);
             } else if is_late {
-                self.pend_due(slot, &change.list);
+                self.pend_due(slot, list);
             }
         }
     }
@@ -137,11 +133,11 @@ impl Connection {
         while !left.is_empty() {
             let (whole, part) = self.outbox.copy(table, left, now);
             if (whole, part) == (0, 0) {
-                for (slot, change) in left.iter().flat_map(|run| table.entries(run.clone())) {
+                for entry in left.iter().flat_map(|run| table.entries(run.clone())) {
                     if is_late {
-                        self.pend_due(slot, &change.list);
+                        self.pend_due(entry.slot, entry.list);
                     } else {
-                        self.postpone(slot, world);
+                        self.postpone(entry.slot, world);
                     }
                 }
                 return;
@@ -153,45 +149,42 @@ impl Connection {
                 start..next.start
             });
             if table.has_new_elements() {
-                for run in copied.iter().chain([&part]) {
-                    self.note_new_elements(table, run.clone(), world);
-                }
+                let runs = copied.iter().chain([&part]);
+                self.note_new_elements(runs.flat_map(|run| table.entries(run.clone())), world);
             }
             left = rest;
         }
     }
 
-    /// Records that the packet that is being filled contains these entries of a table.
-    fn note_new_elements(&mut self, table: &Table, entries: Range<u32>, world: &World) {
+    /// Records that the packet that is being filled contains the new elements of these entries.
+    fn note_new_elements<'e>(&mut self, entries: impl Iterator<Item = EncodedEntry<'e>>, world: &World) {
         let sequence = self.outbox.sequence();
-        for (slot, change) in table.entries(entries).filter(|(_, change)| change.list.has_new_elements()) {
-            self.objects.new_elements_sent(world, slot, sequence, change.list.new_elements());
+        for EncodedEntry { slot, list, .. } in entries.filter(|entry| entry.list.has_new_elements()) {
+            self.objects.new_elements_sent(world, slot, sequence, list.new_elements());
         }
     }
 
     /// Sends one entry of a shared segment. Returns `false` if the packets have no room for the entry.
     fn send_shared_entry(
         &mut self,
-        entry: &SegmentEntry,
+        entry: EncodedEntry<'_>,
         values: BitSlice<'_>,
         world: &World,
         classes: &ClassList,
         now: Duration,
     ) -> bool {
-        let SegmentEntry { slot, generation, list, .. } = entry;
-        let class = world.occupant(*slot).class;
+        let EncodedEntry { slot, generation, list } = entry;
+        let class = world.occupant(slot).class;
         let count = world.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
         if !self.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
             return false;
         }
-        let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
+        let sent = Sent { slot, generation, content: Content::Update(list.clone()) };
         self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
-            segment.update(*slot, wire_class, count, list.handles(), values, writer);
+            segment.update(slot, wire_class, count, list.handles(), values, writer);
         });
-        if list.has_new_elements() {
-            self.objects.new_elements_sent(world, *slot, self.outbox.sequence(), list.new_elements());
-        }
+        self.note_new_elements(std::iter::once(entry), world);
         true
     }
 }

@@ -156,8 +156,8 @@ impl Connection {
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
         tables.pieces(self.view().spans(), &[], &mut pieces);
         for piece in pieces.drain(..).filter(|piece| piece.is_late) {
-            for (slot, change) in tables.table(piece.table).entries(piece.entries) {
-                self.pend_due(slot, &change.list);
+            for entry in tables.table(piece.table).entries(piece.entries) {
+                self.pend_due(entry.slot, entry.list);
             }
         }
         context.scratch.pieces = pieces;

@@ -13,6 +13,7 @@ use super::Connection;
 use super::objects::LostOpening;
 use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
+use crate::transport::entry_lists::EncodedEntry;
 use crate::transport::in_flight::{Content, Contents, LostObject, Sent};
 use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
@@ -77,19 +78,12 @@ impl Connection {
             return;
         }
         let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { return };
-        for segment in contents.shared.iter().filter(|segment| segment.has_new_elements) {
-            for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
-                if self.is_current(world, entry.slot, entry.generation) {
-                    self.objects.list_arrived(entry.slot, sequence, &entry.list);
-                }
-            }
-        }
-        if contents.copied.has_new_elements() {
-            let copied = contents.copied.entries();
-            for (slot, change) in copied.filter(|(_, change)| change.list.has_new_elements()) {
-                if self.is_current(world, slot, change.generation) {
-                    self.objects.list_arrived(slot, sequence, &change.list);
-                }
+        let shared = contents.shared.iter().filter(|segment| segment.has_new_elements());
+        let copied = contents.copied.has_new_elements().then(|| contents.copied.entries());
+        let entries = shared.flat_map(|segment| segment.entries()).chain(copied.into_iter().flatten());
+        for EncodedEntry { slot, generation, list } in entries.filter(|entry| entry.list.has_new_elements()) {
+            if self.is_current(world, slot, generation) {
+                self.objects.list_arrived(slot, sequence, list);
             }
         }
         for (word, mask) in &contents.opened {
@@ -207,11 +201,9 @@ impl Connection {
     /// changelists of updates that were sent to this connection alone are moved out of `contents`, and the
     /// others are copied.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
-        for entry in contents.shared.iter().flat_map(|segment| segment.entries.iter()) {
-            self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
-        }
-        for (slot, change) in contents.copied.entries() {
-            self.list_lost(losses, slot, change.generation, change.list.clone());
+        let shared = contents.shared.iter().flat_map(|segment| segment.entries());
+        for EncodedEntry { slot, generation, list } in shared.chain(contents.copied.entries()) {
+            self.list_lost(losses, slot, generation, list.clone());
         }
         contents.opened.iter().for_each(|(word, mask)| self.spawns_lost(losses, *word, *mask));
         for (word, mask) in &contents.closed {
