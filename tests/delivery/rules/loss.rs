@@ -61,12 +61,18 @@ fn r04_changes_in_the_same_array_of_two_objects_are_sent_again_each_with_its_own
         room.server[object].list = vec![0; 6];
     }
     room.settle();
-    for tick in 1..=2 {
-        room.server[one].list[0] = tick;
+    for tick in 1..=4_u16 {
+        if tick.is_multiple_of(2) {
+            // A change of only the number of elements.
+            room.server[one].list.pop();
+        } else {
+            room.server[one].list[0] = tick;
+        }
         room.server[other].list[5] = tick;
         room.lose_until_noticed(0);
         room.settle();
-        assert_eq!((copy(&room, one).list[0], copy(&room, other).list[5]), (tick, tick));
+        let lists = [one, other].map(|object| copy(&room, object).list);
+        assert_eq!(lists, [one, other].map(|object| room.server[object].list.clone()), "tick {tick}");
     }
 }
 
