@@ -44,6 +44,10 @@ impl Player {
     }
 }
 
+fn register(side: &mut impl Register) {
+    side.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
+}
+
 fn random() -> u64 {
     hash::BuildHasher::hash_one(&hash::RandomState::new(), 0) // the keys are from the operating system
 }
@@ -59,7 +63,7 @@ impl Game {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
         let mut server = Server::new(ServerConfig { login: Login::Ask, ..ServerConfig::default() });
-        server.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
+        register(&mut server);
         players.into_iter().for_each(|player| _ = server.spawn(player));
         let secret = u128::from(random()) << 64 | u128::from(random());
         Ok(Self { socket, endpoint: Endpoint::new(EndpointConfig::default(), secret), server })
@@ -115,7 +119,7 @@ impl Guest {
         socket.connect(server)?;
         socket.set_nonblocking(true)?;
         let mut client = Client::new(ClientConfig { login: name.into(), ..Default::default() }, random());
-        client.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
+        register(&mut client);
         Ok(Self { socket, client })
     }
 

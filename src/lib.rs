@@ -111,7 +111,8 @@
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
 //! that the next [`tick`](Server::tick) compares it. [`get_pair_mut`](Server::get_pair_mut) borrows two
 //! objects at the same time. The server must know all classes before the first client connects: call
-//! [`register`](Server::register) for each class that has not been spawned by then.
+//! [`register`](Server::register) for each class that has not been spawned by then. With [`Register`], one
+//! function registers everything for both sides.
 //!
 //! **Say who sees what.** At first every client sees every object. [`set_area`](Server::set_area) says how
 //! far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client sees
@@ -494,7 +495,7 @@ pub use repl_net::{
     ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
     Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Placed, Position, ReceiveError,
-    ReceivedCall, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
+    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
     ServerEvent, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
 };
 
@@ -511,7 +512,7 @@ pub mod prelude {
     pub use repl_net::{
         Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
         ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions,
-        MulticastCall, NotSent, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
+        MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
         ServerEvent, UpdateRate,
     };
 }

@@ -72,14 +72,8 @@ impl Match {
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
 
-/// Registers all messages and calls at a server.
-pub(crate) fn register_at_server(server: &mut Server) {
-    server.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
-    server.register_calls::<Player>().register_calls::<Match>();
-}
-
-/// Registers the same messages and calls at a client.
-pub(crate) fn register_at_client(client: &mut Client) {
-    client.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
-    client.register_calls::<Player>().register_calls::<Match>();
+/// Registers all messages and calls at a server or a client.
+pub(crate) fn register(side: &mut impl Register) {
+    side.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
+    side.register_calls::<Player>().register_calls::<Match>();
 }

@@ -49,7 +49,7 @@ impl Arena {
             rng: rng.fork(2),
             tick: 0,
             last_tick: ticks,
-            archetypes: register_at_server(server),
+            archetypes: register(server),
             game: server.spawn(Match::default()),
             teams: [server.spawn(team("Herons")), server.spawn(team("Otters"))],
             players: Vec::new(),

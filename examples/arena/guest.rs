@@ -33,8 +33,8 @@ impl Guest {
     pub(crate) fn new(number: u32, pilot: Pilot, connection: ConnectionId, down: LinkId) -> Self {
         let config = ClientConfig { measure: true, ..ClientConfig::default() };
         let mut client = Client::new(config, number.into());
-        model::register_at_client(&mut client);
-        calls::register_at_client(&mut client);
+        model::register(&mut client);
+        calls::register(&mut client);
         Self {
             client,
             pilot,

@@ -396,27 +396,19 @@ pub(crate) mod tenths {
     }
 }
 
-/// The archetypes of projectiles, which both sides register.
+/// The archetypes of projectiles.
 #[derive(Clone, Copy)]
 pub(crate) struct Archetypes {
     pub(crate) bolt: repl::ArchetypeId<Projectile>,
     pub(crate) rocket: repl::ArchetypeId<Projectile>,
 }
 
-/// Registers every class at a server.
-pub(crate) fn register_at_server(server: &mut Server) -> Archetypes {
-    server.register::<Match>().register::<Team>().register::<Player>();
-    server.register::<Projectile>().register::<Pickup>().register::<Turret>();
+/// Registers every class at a server or a client.
+pub(crate) fn register(side: &mut impl Register) -> Archetypes {
+    side.register::<Match>().register::<Team>().register::<Player>();
+    side.register::<Projectile>().register::<Pickup>().register::<Turret>();
     Archetypes {
-        bolt: server.register_archetype(Projectile::bolt),
-        rocket: server.register_archetype(Projectile::rocket),
+        bolt: side.register_archetype(Projectile::bolt),
+        rocket: side.register_archetype(Projectile::rocket),
     }
-}
-
-/// Registers the same classes at a client.
-pub(crate) fn register_at_client(client: &mut Client) {
-    client.register::<Match>().register::<Team>().register::<Player>();
-    client.register::<Projectile>().register::<Pickup>().register::<Turret>();
-    client.register_archetype(Projectile::bolt);
-    client.register_archetype(Projectile::rocket);
 }

@@ -48,7 +48,7 @@ impl Session {
     /// Returns a server with an arena, and no client yet.
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig::default());
-        calls::register_at_server(&mut server);
+        calls::register(&mut server);
         let players = args.clients.next_multiple_of(2).max(8);
         let (latency, jitter) =
             (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));

@@ -102,7 +102,7 @@ fn a_shot_of_a_dead_player_has_no_effect_and_is_no_reason_to_reject() {
 #[test]
 fn a_client_can_neither_leave_the_field_nor_run_faster() {
     let mut server = Server::new(ServerConfig::default());
-    crate::calls::register_at_server(&mut server);
+    crate::calls::register(&mut server);
     let mut arena = Arena::new(&mut server, 8, 600, 1);
     let connection = server.connect(std::time::Duration::ZERO);
     let me = arena.players[0];

@@ -30,7 +30,7 @@ impl Guest {
     pub(crate) fn new(number: usize, connection: ConnectionId, max_objects: usize, measure: bool) -> Self {
         let config = ClientConfig { measure, max_objects, ..ClientConfig::default() };
         let mut client = Client::new(config, number as u64 + 1);
-        model::register_at_client(&mut client);
+        model::register(&mut client);
         Self {
             client,
             connection,

@@ -307,8 +307,15 @@ impl Thing for Realm {
     }
 }
 
-/// Registers all classes at the server, each with its area if it has one.
-pub(crate) fn register_at_server(server: &mut Server) {
+/// Registers all classes at a server or a client.
+pub(crate) fn register(side: &mut impl Register) {
+    side.register::<Avatar>().register::<Creature>().register::<Loot>().register::<Structure>();
+    side.register::<Lantern>().register::<Pack>().register::<Fire>();
+    side.register::<Journal>().register::<Banner>().register::<Realm>();
+}
+
+/// Sets the areas of the classes that have one.
+pub(crate) fn set_areas(server: &mut Server) {
     fn set_area<T: Thing + Located>(server: &mut Server) {
         let Some(radius) = T::SIGHT else { return };
         let area = Area::within(radius);
@@ -319,15 +326,6 @@ pub(crate) fn register_at_server(server: &mut Server) {
     set_area::<Creature>(server);
     set_area::<Loot>(server);
     set_area::<Structure>(server);
-    server.register::<Lantern>().register::<Pack>().register::<Fire>();
-    server.register::<Journal>().register::<Banner>().register::<Realm>();
-}
-
-/// Registers all classes at a client.
-pub(crate) fn register_at_client(client: &mut Client) {
-    client.register::<Avatar>().register::<Creature>().register::<Loot>().register::<Structure>();
-    client.register::<Lantern>().register::<Pack>().register::<Fire>();
-    client.register::<Journal>().register::<Banner>().register::<Realm>();
 }
 
 /// The greatest sight of any class, in metres.

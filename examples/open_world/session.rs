@@ -45,7 +45,8 @@ impl Session {
             max_bytes_per_second: args.budget as usize,
             ..ServerConfig::default()
         });
-        model::register_at_server(&mut server);
+        model::register(&mut server);
+        model::set_areas(&mut server);
         Self {
             world: World::new(&mut server, args.objects, args.connections, args.seed),
             server,

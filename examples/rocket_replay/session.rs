@@ -50,12 +50,12 @@ impl Session {
         let latency = Duration::from_millis(args.latency_ms);
         let conditions = LinkConditions { latency, ..LinkConditions::perfect() }.with_loss(args.loss);
         let mut server = Server::new(ServerConfig::default());
-        stage::register_at_server(&mut server);
+        stage::register(&mut server);
         let watchers = (1..=args.clients).map(PeerId).map(|peer| {
             network.connect(SERVER, peer, conditions);
             let config = ClientConfig { measure: true, ..ClientConfig::default() };
             let mut client = Client::new(config, peer.0.into());
-            stage::register_at_client(&mut client);
+            stage::register(&mut client);
             Watcher { client, connection: server.connect(now), peer, bytes: 0, packets: 0 }
         });
         let watchers = watchers.collect();

@@ -82,14 +82,9 @@ macro_rules! classes {
             }
         }
 
-        /// Registers the classes at a server.
-        pub(crate) fn register_at_server(server: &mut Server) {
-            $(server.register::<$class>();)*
-        }
-
-        /// Registers the classes at a client.
-        pub(crate) fn register_at_client(client: &mut Client) {
-            $(client.register::<$class>();)*
+        /// Registers the classes at a server or a client.
+        pub(crate) fn register(side: &mut impl Register) {
+            $(side.register::<$class>();)*
         }
 
         /// Returns how many objects a client has.

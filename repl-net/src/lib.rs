@@ -61,6 +61,7 @@ mod calls;
 mod client;
 mod endpoint;
 mod messages;
+mod register;
 mod server;
 mod session;
 pub mod sim;
@@ -73,6 +74,7 @@ pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use messages::channel::{Channel, MessageOptions, SendError};
+pub use register::Register;
 pub use server::{
     Area, Audience, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server,
     Transmit, UpdateRate, Viewer,

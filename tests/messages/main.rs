@@ -6,4 +6,5 @@ mod support;
 mod calls;
 mod channels;
 mod refused_types;
+mod registering;
 mod to_many;

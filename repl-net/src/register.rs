@@ -1,0 +1,103 @@
+//! What both sides register: classes, archetypes, messages and calls. A function that takes either side
+//! registers the same at both.
+//!
+//! *Invariant:* each method does the same as the method of this name of [`Server`] or [`Client`].
+
+use repl_core::{NetSerialize, Replicated};
+
+use crate::calls::rpcs::Rpcs;
+use crate::client::Client;
+use crate::messages::channel::{Channel, MessageOptions};
+use crate::server::Server;
+use crate::session::archetype::ArchetypeId;
+
+/// Either side, a [`Server`] or a [`Client`], while it learns what it will send and receive. With this trait
+/// one function registers everything for both sides, so that neither can forget something or choose another
+/// order:
+///
+/// ```
+/// use repl_core::NetSerialize;
+/// use repl_net::{Channel, Client, ClientConfig, Register, Server, ServerConfig};
+/// # use repl_core::Replicated;
+///
+/// fn register<Player: Replicated, Chat: NetSerialize + Send + Sync>(side: &mut impl Register) {
+///     side.register::<Player>().register_message::<Chat>(Channel::Ordered);
+/// }
+///
+/// # fn both<Player: Replicated, Chat: NetSerialize + Send + Sync>() {
+/// let mut server = Server::new(ServerConfig::default());
+/// let mut client = Client::new(ClientConfig::default(), 1);
+/// register::<Player, Chat>(&mut server);
+/// register::<Player, Chat>(&mut client);
+/// # }
+/// ```
+///
+/// Only a server knows classes of [external](Server::register_external) objects: register them with
+/// `register_external` at the server, and with [`register`](Self::register) at the client.
+///
+/// Each method panics like the method of this name of [`Server`] and [`Client`].
+pub trait Register {
+    /// Registers a class: [`Server::register`], [`Client::register`].
+    #[track_caller]
+    fn register<T: Replicated>(&mut self) -> &mut Self;
+
+    /// Registers an archetype: [`Server::register_archetype`], [`Client::register_archetype`]. Returns the
+    /// same number on both sides, if both register the archetypes of a class in the same order.
+    #[track_caller]
+    fn register_archetype<T: Replicated>(
+        &mut self,
+        make: impl Fn() -> T + Send + Sync + 'static,
+    ) -> ArchetypeId<T>;
+
+    /// Registers a type of messages with its own limits: [`Server::register_message_with`],
+    /// [`Client::register_message_with`].
+    #[track_caller]
+    fn register_message_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self;
+
+    /// Registers a type of messages: [`Server::register_message`], [`Client::register_message`].
+    #[track_caller]
+    fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.register_message_with::<M>(channel, MessageOptions::default())
+    }
+
+    /// Registers the calls of a class, and the class: [`Server::register_calls`],
+    /// [`Client::register_calls`].
+    #[track_caller]
+    fn register_calls<T: Rpcs>(&mut self) -> &mut Self;
+}
+
+macro_rules! register {
+    ($side:ident) => {
+        impl Register for $side {
+            fn register<T: Replicated>(&mut self) -> &mut Self {
+                Self::register::<T>(self)
+            }
+
+            fn register_archetype<T: Replicated>(
+                &mut self,
+                make: impl Fn() -> T + Send + Sync + 'static,
+            ) -> ArchetypeId<T> {
+                Self::register_archetype(self, make)
+            }
+
+            fn register_message_with<M: NetSerialize + Send + Sync>(
+                &mut self,
+                channel: Channel,
+                options: MessageOptions,
+            ) -> &mut Self {
+                Self::register_message_with::<M>(self, channel, options)
+            }
+
+            fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
+                Self::register_calls::<T>(self)
+            }
+        }
+    };
+}
+
+register!(Server);
+register!(Client);
