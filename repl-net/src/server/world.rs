@@ -98,6 +98,8 @@ pub(crate) struct World {
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
     pub(crate) frame: u64,
+    /// How many objects were spawned so far.
+    pub(crate) spawned: u64,
     /// Whether some class has properties that are compared only before an opening.
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
@@ -481,6 +483,7 @@ impl World {
         self.schedule.apply_class_rate(slot, class);
         self.alive.insert(slot);
         self.newborn.insert(slot);
+        self.spawned += 1;
         self.cells.add(slot, class, position);
         Ok(ObjectRef::new(guid))
     }

@@ -10,6 +10,9 @@ use crate::transport::acks::Received;
 use crate::transport::removal::CloseReason;
 use crate::transport::status::ConnectionStatus;
 
+/// Whether a client has all objects that exist is found out again after so many ticks.
+const COMPLETE_TICKS: u64 = 64;
+
 impl Connection {
     /// Sends the changes that the client lacks, within the limits of the connection.
     pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
@@ -45,6 +48,9 @@ impl Connection {
         self.request_join_ack(context);
         self.outbox.end_pass(context.now);
         self.objects.end_sleep_pass(self.outbox.next());
+        if context.world.frame.is_multiple_of(COMPLETE_TICKS) {
+            self.objects.find_complete(&context.world.alive, context.world.spawned);
+        }
         if context.world.ends_round() {
             self.end_round(context.world);
         }
@@ -107,7 +113,8 @@ impl Connection {
         }
         if !waited || !self.is_short() {
             let segments = context.broadcast.segments().len();
-            let all_in_step = segments > 0 && self.objects.are_in_step(&context.world.changes.slots);
+            let World { spawned, changes, .. } = context.world;
+            let all_in_step = segments > 0 && self.objects.are_in_step(&changes.slots, *spawned);
             for at in 0..segments {
                 self.send_shared(at, all_in_step, context);
             }

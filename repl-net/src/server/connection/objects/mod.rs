@@ -12,6 +12,7 @@
 //! asserts how the sets in `ObjectStates` depend on each other.
 
 mod joining;
+mod known;
 mod new_elements;
 mod outcomes;
 mod paths;
@@ -32,6 +33,7 @@ use repl_core::__private::{preload, preload_all};
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 
 use joining::Joining;
+use known::KnownObjects;
 pub(crate) use outcomes::LostOpening;
 use pending_spawns::PendingSpawns;
 pub(crate) use sending::OpeningRest;
@@ -55,7 +57,7 @@ use crate::transport::sparse_slots::SparseSlots;
 #[derive(Debug)]
 pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or must still remove.
-    known: SparseSlots,
+    known: KnownObjects,
     /// Known objects that are not in step. The client receives changes by shared segments and tables for
     /// exactly the other known objects.
     out_of_step: SparseSlots,
@@ -95,7 +97,7 @@ pub(crate) struct Closed {
 impl ObjectStates {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         Self {
-            known: SparseSlots::default(),
+            known: KnownObjects::default(),
             out_of_step: SparseSlots::default(),
             near_unknown: SparseSlots::default(),
             to_send: SparseSlots::default(),
@@ -124,7 +126,8 @@ impl ObjectStates {
     /// Preloads what every pass reads, without the members of sets.
     pub(super) fn preload_pass(&self) {
         let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
-        [known, out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(preload_all);
+        preload_all(known);
+        [out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(preload_all);
         preload_all(&self.pending_spawns.unsent);
         preload_all(&self.tracked);
         preload(&self.joining);
@@ -256,10 +259,16 @@ impl ObjectStates {
         self.known.contains(slot) && !is_lost
     }
 
-    /// Returns whether all objects in `slots` are in step with this connection.
+    /// Returns whether all objects in `slots`, which exist, are in step with this connection. `spawned`
+    /// objects were spawned so far.
     #[inline]
-    pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
-        self.known.contains_all(slots) && self.out_of_step.masks_in(slots).next().is_none()
+    pub(super) fn are_in_step(&self, slots: &SlotSet, spawned: u64) -> bool {
+        self.known.include(slots, spawned) && self.out_of_step.masks_in(slots).next().is_none()
+    }
+
+    /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
+    pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
+        self.known.find_complete(alive, spawned);
     }
 
     /// Replaces `may_be_out_of_step` by the places of the cells of those objects in `changed` that may be out
@@ -657,9 +666,8 @@ impl ObjectStates {
         self.tracked.end_round();
         self.pending_spawns.end_round();
         let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
-        [known, out_of_step, near_unknown, to_send, with_new_elements]
-            .into_iter()
-            .for_each(SparseSlots::shrink);
+        known.shrink();
+        [out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.

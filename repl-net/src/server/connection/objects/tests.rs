@@ -38,6 +38,8 @@ struct Pair {
     in_flight: Vec<Packet>,
     /// Packets with lower numbers count as lost if they were not acked.
     floor: u64,
+    /// How many objects were spawned so far.
+    spawned: u64,
     blobs: u32,
 }
 
@@ -60,6 +62,7 @@ impl Pair {
             next: 1,
             in_flight: Vec::new(),
             floor: 0,
+            spawned: 0,
             blobs: 0,
         };
         // Some objects exist before the session begins. Some objects are hidden, owned, or seen in a view
@@ -116,6 +119,7 @@ impl Pair {
     fn set_alive(&mut self, slot: u32) {
         let plain = self.plain(slot);
         (plain.is_alive, plain.generation) = (true, plain.generation + 1);
+        self.spawned += 1;
     }
 
     fn hide(&mut self, slot: u32) {
@@ -138,7 +142,7 @@ impl Pair {
         // A slot is used again when the client has removed the object that used it before.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
-            self.show(slot);
+            if self.rng.chance(0.2) { self.hide(slot) } else { self.show(slot) }
         }
     }
 
@@ -266,7 +270,13 @@ impl Pair {
         let mut slots = SlotSet::default();
         changes.keys().for_each(|&slot| slots.insert(slot));
         let all_in_step = changes.keys().all(|slot| self.model[slot].is_in_step());
-        assert_eq!(self.states.are_in_step(&slots), all_in_step);
+        if self.rng.chance(0.5) {
+            let mut alive = SlotSet::default();
+            let is_alive = |&(_, plain): &(_, &Plain)| plain.is_alive;
+            self.model.iter().filter(is_alive).for_each(|(&slot, _)| alive.insert(slot));
+            self.states.find_complete(&alive, self.spawned);
+        }
+        assert_eq!(self.states.are_in_step(&slots, self.spawned), all_in_step);
         self.states.changed(&slots, |_| None, |_, _, _| 0);
         for &slot in changes.keys() {
             let is_alone = self.rng.chance(0.1);

@@ -1,0 +1,64 @@
+//! The objects that a client has, is receiving, or must still remove. Most clients of a small world have all
+//! objects, and then a tick need not ask for each changed object whether the client has it.
+//!
+//! *Invariant:* if `complete_at` is the number of objects that were spawned so far, all objects that exist are
+//! members.
+
+use std::ops::Deref;
+
+use crate::transport::slot_set::SlotSet;
+use crate::transport::sparse_slots::SparseSlots;
+
+/// The known objects of a connection. Reading is that of [`SparseSlots`].
+#[derive(Debug, Default)]
+pub(super) struct KnownObjects {
+    slots: SparseSlots,
+    /// How many objects had been spawned when all objects were found to be members. `None` if a member was
+    /// removed since then.
+    complete_at: Option<u64>,
+}
+
+impl Deref for KnownObjects {
+    type Target = SparseSlots;
+
+    #[inline]
+    fn deref(&self) -> &SparseSlots {
+        &self.slots
+    }
+}
+
+impl KnownObjects {
+    pub(super) fn insert(&mut self, slot: u32) {
+        self.slots.insert(slot);
+    }
+
+    pub(super) fn insert_mask(&mut self, word: usize, mask: u64) {
+        self.slots.insert_mask(word, mask);
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.slots.remove(slot);
+        self.complete_at = None;
+    }
+
+    /// Returns whether all objects in `slots` are members. They exist, and `spawned` objects were spawned so
+    /// far. Costs O(1) if all objects were [found](Self::find_complete) to be members, and otherwise O(words
+    /// of `slots`).
+    #[inline]
+    pub(super) fn include(&self, slots: &SlotSet, spawned: u64) -> bool {
+        self.complete_at == Some(spawned) || self.slots.contains_all(slots)
+    }
+
+    /// Finds out whether all objects that exist are members. `spawned` objects were spawned so far. Costs
+    /// O(1) if the answer is known, and otherwise O(words of `alive`).
+    pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
+        if self.complete_at != Some(spawned) && self.slots.contains_all(alive) {
+            self.complete_at = Some(spawned);
+        }
+    }
+
+    /// Frees the memory that the members do not need.
+    pub(super) fn shrink(&mut self) {
+        self.slots.shrink();
+    }
+}
