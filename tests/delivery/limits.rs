@@ -371,6 +371,20 @@ fn r21_a_lost_refusal_for_a_limit_is_sent_again() {
 }
 
 #[test]
+fn an_object_beyond_the_limit_does_not_register_its_class() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Leaf {
+        page: u8,
+    }
+
+    let mut server = Server::new(ServerConfig { max_objects: 1, ..ServerConfig::default() });
+    server.spawn(Scroll::default());
+    assert!(server.try_spawn(Leaf { page: 1 }).is_err());
+    server.register_external::<Leaf>();
+}
+
+#[test]
 fn objects_beyond_the_limit_are_refused_and_the_others_are_still_updated() {
     let (mut room, _) = one_scroll(ServerConfig { max_objects: 3, ..ServerConfig::default() }, 0);
     enter_with(&mut room, ClientConfig { max_objects: 3, ..ClientConfig::default() });

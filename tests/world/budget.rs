@@ -417,12 +417,15 @@ fn r10_a_paused_connection_receives_messages_and_after_the_pause_what_it_lacks()
     assert!(room.guests[0].client.contains(gone) && !room.guests[0].client.contains(born));
     assert!(memory[999] <= memory[100] * 2, "{} bytes, then {}", memory[100], memory[999]);
     assert_eq!(room.server.why_not_sent(id, kept[0]), Some(NotSent::Paused));
+    let waiting = |room: &Room| room.server.stats(id).map(|stats| stats.waiting_objects);
+    assert_eq!(waiting(&room), Some(101), "those that changed, the new one, and the removed one");
     room.server.resume(id);
     let bytes: usize = (0..8).map(|_| step(&mut room, &[], 0, 0.0, &mut rng)[0]).sum();
     assert!(bytes < 99 * 16 + 400, "each creature is sent once, not {bytes} bytes");
     room.settle();
     assert!(kept.iter().all(|&creature| shown(&room, 0, creature) == 1_000));
     assert!(!room.guests[0].client.contains(gone) && shown(&room, 0, born) == 7);
+    assert_eq!(waiting(&room), Some(0));
 }
 
 #[test]

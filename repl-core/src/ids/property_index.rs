@@ -20,10 +20,13 @@ pub struct PropertyIndex<T = ()> {
 }
 
 impl<T> PropertyIndex<T> {
-    /// Makes the index of the property that is at `index` in the order of declaration. `index` must be below
-    /// 65,536.
+    /// Makes the index of the property that is at `index` in the order of declaration.
+    ///
+    /// # Panics
+    /// Panics if `index` is not below 65,536.
     #[must_use]
     pub const fn new(index: usize) -> Self {
+        assert!(index <= u16::MAX as usize, "the index of a property is below 65,536");
         Self { index: index as u16, class: PhantomData }
     }
 
@@ -77,5 +80,16 @@ impl<T> Hash for PropertyIndex<T> {
 impl<T> fmt::Debug for PropertyIndex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PropertyIndex").field(&self.index).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "below 65,536")]
+    fn an_index_that_is_too_large_is_not_another_property() {
+        _ = PropertyIndex::<()>::new(0x1_0000);
     }
 }

@@ -57,7 +57,7 @@ use crate::transport::status::StatusSink;
 use body::BodyError;
 use events::ClientEvents;
 use replicas::Replicas;
-use sessions::Sessions;
+use sessions::{EarlierSessions, Sessions};
 
 pub use change_feed::Change;
 pub use clock::ServerClock;
@@ -111,6 +111,7 @@ pub struct Client {
     is_synchronized: bool,
     bytes_received: u64,
     packets_received: u64,
+    earlier: EarlierSessions,
     last_packet: Vec<u8>,
     tick_watch: TickWatch,
 }
@@ -150,6 +151,7 @@ impl Client {
             is_synchronized: false,
             bytes_received: 0,
             packets_received: 0,
+            earlier: EarlierSessions::default(),
             last_packet: Vec::new(),
             tick_watch: TickWatch::default(),
             config,

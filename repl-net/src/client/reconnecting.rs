@@ -1,12 +1,12 @@
 //! What happens on a client when a session begins or ends, and what it forgets between two sessions.
 //!
 //! *Invariant:* nothing of a session is used in a later one but the registered types, messages and calls that
-//! were not polled, and the references that the user has.
+//! were not polled, the references that the user has, and what the statistics count.
 
 use std::time::Duration;
 
 use super::Client;
-use super::sessions::Beginning;
+use super::sessions::{Beginning, EarlierSessions};
 use crate::session::client_handshake::ClientHandshake;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
@@ -38,6 +38,10 @@ impl Client {
     pub(super) fn reconnect(&mut self, now: Duration) {
         let Some(number) = self.sessions.take_due(now) else { return };
         self.handshake = ClientHandshake::new(number);
+        self.earlier = EarlierSessions {
+            packets_received: self.packets_received,
+            packets_lost: self.stats().packets_lost,
+        };
         let (bytes_sent, packets_sent) = (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent);
         self.outbox = Self::new_outbox(&self.config);
         (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent) = (bytes_sent, packets_sent);

@@ -32,6 +32,13 @@ pub(super) struct Sessions {
     delay: Duration,
 }
 
+/// What all earlier sessions together have received and lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EarlierSessions {
+    pub(super) packets_received: u64,
+    pub(super) packets_lost: u64,
+}
+
 impl Sessions {
     pub(super) fn new(number: u64) -> Self {
         Self { number, is_first: true, server: None, next: None, delay: FIRST_DELAY }

@@ -223,6 +223,7 @@ impl Client {
         let first = self.config.first_sequence;
         let next = self.received.newest().map_or(first, |newest| newest.next().number());
         let packets_sent = next.saturating_sub(first);
+        let received = self.packets_received.saturating_sub(self.earlier.packets_received);
         let round_trip = self
             .status
             .connection
@@ -232,7 +233,7 @@ impl Client {
             bytes_sent: self.outbox.queue.bytes_sent,
             bytes_received: self.bytes_received,
             packets_received: self.packets_received,
-            packets_lost: packets_sent.saturating_sub(self.packets_received),
+            packets_lost: self.earlier.packets_lost.saturating_add(packets_sent.saturating_sub(received)),
             packets_in_flight: self.outbox.in_flight.unresolved(),
             round_trip,
         }

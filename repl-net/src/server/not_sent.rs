@@ -33,7 +33,9 @@ pub enum NotSent {
     Paused,
     /// A large opening, an update that is larger than a packet, or the removal of the object is on its way.
     /// Nothing more of the object is sent before the client has acknowledged it. Changes do not wait for the
-    /// ack of a small opening: each change is sent together with the opening.
+    /// ack of a small opening: each change is sent together with the opening. Or the object itself waits for
+    /// another one: it is a subobject whose parent is not acknowledged yet, or it has the path of an object
+    /// whose removal is not.
     Unacknowledged,
     /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another
     /// limit does not let everything through, or because it is not the connection's turn

@@ -450,23 +450,22 @@ impl World {
         frozen: bool,
         add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let class = match self.class_of::<T>() {
-            Some(class) if self.columns[class as usize].is::<TypedColumn<T, S>>() => class,
-            _ => self.register::<T, S>(frozen),
-        };
         let max_objects = self.limits.max_objects;
+        if self.free.is_empty() && self.objects.len() >= max_objects {
+            return Err(SpawnError { max_objects });
+        }
+        let class = self.register::<T, S>(frozen);
         let slot = match self.free.pop_front() {
             Some(slot) => {
                 // The generation of a free slot is already that of its next object.
                 self.occupants[slot as usize].alive = true;
                 slot
             }
-            None if self.objects.len() < max_objects => {
+            None => {
                 push_with(&mut self.occupants, || Occupant::new(NonZeroU32::MIN));
                 push_with(&mut self.objects, Object::new);
                 self.objects.len() as u32 - 1
             }
-            None => return Err(SpawnError { max_objects }),
         };
         let column = self.columns[class as usize].downcast_mut::<TypedColumn<T, S>>();
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };

@@ -175,6 +175,22 @@ fn a_session_that_the_server_gave_up_is_followed_by_another_with_the_same_object
 }
 
 #[test]
+fn what_a_client_counts_as_lost_goes_on_in_the_next_session() {
+    let mut world = world_with(1, 9);
+    let lost = |world: &World| world.guests[0].client.stats().packets_lost;
+    world.run(Duration::from_secs(20));
+    let before = lost(&world);
+    assert!(before > 0, "the link loses packets");
+    world.restart(99);
+    world.run_until(|world| world.guests[0].end.is_some());
+    world.run_until(|world| has_ship(world, &world.guests[0].client));
+    assert!(lost(&world) >= before, "{} after {before}", lost(&world));
+    let begun = lost(&world);
+    world.run(Duration::from_secs(20));
+    assert!(lost(&world) > begun, "the link still loses packets");
+}
+
+#[test]
 fn a_client_that_disconnected_stays_away() {
     let mut world = world_with(1, 8);
     world.guests[0].client.disconnect();

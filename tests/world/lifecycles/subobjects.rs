@@ -51,6 +51,20 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
 }
 
 #[test]
+fn s193_a_subobject_that_waits_for_its_object_waits_for_an_ack() {
+    let (mut room, _, _) = tank(1);
+    let id = room.guests[0].id;
+    let tank = room.server.spawn(pawn(4));
+    let turret = room.server.spawn_subobject(tank, pawn(5)).expect("a tank");
+    let opening = room.tick_one();
+    assert_eq!(room.server.why_not_sent(id, turret), Some(NotSent::Unacknowledged));
+    room.deliver(0, &opening);
+    room.settle();
+    assert!(has(&room, 0, turret));
+    assert_eq!(room.server.why_not_sent(id, turret), Some(NotSent::NothingChanged));
+}
+
+#[test]
 fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_late() {
     for seed in 0..40 {
         let mut rng = repl::sim::Rng::new(seed);

@@ -20,6 +20,10 @@ impl Connection {
         if self.is_paused() {
             return Some(NotSent::Paused);
         }
+        let waits_for_another = || self.waits_for_parent(slot, world) || self.waits_for_path(slot, world);
+        if self.objects.is_unsent(slot) && waits_for_another() {
+            return Some(NotSent::Unacknowledged);
+        }
         match self.objects.why_not_sent(slot) {
             // No limit holds it back: it became due after everything of this tick was sent.
             Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),

@@ -46,7 +46,6 @@ impl Connection {
         self.take_evicted(context);
         self.objects.wake_changed(&context.world.dormancies);
         self.postpone_all(context);
-        self.backlog_mut().waiting_objects = self.objects.waiting_count();
     }
 
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.

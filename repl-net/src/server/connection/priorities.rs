@@ -165,10 +165,12 @@ impl Connection {
     }
 
     /// Postpones all changes of this tick, because the connection is paused or has no turn in this tick.
+    /// Counts the objects that wait.
     pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
         self.pend_all_due(context);
         let changed: Vec<(usize, u64)> = self.objects.known_in(&context.world.changes.slots).collect();
         self.postpone_words(&changed, context.world);
+        self.backlog_mut().waiting_objects = self.objects.waiting_count();
     }
 
     /// Postpones the changes of this tick of the objects in some words, except those that are received later

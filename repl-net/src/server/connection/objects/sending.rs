@@ -107,6 +107,11 @@ impl ObjectStates {
         masks.map(|(_, mask)| mask.count_ones() as usize).sum()
     }
 
+    /// Returns whether the opening of an object is still to be sent to this client alone.
+    pub(crate) fn is_unsent(&self, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Unsent)
+    }
+
     /// Returns why something of an object is not sent, or `None` if nothing waits.
     pub(crate) fn why_not_sent(&self, slot: u32) -> Option<NotSent> {
         let is_held = self.tracked.get(slot).is_some_and(|tracked| {
