@@ -337,8 +337,9 @@
 //! - **Only values of the server.** Every value that a client shows was the server's value at some tick, and
 //!   no property goes back to an older value. A reference to an object that the client does not have reads as
 //!   null, and becomes valid when the object comes.
-//! - **All or nothing.** A packet is applied completely or not at all. Bytes from a peer never panic, and a
-//!   length that a packet claims allocates nothing.
+//! - **All or nothing.** A packet is applied completely or not at all. Bytes from a peer never panic. A
+//!   length in a packet allocates memory only if the rest of the packet is long enough for that many
+//!   elements.
 //! - **Conditions apply to every packet.** A packet contains nothing that its client may not see when the
 //!   packet is made.
 //! - **Same layouts.** No state is sent between two builds if their classes differ on the wire. The error
@@ -374,7 +375,8 @@
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
-//! - `rayon`: [`Server::tick`] makes the packets of several clients at the same time.
+//! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the same
+//!   time. The packets are the same.
 //!
 //! # What S145, R13 and W4 mean
 //!

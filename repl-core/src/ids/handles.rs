@@ -79,7 +79,8 @@ impl HandleSet {
 
     /// Returns how many bytes the set has on the heap.
     #[inline]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
         self.rest.capacity() * size_of::<u64>()
     }
 

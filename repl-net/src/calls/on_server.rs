@@ -23,13 +23,13 @@ impl Server {
     /// Registers the calls of a class, and the class if it is new. Register the same calls as on the clients.
     ///
     /// # Panics
-    /// Panics if there was a connection already, if the calls of the class are registered already, or if a
-    /// call has a validator and the objects of the class are [external](crate::External): the server has no
-    /// live object that it could pass to the validator.
+    /// Panics after the first [`connect`](Self::connect), if the calls of the class are registered already,
+    /// or if a call has a validator and the objects of the class are [external](crate::External): the server
+    /// has no live object that it could pass to the validator.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
-            !self.has_connected(),
+            !self.is_registration_over(),
             "the calls of `{}` are new, but clients have connected already: register them before the first `connect`",
             T::CALLS.class(),
         );

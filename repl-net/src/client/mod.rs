@@ -284,7 +284,7 @@ impl Client {
         if arrival == Arrival::TooOld {
             return Ok(());
         }
-        let (header, acks) = Header::read(reader, sequence, self.outbox.next(), true)?;
+        let (header, acks) = Header::read(reader, sequence, self.outbox.sequence(), true)?;
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
         let elicits_ack = has_segments || !is_at_end(&body);
@@ -486,12 +486,6 @@ impl Client {
     #[must_use]
     pub fn traffic(&self) -> &[ClassTraffic] {
         self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
-    }
-
-    /// Returns the number of bytes of all packets that the client has made so far.
-    #[must_use]
-    pub fn bytes_sent(&self) -> u64 {
-        self.outbox.queue.bytes_sent
     }
 }
 

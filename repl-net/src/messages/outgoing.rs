@@ -224,12 +224,12 @@ mod tests {
 
         /// Sends the packets of a tick. Returns the messages of each packet.
         fn send(&mut self) -> Vec<Vec<(u16, u64)>> {
-            let first = self.outbox.next();
+            let first = self.outbox.sequence();
             self.outbox.begin_pass();
             self.outgoing.begin_pass();
             self.outgoing.send(&mut self.outbox, usize::MAX, Duration::ZERO);
             self.outbox.end_pass(Duration::ZERO);
-            let sequences = (first.number()..self.outbox.next().number()).map(Sequence::new);
+            let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
         }
 
@@ -295,13 +295,13 @@ mod tests {
         let stored = side.outgoing.held_bytes();
         for _ in 0..200 {
             side.add(1, 10).unwrap();
-            let first = side.outbox.next().number();
+            let first = side.outbox.sequence().number();
             let packets = side.send().len() as u64;
             (first..first + packets).for_each(|packet| side.resolve(packet, Delivery::Lost));
         }
         let held = side.outgoing.held_bytes() - stored;
         assert!((20_000..80_000).contains(&held), "{held} bytes");
-        let first = side.outbox.next().number();
+        let first = side.outbox.sequence().number();
         let packets = side.send().len() as u64;
         (first..first + packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
         assert_eq!(side.outgoing.held_bytes(), 0);
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(side.send().concat().len(), parts[1] + parts[3]);
         assert!(side.outgoing.held_bytes() > 1_000);
         let unresolved =
-            (parts.len() as u64..side.outbox.next().number()).chain((5..parts.len() as u64).step_by(2));
+            (parts.len() as u64..side.outbox.sequence().number()).chain((5..parts.len() as u64).step_by(2));
         unresolved.for_each(|at| side.resolve(at, Delivery::Arrived));
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
     }

@@ -72,13 +72,15 @@ impl Server {
     /// Registers a class of objects that live outside the server. [`External`] describes such classes.
     ///
     /// # Panics
-    /// Panics if the class is new and a client has connected already, or if the initial values of its objects
-    /// take more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if
-    /// the class was registered before for objects that the server owns. [`spawn`](Self::spawn) and
-    /// [`register_archetype`](Self::register_archetype) register a class for objects that the server owns.
+    /// Panics if the class is new after the first [`connect`](Self::connect), if another class has the same
+    /// name, or if the initial values of its objects take more than
+    /// [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if the class was
+    /// registered before for objects that the server owns, which [`register`](Self::register),
+    /// [`reserve`](Self::reserve), [`spawn`](Self::spawn), [`register_archetype`](Self::register_archetype),
+    /// [`register_calls`](Self::register_calls), [`set_area`](Self::set_area) and [`locate`](Self::locate) do.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
-        self.world.register::<T, HandedOver>(self.has_connected());
+        self.world.register::<T, HandedOver>(self.is_registration_over());
         self
     }
 
@@ -115,6 +117,10 @@ impl<T: Replicated> External<'_, T> {
     /// # Errors
     /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
     /// If the object cannot be added, nothing changes.
+    ///
+    /// # Panics
+    /// Panics if `archetype` was not returned by [`register_archetype`](Server::register_archetype) of this
+    /// server.
     #[track_caller]
     pub fn try_spawn_from(
         &mut self,

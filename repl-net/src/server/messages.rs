@@ -26,7 +26,7 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// Panics if there was a connection already, if a type of this name is registered already,
+    /// Panics after the first [`connect`](Self::connect), if a type of this name is registered already,
     /// or if a field of the type has a condition.
     #[track_caller]
     pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
@@ -46,7 +46,7 @@ impl Server {
         options: MessageOptions,
     ) -> &mut Self {
         assert!(
-            !self.has_connected(),
+            !self.is_registration_over(),
             "messages `{}` are new, but clients have connected already: register them before the first `connect`",
             M::WIRE_NAME,
         );

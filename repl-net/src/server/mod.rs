@@ -202,21 +202,22 @@ impl Server {
         }
     }
 
-    /// Returns whether any client has connected. From then on, the server's classes do not change.
-    pub(crate) fn has_connected(&self) -> bool {
+    /// Returns whether a connection was ever added. From then on, nothing more can be registered.
+    pub(crate) fn is_registration_over(&self) -> bool {
         self.next_connection > 0
     }
 
     /// Registers the class of an object type. Spawning an object also registers its class, but all classes
-    /// must be known before the first connection.
+    /// must be known before the first [`connect`](Self::connect).
     ///
     /// # Panics
-    /// Panics if the class is new and there was a connection already, if the initial values of its objects
-    /// take more than [`max_object_bytes`](ServerConfig::max_object_bytes), or if the class is
+    /// Panics if the class is new after the first [`connect`](Self::connect), if another class has the same
+    /// name, if the initial values of its objects take more than
+    /// [`max_object_bytes`](ServerConfig::max_object_bytes), or if the class is
     /// [external](Self::register_external).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        self.world.register::<T, OwnRows<T>>(self.has_connected());
+        self.world.register::<T, OwnRows<T>>(self.is_registration_over());
         self
     }
 
@@ -224,7 +225,7 @@ impl Server {
     /// archetypes in the same order.
     ///
     /// # Panics
-    /// Panics if there was a connection already, or if the initial values take more than
+    /// Panics after the first [`connect`](Self::connect), or if the initial values take more than
     /// [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
@@ -232,7 +233,7 @@ impl Server {
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T> {
         assert!(
-            !self.has_connected(),
+            !self.is_registration_over(),
             "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
             T::LAYOUT.name(),
         );
@@ -248,12 +249,11 @@ impl Server {
     }
 
     /// Adds an object to the server. Clients create their copies from `T::default()`, so only values that
-    /// differ from `T::default()` are sent (S69).
+    /// differ from `T::default()` are sent (S69). Costs O(connections).
     ///
     /// # Panics
-    /// Panics if the class is new and a client has connected already, if [`ServerConfig::max_objects`] slots
-    /// are taken, or if the class is [external](Self::register_external). If slots can run out, use
-    /// [`try_spawn`](Self::try_spawn).
+    /// Panics in the same cases as [`register`](Self::register), and if [`ServerConfig::max_objects`] slots
+    /// are taken. If slots can run out, use [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
@@ -275,7 +275,7 @@ impl Server {
     /// Panics in the same cases as [`register`](Self::register).
     #[track_caller]
     pub fn reserve<T: Replicated>(&mut self, additional: usize) {
-        let class = self.world.register::<T, OwnRows<T>>(self.has_connected());
+        let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
         self.world.reserve(class, additional);
     }
 
@@ -283,7 +283,8 @@ impl Server {
     /// archetype are sent.
     ///
     /// # Panics
-    /// Panics in the same cases as [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`spawn`](Self::spawn), and if `archetype` was not returned by
+    /// [`register_archetype`](Self::register_archetype) of this server.
     #[track_caller]
     pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
         match self.try_spawn_from(archetype, object) {
@@ -299,8 +300,7 @@ impl Server {
     /// is dropped, and nothing else changes.
     ///
     /// # Panics
-    /// Panics if the class is new and there was a connection already, or if the class is
-    /// [external](Self::register_external).
+    /// Panics in the same cases as [`register`](Self::register).
     #[track_caller]
     pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
         self.try_spawn_from(ArchetypeId::default(), object)
@@ -312,7 +312,8 @@ impl Server {
     /// Returns an error in the same cases as [`try_spawn`](Self::try_spawn).
     ///
     /// # Panics
-    /// Panics in the same cases as [`try_spawn`](Self::try_spawn).
+    /// Panics in the same cases as [`register`](Self::register), and if `archetype` was not returned by
+    /// [`register_archetype`](Self::register_archetype) of this server.
     #[track_caller]
     pub fn try_spawn_from<T: Replicated>(
         &mut self,
@@ -322,14 +323,14 @@ impl Server {
         self.add(archetype, SpawnKind::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
     }
 
-    /// Adds an object. The connections that have it in sight then see it. The argument `add` adds the
+    /// Adds an object. The connections that have it in sight then see it. The argument `push_row` adds the
     /// object's row to the source of its class, and returns its position if the class has an area.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
         archetype: ArchetypeId<T>,
         kind: SpawnKind,
-        add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
+        push_row: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
         assert!(
@@ -337,7 +338,7 @@ impl Server {
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
-        let reference = self.world.spawn(number, self.has_connected(), add)?;
+        let reference = self.world.spawn(number, self.is_registration_over(), push_row)?;
         if let Some(slot) = self.world.slot_of(reference) {
             let parent = match kind {
                 SpawnKind::Plain => None,
@@ -364,7 +365,7 @@ impl Server {
     }
 
     /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
-    /// nothing if the object does not exist.
+    /// nothing if the object does not exist. Costs O(connections) for each object that is removed.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {

@@ -49,7 +49,8 @@ impl Server {
     }
 
     /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular
-    /// order. The next tick compares all objects of the class, by a scan over their memory.
+    /// order. The next tick finds the objects that differ by a scan over the memory of all objects of the
+    /// class. Each of these is compared at its next update, as with [`get_mut`](Self::get_mut).
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }

@@ -19,7 +19,8 @@ impl Server {
     /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
     ///
     /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
-    /// the owners of objects: set another owner when the client comes back with a new connection.
+    /// the owners of objects: set another owner when the client comes back with a new connection. Costs
+    /// O(connections) for the object and for each object that it owns.
     ///
     /// # Panics
     /// Panics if the object is a [subobject](Self::spawn_subobject), which its parent owns.

@@ -35,7 +35,7 @@ impl Peers {
 
     /// Removes and returns a peer. Costs O(peers).
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Box<Peer>> {
-        let index = self.find(id).ok()?;
+        let index = self.find(id)?;
         Some(self.entries.remove(index).peer)
     }
 
@@ -46,13 +46,13 @@ impl Peers {
     /// Returns a peer. Costs O(1) while no earlier peer was removed, otherwise O(log peers).
     #[inline]
     pub(super) fn get(&self, id: ConnectionId) -> Option<&Peer> {
-        self.entries.get(self.find(id).ok()?).map(|entry| &*entry.peer)
+        self.entries.get(self.find(id)?).map(|entry| &*entry.peer)
     }
 
     /// Returns a peer to change it, and ends its rest. Costs the same as [`get`](Self::get).
     #[inline]
     pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
-        let index = self.find(id).ok()?;
+        let index = self.find(id)?;
         self.entries.get_mut(index).map(PeerEntry::wake)
     }
 
@@ -60,7 +60,7 @@ impl Peers {
     /// example take packets from its queue.
     #[inline]
     pub(super) fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
-        let index = self.find(id).ok()?;
+        let index = self.find(id)?;
         self.entries.get_mut(index).map(|entry| &mut *entry.peer)
     }
 
@@ -109,23 +109,22 @@ impl Peers {
     /// Preloading has three steps, and each step reads memory that the previous step has preloaded.
     #[inline]
     pub(super) fn preload_packets_after(&self, id: ConnectionId) {
-        let Ok(index) = self.find(id) else { return };
+        let Some(index) = self.find(id) else { return };
         let queue_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.outbox.queue);
         queue_at(index + 3).into_iter().for_each(preload_all);
         queue_at(index + 2).into_iter().for_each(SendQueue::preload_ready);
         queue_at(index + 1).into_iter().for_each(SendQueue::preload_first);
     }
 
-    /// Returns the index of a peer, or the index at which it would be.
+    /// Returns the index of a peer.
     #[inline]
-    fn find(&self, id: ConnectionId) -> Result<usize, usize> {
-        let Some(first) = self.entries.first() else { return Err(0) };
-        let Some(most) = id.0.checked_sub(first.id.0).map(|most| most as usize) else { return Err(0) };
+    fn find(&self, id: ConnectionId) -> Option<usize> {
+        let most = id.0.checked_sub(self.entries.first()?.id.0)? as usize;
         match self.entries.get(most) {
-            Some(found) if found.id == id => Ok(most),
+            Some(found) if found.id == id => Some(most),
             _ => {
                 let end = self.entries.len().min(most);
-                self.entries[..end].binary_search_by_key(&id, |entry| entry.id)
+                self.entries[..end].binary_search_by_key(&id, |entry| entry.id).ok()
             }
         }
     }

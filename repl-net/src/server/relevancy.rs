@@ -20,13 +20,14 @@ impl Server {
     /// Says how far the objects of a class are seen, so that connections see only those near their
     /// [viewpoints](Self::set_viewpoints). The position of an object is its field with
     /// `#[replicated(location)]`. To compute positions in another way, call [`locate`](Self::locate) instead.
-    /// If the field has only two coordinates, the area is [flat](Area::flat). Registers the class if it is
-    /// new.
+    /// If the field has only two coordinates, the area is [flat](Area::flat). If the class is new, registers
+    /// it as [`register`](Self::register) does. For an external class, call
+    /// [`register_external`](Self::register_external) first.
     ///
     /// Everything that [`locate`](Self::locate) says about positions and about moving objects holds here too.
     ///
     /// # Panics
-    /// As [`locate`](Self::locate).
+    /// Panics in the same cases as [`locate`](Self::locate).
     #[track_caller]
     pub fn set_area<T: Located>(&mut self, area: Area) -> &mut Self {
         self.place::<T>(area.flat_if(T::IS_FLAT), Box::new(T::location), "set_area")
@@ -35,9 +36,10 @@ impl Server {
     /// Says that the objects of a class have positions, so that connections see only those near their
     /// [viewpoints](Self::set_viewpoints). `position` returns the position of an object. It may read only
     /// properties, because it is called with a copy of the object in which all other fields have their
-    /// initial values. If it returns two [coordinates](Coordinates), the area is [flat](Area::flat). Registers
-    /// the class if it is new. If the position is a field of the class, write `#[replicated(location)]` on
-    /// it, and call [`set_area`](Self::set_area).
+    /// initial values. If it returns two [coordinates](Coordinates), the area is [flat](Area::flat). If the
+    /// class is new, registers it as [`register`](Self::register) does. For an external class, call
+    /// [`register_external`](Self::register_external) first. If the position is a field of the class, write
+    /// `#[replicated(location)]` on it, and call [`set_area`](Self::set_area).
     ///
     /// A property whose value was [refused](crate::ServerEvent::ValueRefused) has its last value in this
     /// copy. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN becomes a mix of old
@@ -61,8 +63,8 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// Panics if there was a connection already, if the class has objects already, if the cells of the area
-    /// are too small for its [second radius](Area::keep_within), if one of its
+    /// Panics after the first [`connect`](Self::connect), if the class has objects already, if the cells of
+    /// the area are too small for its [second radius](Area::keep_within), if one of its
     /// [bands](Area::slower_beyond) begins beyond that radius, or if everything within that radius is
     /// [near](Area::near_within).
     #[track_caller]
@@ -81,7 +83,7 @@ impl Server {
     fn place<T: Replicated>(&mut self, area: Area, position: Box<dyn Locate<T>>, method: &str) -> &mut Self {
         let name = T::LAYOUT.name();
         assert!(
-            !self.has_connected(),
+            !self.is_registration_over(),
             "areas are set before the first connection: call `{method}::<{name}>` before `connect`"
         );
         area.check();
@@ -209,16 +211,19 @@ impl Server {
         }
     }
 
-    /// Lets a connection see the objects of a [group](Relevancy::Group). A connection can be in any number of
-    /// groups. Does nothing if it is in the group already.
+    /// Puts a connection into a [group](Group). It then sees the [objects of the group](Relevancy::Group), is
+    /// in the [audiences](crate::Audience::Group) of the group, and receives what
+    /// [`send_to_group`](Self::send_to_group) sends. A connection can be in any number of groups. Does nothing
+    /// if it is in the group already. Costs O(objects of the group + objects with an audience).
     pub fn join_group(&mut self, connection: ConnectionId, group: Group) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_member(&mut self.world, group, true);
         }
     }
 
-    /// Removes the objects of a [group](Relevancy::Group) from a connection's client, except those that it
-    /// sees for another reason. From now on, nothing more of them is sent.
+    /// Takes a connection out of a [group](Group). The objects that it saw only because of the group are
+    /// removed from its client, and from now on nothing more of them is sent. Costs the same as
+    /// [`join_group`](Self::join_group).
     pub fn leave_group(&mut self, connection: ConnectionId, group: Group) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_member(&mut self.world, group, false);
@@ -232,9 +237,10 @@ impl Server {
         self.connections.get(connection).is_some_and(|peer| peer.connection.is_member(group))
     }
 
-    /// Returns whether a connection sees an object now, according to relevancy, viewpoints, groups, owners,
-    /// [visibility](Self::set_visible) and [initial dormancy](crate::Dormancy::Initial). The client may not
-    /// have received the object yet. Returns `false` if the connection or the object does not exist.
+    /// Returns whether a connection sees an object now, according to its relevancy,
+    /// [audience](Self::set_audience), [visibility](Self::set_visible) and [initial
+    /// dormancy](crate::Dormancy::Initial), and those of the objects to which it is attached. The client may
+    /// not have received the object yet. Returns `false` if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant<T: ?Sized>(&self, connection: ConnectionId, object: ObjectRef<T>) -> bool {
         let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {

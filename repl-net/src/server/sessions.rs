@@ -25,7 +25,7 @@ use crate::transport::sequence::Sequence;
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
     /// [`receive`](Self::receive) with the returned id. The server sends state after the handshake is
-    /// complete.
+    /// complete. From the first call on, nothing more can be registered, even if no client has answered yet.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, false, self.secret, self.trust())
     }
@@ -56,7 +56,7 @@ impl Server {
 
     fn connect_as(&mut self, now: Duration, is_replay: bool, secret: Secret, trust: Trust) -> ConnectionId {
         self.now = self.now.max(now);
-        if !self.has_connected() {
+        if !self.is_registration_over() {
             self.classes = self.world.class_list(self.mailbox.forms());
         }
         let id = ConnectionId(self.next_connection);

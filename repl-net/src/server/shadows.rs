@@ -68,7 +68,7 @@ impl<T: Replicated> Shadows<T> {
         !self.class.conditions().push().is_empty()
     }
 
-    /// Marks a property of the object in a row, so that it is compared in the next tick if it is a `push`
+    /// Marks a property of the object in a row, so that it is compared at the next update if it is a `push`
     /// property (S124).
     #[inline]
     pub(crate) fn mark(&mut self, row: u32, property: PropertyIndex) {

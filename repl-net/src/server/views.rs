@@ -19,15 +19,14 @@ impl Server {
     /// # Panics
     /// Panics if `T` has no property with this index.
     #[track_caller]
-    pub(super) fn place_of<T: Replicated>(
+    pub(super) fn slot_and_property<T: Replicated>(
         &self,
         object: ObjectRef<T>,
         property: PropertyIndex<T>,
     ) -> Option<(u32, PropertyIndex)> {
         assert_property(property);
         let slot = self.world.slot_of(object)?;
-        let is_of_class = self.world.class_of::<T>() == Some(self.world.occupant(slot).class);
-        is_of_class.then_some((slot, property.erase()))
+        self.world.has_class::<T>(self.world.occupant(slot).class).then_some((slot, property.erase()))
     }
 
     /// Calls `change` with the state of an object, and then updates what every connection may see of the
@@ -51,12 +50,12 @@ impl Server {
 
     /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
     /// called. [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a
-    /// simulated proxy for all others.
+    /// simulated proxy for all others. Costs O(connections).
     pub fn set_remote_role<T: ?Sized>(&mut self, object: ObjectRef<T>, role: Role) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].role = role);
     }
 
-    /// Sets whether the object replicates physics (S36).
+    /// Sets whether the object replicates physics (S36). Costs O(connections).
     pub fn set_replicates_physics<T: ?Sized>(&mut self, object: ObjectRef<T>, replicates: bool) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].physics = replicates);
     }
@@ -86,7 +85,7 @@ impl Server {
         property: PropertyIndex<T>,
         active: bool,
     ) {
-        let Some((slot, property)) = self.place_of(object, property) else { return };
+        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let handles = self.world.conditions(slot).handles_of(property).clone();
         if self.world.objects[slot as usize].is_custom_on(&handles) == active {
@@ -129,13 +128,14 @@ impl Server {
         property: PropertyIndex<T>,
         active: bool,
     ) {
-        let Some((slot, property)) = self.place_of(object, property) else { return };
+        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let Some(peer) = self.connections.get_mut(connection) else { return };
         peer.connection.switch_custom(&mut self.world, slot, property, active);
     }
 
-    /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object.
+    /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object. Costs
+    /// O(connections) if the condition changes.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.
@@ -146,7 +146,7 @@ impl Server {
         property: PropertyIndex<T>,
         condition: Condition,
     ) {
-        let Some((slot, property)) = self.place_of(object, property) else { return };
+        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Dynamic);
         if self.world.objects[slot as usize].condition(property) == condition {
             return;

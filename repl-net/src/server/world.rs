@@ -250,7 +250,7 @@ impl World {
     }
 
     /// Returns the number of an object's class, and the object's row in the column of this class.
-    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
+    fn row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
         let occupant = self.occupant(self.slot_of(object)?);
         Some((occupant.class.into(), occupant.row as usize))
     }
@@ -261,8 +261,8 @@ impl World {
         }
     }
 
-    /// Returns mutable references to several objects of a class, and marks the objects to be compared in the
-    /// next tick. Returns `None` if one of the objects does not exist or occurs twice.
+    /// Returns mutable references to several objects of a class, and marks the objects to be compared at their
+    /// next update. Returns `None` if one of the objects does not exist or occurs twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -270,7 +270,7 @@ impl World {
         let class = *self.by_type.get(&TypeId::of::<T>())?;
         let mut rows = [0; N];
         for (row, object) in rows.iter_mut().zip(objects) {
-            let place = self.place_of(object)?;
+            let place = self.row_of(object)?;
             *row = Some(place).filter(|(found, _)| *found == class as usize)?.1;
         }
         let Self { columns, dirty, .. } = self;
@@ -279,14 +279,14 @@ impl World {
         Some(live)
     }
 
-    /// Returns mutable references to two objects of any classes, and marks the objects to be compared in the
-    /// next tick. Returns `None` if one of the objects does not exist or if both are the same object.
+    /// Returns mutable references to two objects of any classes, and marks the objects to be compared at their
+    /// next update. Returns `None` if one of the objects does not exist or if both are the same object.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
         second: ObjectRef<B>,
     ) -> Option<(&mut A, &mut B)> {
-        let ((one, row), (other, other_row)) = (self.place_of(first)?, self.place_of(second)?);
+        let ((one, row), (other, other_row)) = (self.row_of(first)?, self.row_of(second)?);
         let Self { columns, dirty, .. } = self;
         let (a, b): (&mut A, &mut B) = if one == other {
             let [a, b] = live_mut::<A>(&mut *columns[one])?.get_disjoint_mut([row, other_row]).ok()?;
@@ -300,8 +300,8 @@ impl World {
         Some((a, b))
     }
 
-    /// Returns mutable references to all objects of a class. Each of the returned objects is compared at the
-    /// next tick.
+    /// Returns mutable references to all objects of a class. Those that the next tick finds to differ are
+    /// compared at their next update.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, occupants, polled, .. } = self;

@@ -145,11 +145,6 @@ impl Outbox {
         self.send_times.preload();
     }
 
-    /// Returns the number of the next packet.
-    pub(crate) fn next(&self) -> Sequence {
-        self.next
-    }
-
     /// Returns the number of the packet that is being filled, or of the next packet if none is being filled.
     pub(crate) fn sequence(&self) -> Sequence {
         self.next

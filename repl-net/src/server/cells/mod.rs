@@ -38,8 +38,8 @@ pub(crate) enum Home {
     /// In no cell. All connections see the object.
     #[default]
     Everyone,
-    /// In no cell. No connection sees the object, except its owner.
-    Nobody,
+    /// In no cell. At most the owner of the object sees it.
+    NoCell,
     /// In the cell with this number.
     Cell(u32),
 }
@@ -55,7 +55,7 @@ impl PackedHome {
     const fn new(home: Home) -> Self {
         Self(match home {
             Home::Everyone => Self::EVERYONE,
-            Home::Nobody => Self::NOBODY,
+            Home::NoCell => Self::NOBODY,
             Home::Cell(cell) => cell,
         })
     }
@@ -64,7 +64,7 @@ impl PackedHome {
     const fn home(self) -> Home {
         match self.0 {
             Self::EVERYONE => Home::Everyone,
-            Self::NOBODY => Home::Nobody,
+            Self::NOBODY => Home::NoCell,
             cell => Home::Cell(cell),
         }
     }
@@ -156,7 +156,7 @@ impl Cells {
             self.everyone.insert(slot);
             return;
         };
-        set(&mut self.homes, at, PackedHome::new(Home::Nobody));
+        set(&mut self.homes, at, PackedHome::new(Home::NoCell));
         self.positions.set(slot, cell);
         self.places[at].relevancy = Relevancy::Located;
         // Nothing is attached to a new object.
@@ -169,7 +169,7 @@ impl Cells {
         self.detach(slot);
         // A move of the object that is still recorded then leads to no cell.
         self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
-        self.move_to(slot, Home::Nobody);
+        self.move_to(slot, Home::NoCell);
         affected
     }
 
@@ -196,7 +196,7 @@ impl Cells {
 
     #[inline]
     pub(crate) fn home(&self, slot: u32) -> Home {
-        self.homes.get(slot as usize).map_or(Home::Nobody, |home| home.home())
+        self.homes.get(slot as usize).map_or(Home::NoCell, |home| home.home())
     }
 
     pub(crate) fn relevancy(&self, slot: u32) -> Relevancy {
@@ -231,7 +231,8 @@ impl Cells {
         self.have_far
     }
 
-    /// Returns whether there is no cell, so that all clients see all objects except those of their own.
+    /// Returns whether there are no cells, so that each object is seen by all clients, by its owner only, or
+    /// by nobody.
     pub(crate) fn are_unused(&self) -> bool {
         self.strips.are_empty()
     }
@@ -261,7 +262,7 @@ impl Cells {
     pub(crate) fn place_in_sight(&self, slot: u32) -> Option<StripPlace> {
         match self.home(slot) {
             Home::Cell(cell) => self.in_sight[cell as usize],
-            Home::Everyone | Home::Nobody => None,
+            Home::Everyone | Home::NoCell => None,
         }
     }
 
@@ -382,7 +383,7 @@ impl Cells {
     fn cells_of_move(&self, slot: u32) -> [Option<u32>; 2] {
         let before = match self.home(slot) {
             Home::Cell(cell) => Some(cell),
-            Home::Everyone | Home::Nobody => None,
+            Home::Everyone | Home::NoCell => None,
         };
         let class = self.places.get(slot as usize).map_or(0, |place| place.class);
         let after = self.strips.find(self.rank_of_position(slot, class));
@@ -400,7 +401,7 @@ impl Cells {
     fn viewers(&self, home: Home) -> &[Viewer] {
         match home {
             Home::Cell(cell) => self.cells[cell as usize].viewers(),
-            Home::Everyone | Home::Nobody => &[],
+            Home::Everyone | Home::NoCell => &[],
         }
     }
 
@@ -416,10 +417,10 @@ impl Cells {
         let place = self.places[slot as usize];
         let home = match place.relevancy {
             Relevancy::Always => Home::Everyone,
-            Relevancy::OwnerOnly | Relevancy::Nobody => Home::Nobody,
+            Relevancy::OwnerOnly | Relevancy::Nobody => Home::NoCell,
             Relevancy::Group(group) => Home::Cell(self.cell_at(CellKey::Group(group).rank(false)).0),
             Relevancy::Located => Home::Cell(self.cell_at(self.rank_of_position(slot, place.class)).0),
-            Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::Nobody, |parent| self.home(parent)),
+            Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::NoCell, |parent| self.home(parent)),
         };
         self.move_to(slot, home);
     }
@@ -431,7 +432,7 @@ impl Cells {
         }
         match before {
             Home::Everyone => self.everyone.remove(slot),
-            Home::Nobody => {}
+            Home::NoCell => {}
             Home::Cell(cell) => {
                 let members = &mut self.cells[cell as usize].members;
                 members.swap_remove(index as usize);
@@ -443,7 +444,7 @@ impl Cells {
         }
         match home {
             Home::Everyone => self.everyone.insert(slot),
-            Home::Nobody => {}
+            Home::NoCell => {}
             Home::Cell(cell) => {
                 let members = &mut self.cells[cell as usize].members;
                 self.places[slot as usize].index = members.len() as u32;

@@ -186,7 +186,7 @@ impl Connection {
     }
 
     /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
-    /// From now on, the client receives all objects that are not hidden from it.
+    /// From now on, the client receives the objects that it sees.
     pub(crate) fn begin(
         &mut self,
         binding: u64,
@@ -243,7 +243,7 @@ impl Connection {
         if visible {
             self.objects.unhide(slot);
         } else {
-            let closed = self.objects.hide(slot, self.outbox.next());
+            let closed = self.objects.hide(slot, self.outbox.sequence());
             self.begin_close(world, slot, closed);
         }
         // Subobjects that are being torn off are not attached any more.
@@ -303,7 +303,7 @@ impl Connection {
             self.pend_later(world, slot);
             self.show(world, slot, ring);
         } else {
-            let closed = self.objects.conceal(slot, self.outbox.next());
+            let closed = self.objects.conceal(slot, self.outbox.sequence());
             self.begin_close(world, slot, closed);
             let is_near = ring == Some(Ring::Near) && world.occupant(slot).alive;
             self.objects.set_near_unknown(slot, is_near);
@@ -339,7 +339,7 @@ impl Connection {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
-        if self.objects.show(slot, self.outbox.next(), is_alone) {
+        if self.objects.show(slot, self.outbox.sequence(), is_alone) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }
@@ -359,7 +359,7 @@ impl Connection {
     /// Handles the removal of an object from the server. Returns whether the client must still be told to
     /// remove the object.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
-        let closed = self.objects.destroy(slot, self.outbox.next());
+        let closed = self.objects.destroy(slot, self.outbox.sequence());
         self.begin_close(world, slot, closed);
         if world.paths.is_static(slot) {
             self.tell_destroyed(slot);
@@ -527,7 +527,7 @@ impl Connection {
             return Err(DisconnectReason::TooFast("packets".to_owned()));
         }
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
-        let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false).map_err(protocol)?;
+        let (_, acks) = Header::read(reader, sequence, self.outbox.sequence(), false).map_err(protocol)?;
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.received.insert(sequence);
         self.ack_pace.arrived(sequence);

@@ -47,7 +47,7 @@ impl Connection {
         }
         self.request_join_ack(context);
         self.outbox.end_pass(context.now);
-        self.objects.end_sleep_pass(self.outbox.next());
+        self.objects.end_sleep_pass(self.outbox.sequence());
         if context.world.frame.is_multiple_of(COMPLETE_TICKS) {
             self.objects.find_complete(&context.world.alive, context.world.spawned);
         }
@@ -130,7 +130,7 @@ impl Connection {
     }
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
-        let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.next());
+        let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.sequence());
         let connection = ConnectionStatus { round_trip: self.link.round_trip.smoothed(), has_joined };
         self.outbox.begin_pass();
         self.outbox.set_status(context.world.frame, self.link.newest_acked, connection);

@@ -40,7 +40,7 @@ impl Connection {
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
         let now = self.view().proxy(object);
-        self.objects.set_owned(slot, now.is_owner, now != before, self.outbox.next());
+        self.objects.set_owned(slot, now.is_owner, now != before, self.outbox.sequence());
     }
 
     /// Sends the owner and role of an object if the client does not know them. `send_proxy` returns `false`

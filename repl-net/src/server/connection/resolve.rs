@@ -126,7 +126,7 @@ impl Connection {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.objects.blob_arrived(slot, blob.id);
                 // All earlier packets about the object are older than the blob or contain a part of it.
-                self.content_arrived(world, self.outbox.next(), &blob.sent);
+                self.content_arrived(world, self.outbox.sequence(), &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),

@@ -17,7 +17,7 @@ impl Connection {
     /// Wakes an object. If the object may sleep, it falls asleep again when nothing of it is on its way.
     pub(crate) fn wake(&mut self, slot: u32) {
         if self.is_live && self.uses(slot) {
-            self.objects.wake(slot, self.outbox.next());
+            self.objects.wake(slot, self.outbox.sequence());
         }
     }
 
@@ -49,7 +49,7 @@ impl Connection {
                 self.objects.stay_awake(slot);
                 continue;
             }
-            self.objects.fall_asleep(slot, self.outbox.next());
+            self.objects.fall_asleep(slot, self.outbox.sequence());
             if !self.send_proxy(slot, context) {
                 self.objects.must_send(slot);
             }

@@ -53,7 +53,7 @@ impl Connection {
     /// Begins to tell the client that a static object is destroyed, whether it has the object or not.
     pub(crate) fn tell_destroyed(&mut self, slot: u32) {
         if self.is_live {
-            self.objects.close_for_good(slot, self.outbox.next());
+            self.objects.close_for_good(slot, self.outbox.sequence());
         }
     }
 
@@ -62,7 +62,7 @@ impl Connection {
         let World { paths, objects, .. } = world;
         for slot in paths.destroyed() {
             objects[slot as usize].holders += 1;
-            self.objects.close_for_joiner(slot, self.outbox.next());
+            self.objects.close_for_joiner(slot, self.outbox.sequence());
         }
     }
 }

@@ -17,7 +17,7 @@ impl Connection {
 
     /// Begins to close the objects whose last state has arrived at the client.
     pub(super) fn finish_tear_offs(&mut self, context: &mut PassContext<'_>) {
-        let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.next());
+        let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.sequence());
         for slot in self.objects.arrived_tear_offs(context.world, floor, next) {
             if let Some(closed) = self.objects.finish_tear_off(slot, next) {
                 let unneeded = self.stop_sending(context.world, slot, closed);

@@ -178,7 +178,7 @@ impl ObjectStates {
 
     /// Returns the handles of an object that an opening for this client would contain if it were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
-        if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
+        if self.tracked.get(slot).is_some_and(|tracked| tracked.arrived_late) {
             return self.mask(world, slot);
         }
         self.view.opening_mask(world, slot)

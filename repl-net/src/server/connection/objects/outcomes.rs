@@ -60,7 +60,7 @@ impl ObjectStates {
                     self.to_send.insert(slot);
                 }
             }
-            Some(tracked) if tracked.phase == Phase::Unsent => tracked.has_arrived = true,
+            Some(tracked) if tracked.phase == Phase::Unsent => tracked.arrived_late = true,
             _ => {}
         }
         self.list_arrived(slot, sequence, list);

@@ -597,7 +597,7 @@ impl Pair {
             let Some((found, tracked)) = found.zip(plain.tracked.as_ref()) else { continue };
             assert_eq!((found.phase, found.reopen), (tracked.phase, tracked.reopen), "slot {slot}");
             assert_eq!((found.position, found.blob), (tracked.position, tracked.blob), "slot {slot}");
-            assert_eq!(found.has_arrived, tracked.has_arrived, "slot {slot}");
+            assert_eq!(found.arrived_late, tracked.arrived_late, "slot {slot}");
             assert_eq!((found.proxy, handles(&found.pending)), (tracked.proxy, tracked.pending.clone()));
             let left = found.left.iter().map(|(property, frame)| (property.index() as u32, *frame));
             assert_eq!(left.collect::<BTreeMap<_, _>>(), tracked.left, "slot {slot}");

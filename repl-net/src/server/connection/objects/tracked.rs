@@ -88,7 +88,7 @@ pub(crate) struct Tracked {
     /// Whether a late ack has arrived for an opening of the object that counted as lost. The client then has
     /// the object, but the connection does not know which changes the client lacks. After such a late ack,
     /// the connection sends the whole object again, without the properties that only openings contain (S43).
-    pub(crate) has_arrived: bool,
+    pub(crate) arrived_late: bool,
     /// Whether the object must be sent again after its closing is acknowledged.
     pub(super) reopen: bool,
     /// The time when the closing of the object was first sent.
@@ -189,5 +189,6 @@ impl Tracked {
             + portions.sum::<usize>()
             + self.new_elements.heap_bytes()
             + self.left.capacity() * size_of::<(PropertyIndex, u64)>()
+            + self.owed.as_ref().map_or(0, |owed| size_of::<HandleSet>() + owed.heap_bytes())
     }
 }

@@ -100,7 +100,7 @@ impl View {
     pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
         match world.cells.home(slot) {
             Home::Everyone => Some(Ring::Near),
-            Home::Nobody => None,
+            Home::NoCell => None,
             Home::Cell(cell) => world.cells.nearness(cell, self.id).map(|nearness| nearness.ring),
         }
     }
@@ -196,7 +196,7 @@ impl View {
     fn has_far_cell(&self, world: &World, slot: u32) -> bool {
         match world.cells.home(slot) {
             Home::Cell(cell) => self.band_of(world, cell).is_some_and(|band| band.is_far),
-            Home::Everyone | Home::Nobody => false,
+            Home::Everyone | Home::NoCell => false,
         }
     }
 
@@ -285,7 +285,7 @@ impl View {
     pub(crate) fn band_of_object(&self, world: &World, slot: u32) -> Option<Band> {
         match world.cells.home(slot) {
             Home::Cell(cell) => self.band_of(world, cell),
-            Home::Everyone | Home::Nobody => None,
+            Home::Everyone | Home::NoCell => None,
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) struct PlainTracked {
     pub(super) blob: Option<u32>,
     pub(super) proxy: ProxyState,
     pub(super) open_bits: usize,
-    pub(super) has_arrived: bool,
+    pub(super) arrived_late: bool,
     pub(super) reopen: bool,
 }
 
@@ -121,7 +121,7 @@ impl Plain {
         if let Some(tracked) = &mut self.tracked
             && tracked.since <= sequence.number()
         {
-            tracked.has_arrived |= tracked.phase == Phase::Unsent;
+            tracked.arrived_late |= tracked.phase == Phase::Unsent;
             if tracked.phase == Phase::Opening {
                 tracked.phase = Phase::Open;
                 self.must_send |= tracked.lacks_something();
