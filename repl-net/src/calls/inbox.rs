@@ -32,13 +32,18 @@ pub(super) struct Queued<F, T: Rpcs> {
 }
 
 /// Calls that may run.
-pub(super) type Calls<F, T> = VecDeque<Queued<F, T>>;
+type Calls<F, T> = VecDeque<Queued<F, T>>;
 
 /// The calls of a class that arrived on one channel.
 pub(super) struct CallInbox<F, T: Rpcs> {
     /// Whether the channel is for the reliable calls.
     is_reliable: bool,
     calls: Calls<F, T>,
+    /// The calls that the current [run](Self::begin_run) has not looked at yet. They stay here and not on the
+    /// stack, so that none is lost if a call panics.
+    running: Calls<F, T>,
+    /// The calls that the current run has kept.
+    kept: Calls<F, T>,
     /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
     waiting: VecDeque<Waiting>,
     /// How many calls of each sender are in `calls`.
@@ -58,8 +63,15 @@ struct Waiting {
 
 impl<F, T: Rpcs> CallInbox<F, T> {
     pub(super) fn new(is_reliable: bool) -> Self {
-        let (calls, waiting) = (VecDeque::new(), VecDeque::new());
-        Self { is_reliable, calls, waiting, counts: BTreeMap::new(), read_ahead: ReadAhead::default() }
+        Self {
+            is_reliable,
+            calls: VecDeque::new(),
+            running: VecDeque::new(),
+            kept: VecDeque::new(),
+            waiting: VecDeque::new(),
+            counts: BTreeMap::new(),
+            read_ahead: ReadAhead::default(),
+        }
     }
 }
 
@@ -78,21 +90,34 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
     }
 
-    /// Removes and returns all calls that may run, with their senders.
-    pub(super) fn take_all(&mut self) -> Calls<F, T> {
+    /// Begins a run of all calls that may run now, and of those that an earlier run left because a call
+    /// panicked. The caller gets one after another with [`next_to_run`](Self::next_to_run), and either runs or
+    /// [keeps](Self::keep) it. Calls that are added from now on are not in this run.
+    pub(super) fn begin_run(&mut self) {
         self.counts.clear();
-        std::mem::take(&mut self.calls)
+        self.kept.append(&mut self.running);
+        self.kept.append(&mut self.calls);
+        std::mem::swap(&mut self.kept, &mut self.running);
     }
 
-    /// Puts back the calls of [`take_all`](Self::take_all) that could not run yet, before all calls that were
-    /// added later. Also returns their memory for reuse.
-    pub(super) fn put_back(&mut self, mut calls: Calls<F, T>) {
-        for from in calls.iter().filter_map(|queued| queued.from) {
+    /// Removes and returns the next call of the run.
+    pub(super) fn next_to_run(&mut self) -> Option<Queued<F, T>> {
+        self.running.pop_front()
+    }
+
+    /// Keeps a call of the run that may not run yet.
+    pub(super) fn keep(&mut self, queued: Queued<F, T>) {
+        self.kept.push_back(queued);
+    }
+
+    /// Ends a run: the calls that were kept come before all calls that were added later.
+    pub(super) fn end_run(&mut self) {
+        for from in self.kept.iter().filter_map(|queued| queued.from) {
             let count = self.counts.entry(from).or_default();
             *count = count.saturating_add(1);
         }
-        calls.append(&mut self.calls);
-        self.calls = calls;
+        self.kept.append(&mut self.calls);
+        std::mem::swap(&mut self.kept, &mut self.calls);
     }
 
     /// Lets a waiting call run if the objects of its references exist now, or if it has waited too long. All

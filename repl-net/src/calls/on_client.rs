@@ -121,19 +121,18 @@ impl Client {
             let key = channels::key::<T>(is_reliable);
             let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(key) else { continue };
             inbox.end_waits((), objects, now);
-            let mut calls = inbox.take_all();
-            for _ in 0..calls.len() {
-                let Some(queued) = calls.pop_front() else { break };
+            inbox.begin_run();
+            while let Some(queued) = self.call_inbox::<T>(is_reliable).and_then(CallInbox::next_to_run) {
                 let entry = T::CALLS.entry(T::number(&queued.call));
                 if entry.is_some_and(|entry| entry.is_polled) {
-                    calls.push_back(queued);
+                    if let Some(inbox) = self.call_inbox::<T>(is_reliable) {
+                        inbox.keep(queued);
+                    }
                 } else if self.get(queued.object).is_some() {
                     T::run(Invocation::new(CallSide::Client(self), queued.object, None), queued.call);
                 }
             }
-            if let Some(inbox) = self.call_inbox::<T>(is_reliable) {
-                inbox.put_back(calls);
-            }
+            self.call_inbox::<T>(is_reliable).map(CallInbox::end_run);
         }
     }
 }

@@ -164,13 +164,14 @@ impl Server {
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {
             let Some(inbox) = self.inbox::<T>(is_reliable) else { continue };
-            let mut calls = inbox.take_all();
-            for _ in 0..calls.len() {
-                let Some(queued) = calls.pop_front() else { break };
+            inbox.begin_run();
+            while let Some(queued) = self.inbox::<T>(is_reliable).and_then(Inbox::next_to_run) {
                 let entry = T::CALLS.entry(T::number(&queued.call));
                 let is_polled = is_external || entry.is_some_and(|entry| entry.is_polled);
                 if is_polled || queued.from.is_some_and(|from| !self.has_call_time(from, now)) {
-                    calls.push_back(queued);
+                    if let Some(inbox) = self.inbox::<T>(is_reliable) {
+                        inbox.keep(queued);
+                    }
                     continue;
                 }
                 let Queued { from, object, call } = queued;
@@ -180,9 +181,7 @@ impl Server {
                     }
                 });
             }
-            if let Some(inbox) = self.inbox::<T>(is_reliable) {
-                inbox.put_back(calls);
-            }
+            self.inbox::<T>(is_reliable).map(Inbox::end_run);
         }
     }
 

@@ -374,9 +374,10 @@ impl Client {
         self.last_tick = now;
         self.reconnect(now);
         self.clock.advance(now);
-        let runners = std::mem::take(&mut self.call_runners);
-        runners.iter().for_each(|run| run(self, now));
-        self.call_runners = runners;
+        for at in 0.. {
+            let Some(run) = self.call_runners.get(at) else { break };
+            run(self, now);
+        }
         if self.handshake.is_idle() && self.sessions.is_first() {
             self.replicas.number_classes(self.mailbox.forms());
         }

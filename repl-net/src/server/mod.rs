@@ -376,6 +376,8 @@ impl Server {
     fn despawn_one(&mut self, slot: u32) {
         let mut holders = 0;
         for peer in self.connections.values_mut() {
+            // A call on this object may wait only for an earlier call on another one.
+            peer.connection.release_calls(&self.world);
             holders += u32::from(peer.connection.destroy(&mut self.world, slot));
         }
         self.world.despawn(slot, holders);

@@ -19,7 +19,8 @@ impl TimeBudget {
     pub(crate) fn refill(&mut self, now: Duration, per_second: Duration) -> bool {
         let passed = now.saturating_sub(self.refilled).min(Duration::from_secs(3_600));
         self.refilled = now.max(self.refilled);
-        self.used = self.used.saturating_sub(per_second.mul_f64(passed.as_secs_f64()));
+        let refilled = Duration::try_from_secs_f64(per_second.as_secs_f64() * passed.as_secs_f64());
+        self.used = self.used.saturating_sub(refilled.unwrap_or(Duration::MAX));
         self.used < per_second
     }
 
@@ -47,6 +48,14 @@ mod tests {
         assert!(budget.refill(Duration::from_secs(900), SHARE));
         budget.spend(SHARE);
         assert!(!budget.refill(Duration::from_secs(900), SHARE));
+    }
+
+    #[test]
+    fn an_unlimited_share_refills_everything() {
+        let mut budget = TimeBudget::default();
+        budget.spend(Duration::from_secs(1 << 40));
+        assert!(budget.refill(Duration::MAX, Duration::MAX));
+        assert_eq!(budget.used, Duration::ZERO);
     }
 
     #[test]

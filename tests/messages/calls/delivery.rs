@@ -135,6 +135,18 @@ fn s215_a_call_that_waited_for_its_object_runs_before_the_object_is_removed() {
 }
 
 #[test]
+fn s215_a_call_behind_one_that_waits_for_another_object_runs_before_its_object_is_removed() {
+    let (mut room, heroes) = room(1);
+    let new = spawn_for_first(&mut room);
+    room.server.call(new).jot(1).unwrap();
+    room.server.call(heroes[0]).jot(7).unwrap();
+    room.server.despawn(heroes[0]);
+    room.settle();
+    assert_eq!(take_jotted(), [7, 1]);
+    assert!(!room.guests[0].client.contains(heroes[0]));
+}
+
+#[test]
 fn a_removal_waits_only_for_calls_on_its_own_object() {
     let (mut room, heroes) = room(1);
     let hero = room.server.spawn(Hero::default());

@@ -6,6 +6,7 @@
 
 mod delivery;
 mod flood;
+mod panics;
 mod polled;
 mod references;
 mod routing;

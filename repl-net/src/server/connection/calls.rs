@@ -52,7 +52,7 @@ impl Connection {
     }
 
     /// Moves waiting remote calls to the outgoing messages if the client has the objects of the calls now.
-    pub(super) fn release_calls(&mut self, world: &World) {
+    pub(crate) fn release_calls(&mut self, world: &World) {
         let Some(mut held) = self.held_calls.take() else { return };
         let max_bits = self.outbox.capacity();
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
