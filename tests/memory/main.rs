@@ -13,6 +13,7 @@ mod support;
 mod connections;
 mod half_open;
 mod long_lists;
+mod refusals;
 mod steady;
 
 #[global_allocator]

@@ -25,6 +25,12 @@ impl Refusal {
         self.steps.first().copied().unwrap_or(0)
     }
 
+    /// Returns whether both refusals are of the same value, at whatever times and for whatever reasons.
+    #[must_use]
+    pub fn is_of_same_value(&self, other: &Self) -> bool {
+        self.steps == other.steps
+    }
+
     /// Returns the path of the value as text for an object with this layout, such as `bag{3}.count` for the
     /// property `count` of the item with the id 3. The path of a refusal does not contain keys of maps.
     #[must_use]

@@ -15,7 +15,8 @@ impl Client {
     /// objects that the server sends later. Its role is [`Authority`](crate::Role::Authority), the client
     /// does not count as its owner, and no notify or callback of it runs any more. References in it are no
     /// longer read again: a lookup with a reference to a removed object finds nothing. It survives the end of
-    /// the session.
+    /// the session, unless the [server was restarted](crate::ClientConfig::reconnects) and the object has
+    /// references as keys of maps.
     #[must_use]
     pub fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.is_torn_off(object)

@@ -35,7 +35,7 @@ struct Found {
 struct Rare {
     /// The `push` properties that record changes by themselves and were written to.
     touched: HandleSet,
-    /// The values that have no wire form.
+    /// The values that have no wire form, each with its newest refusal.
     refusals: Vec<Refusal>,
     /// The values that were too large in the last comparison. A value stays in `too_large` until a comparison
     /// finds it small enough.
@@ -86,6 +86,7 @@ impl<T: Replicated> ExternalColumn<T> {
             None => found.rare = Some(Box::new(rare)),
             Some(known) => {
                 known.touched.union(&rare.touched);
+                known.refusals.retain(|old| !rare.refusals.iter().any(|new| new.is_of_same_value(old)));
                 known.refusals.append(&mut rare.refusals);
                 known.too_large = rare.too_large;
             }

@@ -6,7 +6,7 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, Loss, Network, PeerId};
 
 use super::{Hero, Shot, register, room, spawn_for_first, take_jotted};
-use crate::support::TICK;
+use crate::support::{Room, TICK};
 
 fn numbers(ran: &[String], what: &str) -> Vec<u32> {
     ran.iter().filter_map(|ran| ran.strip_prefix(what)?.trim().parse().ok()).collect()
@@ -144,6 +144,47 @@ fn s215_a_call_behind_one_that_waits_for_another_object_runs_before_its_object_i
     room.settle();
     assert_eq!(take_jotted(), [7, 1]);
     assert!(!room.guests[0].client.contains(heroes[0]));
+}
+
+#[derive(Replicated, Default)]
+struct Bomb {
+    #[replicated]
+    fuse: u8,
+}
+
+#[rpcs]
+impl Bomb {
+    #[rpc(multicast, reliable)]
+    fn burst(&mut self, splinters: Vec<u8>) {
+        self.fuse = splinters.len() as u8;
+    }
+}
+
+#[test]
+fn r17_s215_a_client_that_never_acks_a_call_does_not_keep_the_slot_of_a_removed_object() {
+    let config = ServerConfig { timeout: Duration::from_secs(1), max_objects: 2, ..ServerConfig::default() };
+    let register = |client: &mut Client| _ = client.register_calls::<Bomb>();
+    let furnish = |server: &mut Server| {
+        server.register_calls::<Bomb>();
+        [server.spawn(Bomb::default()), server.spawn(Bomb::default())]
+    };
+    let (mut room, [kept, gone]) = Room::furnished(config, register, 1, furnish);
+    room.server.call(gone).burst(vec![1; 900]).unwrap();
+    room.server.despawn(gone);
+    for tick in 0..600 {
+        room.server[kept].fuse = tick as u8;
+        // The packets with the call are large.
+        let packets: Vec<_> = room.tick_one().into_iter().filter(|packet| packet.len() < 900).collect();
+        room.deliver(0, &packets);
+        room.acknowledge();
+        if let Some(reason) = room.closed(0) {
+            assert_eq!(reason, DisconnectReason::Unacknowledged);
+            assert!(tick > 200, "it has four timeouts");
+            assert!(room.server.try_spawn(Bomb::default()).is_ok(), "the slot is free");
+            return;
+        }
+    }
+    panic!("the client keeps the slot");
 }
 
 #[test]

@@ -55,7 +55,9 @@ impl Connection {
             Phase::Closing(_) | Phase::Unsent if self.waits_for_path(slot, context.world) => {
                 self.objects.must_send(slot)
             }
-            Phase::Closing(_) if self.waits_for_calls(slot, context.world) => self.objects.must_send(slot),
+            Phase::Closing(_) if self.waits_for_calls(slot, context.world) => {
+                self.objects.close_waits(slot, context.now);
+            }
             Phase::Closing(reason) => self.send_close(slot, reason, context),
             Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
             Phase::Unsent => self.send_open(slot, context),

@@ -53,8 +53,9 @@ impl Connection {
     ///
     /// # Errors
     /// Returns an error if the connection used more memory than its limit for a whole `timeout`, or if the
-    /// closing of an object was unacknowledged for several timeouts. The slot of a closed object cannot be
-    /// used for another object before the closing is acknowledged. An error is also returned if a message of
+    /// closing of an object was unacknowledged for several timeouts, or waited for so long until the client
+    /// acknowledges the calls on the object. The slot of a closed object cannot be used for another object
+    /// before the closing is acknowledged. An error is also returned if a message of
     /// the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,

@@ -213,8 +213,16 @@ impl ObjectStates {
     pub(crate) fn close_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
-            tracked.close_sent_at.get_or_insert(now);
+            tracked.closing_since.get_or_insert(now);
         }
+    }
+
+    /// Records that the closing of an object waits until the client has acknowledged the calls on the object.
+    pub(crate) fn close_waits(&mut self, slot: u32, now: Duration) {
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.closing_since.get_or_insert(now);
+        }
+        self.must_send(slot);
     }
 
     /// Records that the packet `sequence` contains the owner and role of an object.

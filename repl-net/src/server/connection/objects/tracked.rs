@@ -91,8 +91,8 @@ pub(crate) struct Tracked {
     pub(crate) arrived_late: bool,
     /// Whether the object must be sent again after its closing is acknowledged.
     pub(super) reopen: bool,
-    /// The time when the closing of the object was first sent.
-    pub(super) close_sent_at: Option<Duration>,
+    /// When the closing of the object was first sent, or first waited for the calls on the object.
+    pub(super) closing_since: Option<Duration>,
 }
 
 impl Tracked {

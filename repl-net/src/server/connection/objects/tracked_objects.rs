@@ -122,7 +122,8 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
+    /// Returns whether the closing of any object was first sent, or first waited for calls, before `start` and
+    /// is not acknowledged yet.
     /// Each call examines only some of the entries, and [`SEARCH_CALLS`] calls examine all of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         if self.entries.is_empty() {
@@ -131,7 +132,7 @@ impl TrackedObjects {
         let count = self.entries.len().div_ceil(SEARCH_CALLS);
         let begin = self.cursor.min(self.entries.len() - 1);
         let some = self.entries.iter().skip(begin).take(count).flatten();
-        let is_overdue = some.filter_map(|entry| entry.tracked.close_sent_at).any(|sent_at| sent_at < start);
+        let is_overdue = some.filter_map(|entry| entry.tracked.closing_since).any(|since| since < start);
         self.cursor = if begin + count < self.entries.len() { begin + count } else { 0 };
         is_overdue
     }
@@ -187,8 +188,8 @@ mod tests {
         for (count, old) in [(1, 0), (3, 2), (255, 254), (256, 255), (257, 256), (1_000, 400), (1_000, 999)] {
             let mut objects = TrackedObjects::default();
             for slot in 0..count {
-                let close_sent_at = Some(times[usize::from(slot != old)]);
-                objects.entry(slot, || Tracked { close_sent_at, ..Tracked::default() });
+                let closing_since = Some(times[usize::from(slot != old)]);
+                objects.entry(slot, || Tracked { closing_since, ..Tracked::default() });
             }
             let found = |objects: &mut TrackedObjects, start| {
                 (0..SEARCH_CALLS).filter(|_| objects.has_overdue_close(start)).count()
