@@ -70,7 +70,10 @@ impl Guest {
     /// Passes a packet with this content to the client. Returns whether the client accepted it.
     pub fn hear(&mut self, content: &[u8]) -> bool {
         let before = self.shown();
-        let result = self.client.receive(self.now, &seal(content, SESSION));
+        // Packets of state are bound to the number of the server, and their first bit is not set.
+        let is_state = content.first().is_some_and(|first| first & 1 == 0);
+        let instance = self.client.server_instance().filter(|_| is_state).unwrap_or(0);
+        let result = self.client.receive(self.now, &seal(content, SESSION ^ instance));
         if result.is_err() {
             assert_eq!(self.shown(), before, "{result:?} changed something");
             let has_message = self.heard.poll(&mut self.client);

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use repl::prelude::*;
+use repl::{BitReader, BitWriter};
 
-use super::forge::Numbers;
+use super::forge::{Numbers, seal};
 use super::hello::welcome;
 use super::support::{Packets, Room};
 use super::{Actor, Bag, Mood, PATH, Pebble, register};
@@ -73,9 +74,28 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
         room.hear(0, &said);
         let packets = room.tick_one();
         room.deliver(0, &packets);
-        recording.extend(packets);
+        recording.extend(packets.iter().map(|packet| of_server_zero(packet)));
     }
     recording
+}
+
+/// Returns the packet of a server as the server with the number 0 would have sent it.
+fn of_server_zero(packet: &[u8]) -> Vec<u8> {
+    const WELCOME: u64 = 0b0011;
+    let mut reader = BitReader::new(&packet[4..]);
+    if reader.read_bits(4) != Ok(WELCOME) {
+        return seal(&packet[4..], SESSION);
+    }
+    let mut writer = BitWriter::new();
+    writer.write_bits(WELCOME, 4);
+    for (bits, is_kept) in [(32, true), (64, true), (64, false)] {
+        let number = reader.read_bits(bits).expect("timeout, token and number of the server");
+        writer.write_bits(if is_kept { number } else { 0 }, bits);
+    }
+    while reader.remaining() > 0 {
+        writer.write_flag(reader.read_flag().expect("the answer to the login"));
+    }
+    seal(&writer.into_bytes(), SESSION)
 }
 
 fn change(actor: &mut Actor, what: usize, other: ObjectRef<Actor>, large: bool, numbers: &mut Numbers) {

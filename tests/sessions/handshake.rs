@@ -298,7 +298,8 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
     ships_and_ports(&mut client);
     client.tick(room.now);
     let result = client.receive(room.now, &late[0]);
-    assert_eq!(result, Err(ReceiveError::Damaged), "of the session before");
+    assert_eq!(result, Ok(()), "it cannot be checked before the welcome, and is ignored");
+    assert_eq!(client.objects::<Ship>().count(), 0);
     // A hello and a welcome, then the proof that the welcome arrived, and state.
     for _ in 0..2 {
         while let Some(packet) = client.poll_transmit() {
@@ -311,6 +312,7 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
         client.tick(room.now);
     }
     assert_eq!(client.get(ship).map(|ship| ship.hull), Some(1));
+    assert_eq!(client.receive(room.now, &late[0]), Err(ReceiveError::Damaged), "of the session before");
 }
 
 #[test]

@@ -169,7 +169,13 @@ impl ClientHandshake {
         if bytes.len() > context.config.mtu_bytes {
             return HandshakeOutcome::Damaged;
         }
-        match packet::open(bytes, self.session, 0, newest, &mut self.seed) {
+        if self.instance.is_none() && packet::is_state(bytes) {
+            // A packet of state that arrives before the welcome counts as lost. It cannot be checked, because
+            // it is bound to the number of the server: a packet of a server before a restart must not be taken
+            // for one of the next server (R25).
+            return HandshakeOutcome::Nothing;
+        }
+        match packet::open(bytes, self.session, self.instance.unwrap_or(0), newest, &mut self.seed) {
             None => HandshakeOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
                 Ok(control) => self.control(control, now, context, queue),
@@ -178,8 +184,6 @@ impl ClientHandshake {
             Some(Opened::State(sequence, reader)) if self.is_connected() => {
                 HandshakeOutcome::State(sequence, reader)
             }
-            // A packet of state that arrives before the welcome counts as lost. The server would ignore an
-            // ack now, and a late ack would look like a long round trip.
             Some(Opened::State(..)) => HandshakeOutcome::Nothing,
         }
     }
@@ -192,7 +196,9 @@ impl ClientHandshake {
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
         match (control, &mut self.stage) {
-            (Control::Welcome(welcome), Stage::Handshake { .. } | Stage::Connected) => {
+            (Control::Welcome(welcome), Stage::Handshake { .. }) => self.welcomed(welcome, now),
+            // A late welcome of a server before a restart is ignored.
+            (Control::Welcome(welcome), Stage::Connected) if self.instance == Some(welcome.instance) => {
                 self.welcomed(welcome, now)
             }
             (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
@@ -347,12 +353,15 @@ impl ClientHandshake {
     }
 
     /// Handles a packet that comes after the end. A packet of state shows that the server has not received
-    /// the disconnect packet, so the packet is sent again.
+    /// the disconnect packet, so the packet is sent again. Without a welcome the packet cannot be checked.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
+        let is_of_server = |instance| {
+            let opened = packet::open(bytes, self.session, instance, newest, &mut LastSeed::default());
+            matches!(opened, Some(Opened::State(..)))
+        };
         if let Stage::Ended { closing: Some(closing) } = &self.stage
             && queue.is_empty()
-            && let Some(Opened::State(..)) =
-                packet::open(bytes, self.session, 0, newest, &mut LastSeed::default())
+            && self.instance.map_or_else(|| packet::is_state(bytes), is_of_server)
         {
             queue.push(closing.to_packet(self.session));
         }
@@ -463,10 +472,16 @@ mod tests {
                 let binding = pair.client.binding();
                 pair.client_reports.clear();
                 pair.client_receives(&packet);
-                assert_eq!(pair.client_reports, [Reported::Damaged]);
+                let is_ignored = pair.client.instance.is_none() && packet::is_state(&packet);
+                assert_eq!(pair.client_reports, if is_ignored { vec![] } else { vec![Reported::Damaged] });
                 assert_eq!(pair.client.binding(), binding);
             }
         }
+        let mut pair = Pair::alike();
+        (0..40).for_each(|_| pair.step());
+        pair.client_reports.clear();
+        pair.client_receives(&state(pair.server.binding() ^ 1, 50));
+        assert_eq!(pair.client_reports, [Reported::Damaged], "it is of another server");
         for packet in sent(SESSION) {
             let mut pair = Pair::alike();
             pair.client_sends();

@@ -198,9 +198,10 @@ impl ServerHandshake {
         Some(Control::closing(reason, mtu_bytes).to_packet(client.session))
     }
 
-    /// Returns the number that the checksums of the server's packets of state include (R25).
+    /// Returns the part of the salt that binds the server's packets of state: the session and the number of
+    /// the server (R25).
     pub(crate) fn binding(&self) -> u64 {
-        self.client.map_or(0, |client| client.session)
+        self.client.map_or(0, |client| client.session ^ self.secret.instance())
     }
 
     /// Returns the shorter of both sides' timeouts.

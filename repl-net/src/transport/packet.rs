@@ -123,15 +123,20 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     }
 }
 
+/// Returns whether the bytes have the kind of a packet of state, whatever their checksum.
+pub(crate) fn is_state(bytes: &[u8]) -> bool {
+    bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
+}
+
 /// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong. For
-/// packets of state, the salt of the checksum contains `token` as well as the session. `newest` is the newest
-/// packet of state that has arrived so far. A packet contains only the lower 16 bits of its number, so the
+/// packets of state, the salt of the checksum contains `key` as well as the session: the token in packets of
+/// a client, and the number of the server in packets of a server. `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits of its number, so the
 /// reader guesses the upper bits from `newest`. For a packet that is more than 32,767 numbers away from
 /// `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next packet.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
     session: u64,
-    token: u64,
+    key: u64,
     newest: Sequence,
     seed: &mut LastSeed,
 ) -> Option<Opened<'a>> {
@@ -140,7 +145,7 @@ pub(crate) fn open<'a>(
         (Salt::control(session).seed(), Opened::Control(reader))
     } else {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        (seed.of(Salt::state(session ^ token, sequence)), Opened::State(sequence, reader))
+        (seed.of(Salt::state(session ^ key, sequence)), Opened::State(sequence, reader))
     };
     (sum == checksum(content, seed)).then_some(opened)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl::{CloseReason, DisconnectReason};
+use repl::{CloseReason, DisconnectReason, Endpoint, EndpointConfig};
 
 use crate::endpoint::world::{Fleet, Hail, SERVER, Ship, World};
 
@@ -172,6 +172,51 @@ fn a_session_that_the_server_gave_up_is_followed_by_another_with_the_same_object
     assert!(world.guests[0].client.contains(ship));
     assert!(world.guests[0].departed.iter().all(|(_, reason)| *reason == CloseReason::Relevancy));
     assert_eq!(world.guests[0].departed.len(), 1);
+}
+
+#[test]
+fn r25_late_packets_of_a_server_before_a_restart_are_no_packets_of_the_next_server() {
+    let serve = |hull: u64, secret: u128| {
+        let mut server = Server::new(ServerConfig::default());
+        let ship = server.spawn(Ship { hull });
+        (server, ship, Endpoint::new(EndpointConfig::default(), secret))
+    };
+    let mut client = Client::new(ClientConfig::default(), 1);
+    client.register::<Ship>();
+    let (mut now, mut late) = (Duration::ZERO, Vec::new());
+    let mut exchange = |(server, ship, endpoint): &mut (Server, ObjectRef<Ship>, Endpoint<u8>),
+                        client: &mut Client| {
+        now += Duration::from_millis(16);
+        client.tick(now);
+        while let Some(packet) = client.poll_transmit() {
+            endpoint.receive(server, now, 1, packet);
+        }
+        server[*ship].hull += 1;
+        server.tick(now);
+        let packets =
+            std::iter::from_fn(|| endpoint.poll_transmit(server).map(|(_, packet)| packet.to_vec()));
+        (now, packets.collect::<Vec<_>>())
+    };
+    // Only the cookie of the first server arrives. Its welcome and its packets of state are late.
+    let mut first = serve(1_000, 7);
+    for tick in 0..40 {
+        let (now, packets) = exchange(&mut first, &mut client);
+        if tick == 0 {
+            packets.iter().for_each(|packet| client.receive(now, packet).expect("a cookie"));
+        } else {
+            late.extend(packets);
+        }
+    }
+    assert!(!client.is_connected() && late.len() > 20);
+    let mut second = serve(9_000, 8);
+    for late in std::iter::repeat_n(&[][..], 60).chain(late.chunks(1)).chain([&[][..]; 4]) {
+        let (now, packets) = exchange(&mut second, &mut client);
+        packets.iter().for_each(|packet| client.receive(now, packet).expect("a packet of the server"));
+        late.iter().for_each(|packet| _ = client.receive(now, packet));
+    }
+    assert!(client.is_connected());
+    let hulls: Vec<_> = client.objects::<Ship>().map(|(_, ship)| ship.hull).collect();
+    assert_eq!(hulls, [second.0[second.1].hull]);
 }
 
 #[test]
