@@ -491,6 +491,18 @@ mod tests {
     }
 
     #[test]
+    fn an_end_before_the_welcome_is_told_again_when_the_server_sends_state() {
+        let mut pair = Pair::alike();
+        pair.client_sends();
+        pair.client.end(DisconnectReason::Closed, &pair.client_config, &mut pair.to_server);
+        assert_eq!(drain(&mut pair.to_server).len(), 1);
+        for (packet, answers) in [(welcome(1).to_packet(SESSION), 0), (state(pair.server.binding(), 0), 1)] {
+            pair.client.receive_after_end(&packet, Sequence::new(0), &mut pair.to_server);
+            assert_eq!(drain(&mut pair.to_server).len(), answers);
+        }
+    }
+
+    #[test]
     fn r21_nothing_but_a_farewell_is_heard_once_the_client_is_welcome() {
         let mut pair = Pair::alike();
         (0..10).for_each(|_| pair.step());
