@@ -180,7 +180,7 @@ impl Default for Venue {
             login: Login::Ask,
             ..ServerConfig::default()
         });
-        talk::register_on_server(&mut server);
+        talk::register(&mut server);
         let heroes = (0..4).map(|_| server.spawn(Hero { name: "Ada".into(), ..Hero::default() })).collect();
         Self {
             server,

@@ -124,29 +124,15 @@ impl Hero {
     }
 }
 
-macro_rules! register {
-    ($side:expr) => {
-        $side
-            .register_calls::<Hero>()
-            .register_message_with::<Chat>(
-                Channel::Ordered,
-                MessageOptions { max_bytes: 4_096, ..MessageOptions::default() },
-            )
-            .register_message::<Score>(Channel::Unordered)
-            .register_message_with::<Input>(
-                Channel::Sequenced { copies: 3 },
-                MessageOptions { max_bytes: 16, per_second: 200, ..MessageOptions::default() },
-            )
-            .register_message::<Effect>(Channel::Unreliable)
-    };
-}
-
-pub fn register_on_client(client: &mut Client) {
-    register!(client);
-}
-
-pub fn register_on_server(server: &mut Server) {
-    register!(server);
+/// Registers the messages and calls at a server or a client.
+pub fn register(side: &mut impl Register) {
+    let chats = MessageOptions { max_bytes: 4_096, ..MessageOptions::default() };
+    let inputs = MessageOptions { max_bytes: 16, per_second: 200, ..MessageOptions::default() };
+    side.register_calls::<Hero>()
+        .register_message_with::<Chat>(Channel::Ordered, chats)
+        .register_message::<Score>(Channel::Unordered)
+        .register_message_with::<Input>(Channel::Sequenced { copies: 3 }, inputs)
+        .register_message::<Effect>(Channel::Unreliable);
 }
 
 /// What a side has heard from the other side.

@@ -30,7 +30,7 @@ impl Guest {
             ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
         let mut client = Client::new(config, SESSION);
         register(&mut client);
-        talk::register_on_client(&mut client);
+        talk::register(&mut client);
         Self { client, now: Duration::ZERO, ticks: 0, heard: Heard::default() }
     }
 }

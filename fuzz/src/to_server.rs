@@ -46,7 +46,7 @@ impl Host {
         });
         let actors = (0..2).map(|_| server.spawn(Actor { name: "Ada".into(), ..Actor::default() })).collect();
         server.spawn(Pebble { weight: 1, calls: 0 });
-        talk::register_on_server(&mut server);
+        talk::register(&mut server);
         let birds = spawn_birds(&mut server);
         let heroes: Vec<_> = (0..2).map(|_| server.spawn(Hero::default())).collect();
         let connection = server.connect(Duration::ZERO);

@@ -26,7 +26,7 @@ struct Visitor {
 impl Visitor {
     fn new(address: u8, session: u8, login: &str) -> Self {
         let mut client = Self::stranger(session, login);
-        talk::register_on_client(&mut client);
+        talk::register(&mut client);
         Self { client, address, session, talks: false, is_heard: true }
     }
 

@@ -72,18 +72,19 @@ impl History {
         debug_assert!(!list.is_empty(), "an empty list is no change");
         self.ever.union(list.handles());
         self.end += 1;
-        if keep || self.kept.is_some() { self.store(list, keep) } else { None }
+        if keep {
+            return self.store(list);
+        }
+        if self.kept.is_some() {
+            self.release();
+        }
+        None
     }
 
-    /// Stores a changelist, or drops all of them if none is to be kept. Returns the oldest one if there are
-    /// too many.
+    /// Stores a changelist. Returns the oldest one if there are too many.
     // Not inlined, because most changes are sent to all connections at once.
     #[inline(never)]
-    fn store(&mut self, list: &Changelist, keep: bool) -> Option<(u64, Changelist)> {
-        if !keep {
-            self.release();
-            return None;
-        }
+    fn store(&mut self, list: &Changelist) -> Option<(u64, Changelist)> {
         let kept = self.kept.get_or_insert_default();
         kept.lists.push_back(list.clone());
         if kept.lists.len() <= Self::MAX_LISTS {

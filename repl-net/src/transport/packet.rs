@@ -128,11 +128,15 @@ pub(crate) fn is_state(bytes: &[u8]) -> bool {
     bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
 }
 
-/// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong. For
-/// packets of state, the salt of the checksum contains `key` as well as the session: the token in packets of
-/// a client, and the number of the server in packets of a server. `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits of its number, so the
-/// reader guesses the upper bits from `newest`. For a packet that is more than 32,767 numbers away from
-/// `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next packet.
+/// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong.
+///
+/// For packets of state, the salt of the checksum contains `key` as well as the session. The key of a
+/// client's packets is its token, and the key of a server's packets is the number of the server.
+///
+/// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits
+/// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
+/// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
+/// packet.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
     session: u64,

@@ -50,12 +50,12 @@ struct PackedHome(u32);
 
 impl PackedHome {
     const EVERYONE: u32 = u32::MAX;
-    const NOBODY: u32 = u32::MAX - 1;
+    const NO_CELL: u32 = u32::MAX - 1;
 
     const fn new(home: Home) -> Self {
         Self(match home {
             Home::Everyone => Self::EVERYONE,
-            Home::NoCell => Self::NOBODY,
+            Home::NoCell => Self::NO_CELL,
             Home::Cell(cell) => cell,
         })
     }
@@ -64,7 +64,7 @@ impl PackedHome {
     const fn home(self) -> Home {
         match self.0 {
             Self::EVERYONE => Home::Everyone,
-            Self::NOBODY => Home::NoCell,
+            Self::NO_CELL => Home::NoCell,
             cell => Home::Cell(cell),
         }
     }
