@@ -111,6 +111,12 @@ impl Table {
         self.lists.clear();
     }
 
+    /// Clears the table, and frees memory that was not needed recently.
+    pub(crate) fn end_round(&mut self) {
+        self.clear();
+        self.lists.end_round();
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

@@ -102,7 +102,7 @@ impl Tables {
         self.due_alone.clear();
         self.pool.reclaim(&mut self.tables);
         if world.ends_round() {
-            self.pool.end_round(Table::clear);
+            self.pool.end_round(Table::end_round);
             self.sections.end_round(|section| *section = Section::default());
             self.masked = Vec::new();
         }

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use crate::transport::slot_set::SlotSet;
 use crate::transport::sparse_slots::SparseSlots;
 
-/// The known objects of a connection. Reading is that of [`SparseSlots`].
+/// The known objects of a connection. It is read like the [`SparseSlots`] in it.
 #[derive(Debug, Default)]
 pub(super) struct KnownObjects {
     slots: SparseSlots,
