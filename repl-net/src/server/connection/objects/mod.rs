@@ -11,6 +11,7 @@
 //! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
 //! asserts how the sets in `ObjectStates` depend on each other.
 
+mod closings;
 mod joining;
 mod known;
 mod new_elements;
@@ -26,12 +27,12 @@ mod tests;
 mod tracked;
 mod tracked_objects;
 mod view;
-
-use std::time::Duration;
+mod view_changes;
 
 use repl_core::__private::{preload, preload_all};
-use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
+use repl_core::HandleSet;
 
+pub(crate) use closings::Closed;
 use joining::Joining;
 use known::KnownObjects;
 pub(crate) use outcomes::LostOpening;
@@ -48,7 +49,6 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
-use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
@@ -80,18 +80,6 @@ pub(crate) struct ObjectStates {
     sleep: Option<Box<Sleep>>,
     /// The static objects whose paths the client knows. `None` if the client knows no path.
     known_paths: Option<Box<SparseSlots>>,
-}
-
-/// What the connection must still do after it has begun to close an object (to remove it from the client).
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Closed {
-    /// The connection's position in the history of the object, which the caller must release.
-    pub(crate) position: Option<u64>,
-    /// The id of the blob with an update of the object, which must not be sent any more.
-    pub(crate) blob: Option<u32>,
-    /// Whether nothing of the object was ever sent. If nothing of the object was ever sent, the state of the
-    /// object is deleted already.
-    pub(crate) is_forgotten: bool,
 }
 
 impl ObjectStates {
@@ -195,23 +183,6 @@ impl ObjectStates {
             mask.union(&visible);
         }
         mask
-    }
-
-    /// Drops the collections that an opening owes to the client and that not even an opening may contain now.
-    /// Returns whether there were any.
-    pub(super) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
-        let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
-            return false;
-        };
-        let mut cancelled = HandleSet::clone(owed);
-        cancelled.difference(&self.view.opening_mask(world, slot));
-        if let Some(tracked) = self.tracked.get_mut(slot) {
-            tracked.owed.iter_mut().for_each(|owed| owed.difference(&cancelled));
-            tracked.drop_pending(&cancelled);
-            let properties = cancelled.iter().filter_map(|handle| world.conditions(slot).property_of(handle));
-            properties.for_each(|property| tracked.set_left(property, 0));
-        }
-        !cancelled.is_empty()
     }
 
     /// Returns the state of a tracked object.
@@ -328,24 +299,11 @@ impl ObjectStates {
         })
     }
 
-    /// Returns whether the packet `sequence` belongs to the current closing of the object. An earlier packet
-    /// may belong to an earlier closing of the same object.
-    pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
-        self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
-    }
-
     /// Returns about how many bytes the states of tracked objects take on the heap. Costs O(objects changed
     /// since the last call).
     #[inline]
     pub(super) fn measure_memory(&mut self) -> usize {
         self.tracked.measure_memory() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
-    }
-
-    /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
-    /// One call examines only some of the objects, so it may take a few hundred calls until an overdue
-    /// closing is found.
-    pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
-        self.tracked.has_overdue_close(start)
     }
 
     /// Returns whether all objects that existed when the client connected have arrived. The caller states
@@ -398,87 +356,6 @@ impl ObjectStates {
         self.view.hidden.remove(slot);
     }
 
-    /// Records that an object is now hidden from the client, and begins to close it (to remove it from the
-    /// client).
-    pub(super) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
-        self.view.hidden.insert(slot);
-        self.conceal(slot, since)
-    }
-
-    /// Records that the client does not see an object now, and begins to close it (to remove it from the
-    /// client).
-    pub(super) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
-        self.view.end_tear_off(slot);
-        self.close(slot, CloseReason::Relevancy, since)
-    }
-
-    /// Handles the removal of an object from the server, and begins to close it (to remove it from the
-    /// client).
-    pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
-        self.view.end_tear_off(slot);
-        let closed = self.close(slot, CloseReason::Destroyed, since);
-        self.view.forget(slot);
-        self.near_unknown.remove(slot);
-        self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
-        closed
-    }
-
-    /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
-    /// Returns `None` if the client does not have the object or if its closing has already begun.
-    fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
-        if !self.known.contains(slot) {
-            return None;
-        }
-        self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
-        let tracked = self.track(slot);
-        tracked.reopen = false;
-        if let Phase::Closing(known) = &mut tracked.phase {
-            // The reason `Destroyed` takes precedence, because references to the object never become valid
-            // again (R18). But a client that was told to keep an object may have done so already.
-            if reason == CloseReason::Destroyed && *known != CloseReason::TearOff {
-                *known = reason;
-            }
-            return None;
-        }
-        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
-        (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
-        tracked.pending.clear();
-        tracked.portions.clear();
-        let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
-        self.must_send(slot);
-        if is_forgotten {
-            self.forget(slot);
-        }
-        Some(closed)
-    }
-
-    /// Deletes the state of an object that the client has removed. No packet in flight can change the state
-    /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
-    /// again.
-    pub(super) fn forget(&mut self, slot: u32) -> bool {
-        self.pending_spawns.retire(slot);
-        let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
-        self.known.remove(slot);
-        self.with_new_elements.remove(slot);
-        self.out_of_step.remove(slot);
-        self.to_send.remove(slot);
-        self.check(slot);
-        reopen
-    }
-
-    /// Ends the session, so that from now on the client counts as having no objects. Returns the slots that
-    /// the connection used, each with the connection's position in the history of the object. The caller must
-    /// release these positions.
-    pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
-        let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
-        let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
-        known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
-        self.view.take_tear_offs();
-        self.near_unknown = SparseSlots::default();
-        self.known_paths = None;
-        known
-    }
-
     /// Records whether an object that the client may not have is in a cell near the client.
     pub(super) fn set_near_unknown(&mut self, slot: u32, is_near: bool) {
         self.near_unknown.set(slot, is_near);
@@ -499,108 +376,6 @@ impl ObjectStates {
         if let (Home::Cell(cell), Some(sight)) = (world.cells.home(slot), &mut self.view.sight) {
             sight.open(&world.cells, cell);
         }
-    }
-
-    /// Records whether the client takes the shared data of an object. Returns whether data that depends on
-    /// the view may have been sent or must be sent.
-    pub(super) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
-        self.view.own.set(slot, !is_shared);
-        if !self.known.contains(slot) || is_shared && self.pending_spawns.unsent.contains(slot) {
-            // Nothing of the object was sent to this client yet. For the default view the shared opening is
-            // still correct.
-            return false;
-        }
-        if self.pending_spawns.unsent.contains(slot) {
-            self.track(slot);
-        }
-        if !is_shared {
-            self.out_of_step.insert(slot);
-        } else if self.tracked.get(slot).is_none() {
-            self.update_step(slot);
-        }
-        self.check(slot);
-        true
-    }
-
-    /// Records whether the client is so far from an object that it may not see `NearOnly` properties. After
-    /// this call, the caller must [set the view](Self::set_view).
-    pub(super) fn set_far(&mut self, slot: u32, is_far: bool) {
-        self.view.set_far(slot, is_far);
-    }
-
-    /// Returns the frame in which the client last saw a property that it may not see now, or zero if this
-    /// frame is not known.
-    pub(super) fn left_at(&self, slot: u32, property: PropertyIndex) -> u64 {
-        self.tracked.get(slot).map_or(0, |tracked| tracked.left_at(property))
-    }
-
-    /// Switches a property with a custom condition on or off for this connection alone. After this call, the
-    /// caller must [set the view](Self::set_view).
-    pub(super) fn switch(
-        &mut self,
-        conditions: &ConditionMasks,
-        slot: u32,
-        property: PropertyIndex,
-        active: bool,
-    ) {
-        self.view.switch(conditions, slot, property, active);
-    }
-
-    /// Records whether the client is the owner of an object. The argument `is_news` is true if the client
-    /// does not know the current owner and role yet. If `is_news` is true, the owner and the role must be
-    /// sent, in the packet `since` or a later packet.
-    pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
-        self.view.owned.set(slot, is_owned);
-        if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.unsent.contains(slot) {
-            return;
-        }
-        // If the opening is sent again, it contains the new owner and role. But the client may already have
-        // the object from an earlier opening, and the ack of that opening may arrive late. If the client has
-        // the object, a lost opening is not sent again, so the owner and role must be tracked.
-        let tracked = self.track(slot);
-        if !tracked.is_closing() {
-            tracked.proxy = ProxyState::Unsent(since);
-            self.must_send(slot);
-        }
-        self.check(slot);
-    }
-
-    /// Changes which properties of an object the client may see. The argument `properties` contains
-    /// properties, each with a flag that is true if the client may now see the property, and false if it may
-    /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns those properties that the client may now see, but without having their
-    /// current values. Returns `None` if the whole object must be sent or closed.
-    pub(super) fn change_view(
-        &mut self,
-        slot: u32,
-        frame: u64,
-        properties: impl Iterator<Item = (PropertyIndex, HandleSet, bool)>,
-        changed_at: impl Fn(PropertyIndex) -> Option<u64>,
-    ) -> Option<HandleSet> {
-        let tracked = self.track(slot);
-        if matches!(tracked.phase, Phase::Closing(_) | Phase::Unsent) {
-            return None;
-        }
-        let is_behind =
-            tracked.position.is_some() || tracked.phase == Phase::Opening || tracked.blob.is_some();
-        let mut lacking = HandleSet::new();
-        for (property, handles, is_gained) in properties {
-            if is_gained {
-                if changed_at(property).is_some_and(|changed| changed > tracked.left_at(property)) {
-                    lacking.union(&handles);
-                }
-                tracked.left.retain(|(left, _)| *left != property);
-            } else {
-                // The elements that an opening owes are still sent.
-                let mut dropped = handles;
-                let is_owed = tracked.owed.as_ref().is_some_and(|owed| owed.intersects(&dropped));
-                tracked.owed.iter().for_each(|owed| dropped.difference(owed));
-                let lacks = tracked.drop_pending(&dropped) || is_behind || is_owed;
-                tracked.set_left(property, if lacks { 0 } else { frame });
-            }
-        }
-        self.must_send(slot);
-        Some(lacking)
     }
 
     /// Records that something of an object must be sent to this client alone.

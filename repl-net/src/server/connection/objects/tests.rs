@@ -3,11 +3,13 @@
 mod plain;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use repl_core::Changelist;
+use repl_core::{Changelist, PropertyIndex};
 
 use super::*;
 use crate::sim::Rng;
+use crate::transport::removal::CloseReason;
 use plain::{Plain, PlainTracked};
 
 /// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so

@@ -1,0 +1,118 @@
+//! Closings: how the connection removes objects from its client.
+//!
+//! *Invariant:* an object that is closing stays known until the client has acknowledged its closing, or
+//! nothing of it was ever sent.
+
+use std::time::Duration;
+
+use super::{ObjectStates, Phase, SparseSlots};
+use crate::transport::removal::CloseReason;
+use crate::transport::sequence::Sequence;
+
+/// What the connection must still do after it has begun to close an object (to remove it from the client).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// The connection's position in the history of the object, which the caller must release.
+    pub(crate) position: Option<u64>,
+    /// The id of the blob with an update of the object, which must not be sent any more.
+    pub(crate) blob: Option<u32>,
+    /// Whether nothing of the object was ever sent. If nothing of the object was ever sent, the state of the
+    /// object is deleted already.
+    pub(crate) is_forgotten: bool,
+}
+
+impl ObjectStates {
+    /// Returns whether the packet `sequence` belongs to the current closing of the object. An earlier packet
+    /// may belong to an earlier closing of the same object.
+    pub(crate) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
+    }
+
+    /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
+    /// One call examines only some of the objects, so it may take a few hundred calls until an overdue
+    /// closing is found.
+    pub(crate) fn has_overdue_close(&mut self, start: Duration) -> bool {
+        self.tracked.has_overdue_close(start)
+    }
+
+    /// Records that an object is now hidden from the client, and begins to close it (to remove it from the
+    /// client).
+    pub(crate) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.hidden.insert(slot);
+        self.conceal(slot, since)
+    }
+
+    /// Records that the client does not see an object now, and begins to close it (to remove it from the
+    /// client).
+    pub(crate) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.end_tear_off(slot);
+        self.close(slot, CloseReason::Relevancy, since)
+    }
+
+    /// Handles the removal of an object from the server, and begins to close it (to remove it from the
+    /// client).
+    pub(crate) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.end_tear_off(slot);
+        let closed = self.close(slot, CloseReason::Destroyed, since);
+        self.view.forget(slot);
+        self.near_unknown.remove(slot);
+        self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
+        closed
+    }
+
+    /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
+    /// Returns `None` if the client does not have the object or if its closing has already begun.
+    pub(super) fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
+        if !self.known.contains(slot) {
+            return None;
+        }
+        self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
+        let tracked = self.track(slot);
+        tracked.reopen = false;
+        if let Phase::Closing(known) = &mut tracked.phase {
+            // The reason `Destroyed` takes precedence, because references to the object never become valid
+            // again (R18). But a client that was told to keep an object may have done so already.
+            if reason == CloseReason::Destroyed && *known != CloseReason::TearOff {
+                *known = reason;
+            }
+            return None;
+        }
+        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
+        (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
+        tracked.pending.clear();
+        tracked.portions.clear();
+        let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
+        self.must_send(slot);
+        if is_forgotten {
+            self.forget(slot);
+        }
+        Some(closed)
+    }
+
+    /// Deletes the state of an object that the client has removed. No packet in flight can change the state
+    /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
+    /// again.
+    pub(crate) fn forget(&mut self, slot: u32) -> bool {
+        self.pending_spawns.retire(slot);
+        let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
+        self.known.remove(slot);
+        self.with_new_elements.remove(slot);
+        self.out_of_step.remove(slot);
+        self.to_send.remove(slot);
+        self.check(slot);
+        reopen
+    }
+
+    /// Ends the session, so that from now on the client counts as having no objects. Returns the slots that
+    /// the connection used, each with the connection's position in the history of the object. The caller must
+    /// release these positions.
+    pub(crate) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
+        let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
+        let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
+        known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
+        self.view.take_tear_offs();
+        self.near_unknown = SparseSlots::default();
+        self.known_paths = None;
+        known
+    }
+}
