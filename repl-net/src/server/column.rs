@@ -33,6 +33,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the shadows, to write the values of several of them.
     fn rows(&self) -> Rows<'_>;
     fn prune(&self, row: u32, list: &mut Changelist);
+    /// Adds the new elements of arrays in `list` that are in the shadow, although no tick has found them yet.
+    fn extend_waiting(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`](repl_core::Class::items_of) has the details of this function.
@@ -141,6 +143,12 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
 
     fn prune(&self, row: u32, list: &mut Changelist) {
         self.shadows.class.prune(&self.shadows.rows[row as usize], list);
+    }
+
+    fn extend_waiting(&self, row: u32, list: &mut Changelist) {
+        if let Some(waiting) = self.source.waiting(row as usize) {
+            list.extend_new_elements(&waiting.new_elements());
+        }
     }
 
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist) {

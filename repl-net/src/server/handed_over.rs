@@ -152,6 +152,10 @@ impl<T: Replicated> Source<T> for HandedOver {
     /// Does nothing, because the server already knows which external objects were compared.
     fn scan(&self, _: &Shadows<T>, _: &mut dyn FnMut(u32)) {}
 
+    fn waiting(&self, row: usize) -> Option<&Changelist> {
+        self.0.get(row).map(|found| &found.list).filter(|list| list.has_new_elements())
+    }
+
     fn live(&self, _: usize) -> Option<&T> {
         None
     }

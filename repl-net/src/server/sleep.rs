@@ -33,6 +33,7 @@ impl Server {
         if dormancy == Dormancy::Initial {
             // From now on the shadow has all values, so only later changes differ from it.
             self.world.compare_for_open(slot);
+            self.world.schedule.force(slot);
         }
         self.review_dormancy(slot, before == Dormancy::Initial || dormancy == Dormancy::Initial);
     }

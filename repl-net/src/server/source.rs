@@ -52,6 +52,10 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     ) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
+    /// Returns the changes of the object in a row that are in its shadow already, and wait for a tick.
+    fn waiting(&self, _row: usize) -> Option<&Changelist> {
+        None
+    }
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
     /// Makes room for more rows.

@@ -592,7 +592,10 @@ impl World {
     /// Also finds the objects that have changes and may sleep.
     pub(crate) fn find_due(&mut self) {
         let mut later = std::mem::take(&mut self.later);
-        later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| self.prune(slot, list));
+        later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| {
+            self.column_of(slot).extend_waiting(self.occupant(slot).row, list);
+            self.prune(slot, list)
+        });
         self.later = later;
         self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
     }

@@ -126,7 +126,7 @@ impl Area {
         let bands = [Rate { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
         let near_radius = f32::INFINITY;
         let (cell, cells_per_unit) = (radius / 4.0, 4.0 / radius);
-        let keep_radius = radius * 1.25;
+        let keep_radius = (radius * 1.25).min(f32::MAX);
         Self { radius, keep_radius, near_radius, cell, cells_per_unit, is_flat: false, bands }
     }
 

@@ -231,6 +231,7 @@ impl Connection {
         {
             list.extend_new_elements(&later.new_elements());
         }
+        world.column_of(slot).extend_waiting(world.occupant(slot).row, &mut list);
         // The changelist is pruned last, because new elements may have been removed.
         world.prune(slot, &mut list);
         list

@@ -56,6 +56,8 @@ pub(crate) struct Backlog {
     pub(super) object_bits: f32,
     /// Whether fewer objects were sent in the last tick than `object_bits` let expect.
     pub(super) was_overestimated: bool,
+    /// The same for the openings of pending spawns.
+    pub(super) spawns_overestimated: bool,
 }
 
 impl Default for Backlog {
@@ -69,6 +71,7 @@ impl Default for Backlog {
             waiting_objects: 0,
             object_bits: USUAL_BITS,
             was_overestimated: false,
+            spawns_overestimated: false,
         }
     }
 }

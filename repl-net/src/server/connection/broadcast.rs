@@ -114,7 +114,7 @@ impl Connection {
     /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
     /// long period for the cell of the object.
     pub(super) fn pend_due(&mut self, slot: u32, list: &Changelist) {
-        if self.objects.has_arrived(slot) {
+        if self.objects.has_arrived(slot) && self.view().is_shared(slot) {
             self.objects.add_pending(slot, list);
             self.objects.must_send(slot);
         }

@@ -337,6 +337,9 @@ impl Connection {
     /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
+        if self.view().is_shared(slot) && !self.view().is_shared_now(world, slot, ring) {
+            self.pend_later(world, slot);
+        }
         self.update_view(world, slot, ring);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
         if self.objects.show(slot, self.outbox.sequence(), is_alone) {
@@ -455,6 +458,10 @@ impl Connection {
     /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         let ring = self.view().ring_of(world, slot);
+        // From now on the changes that wait for the band would not be sent when they are due.
+        if self.view().is_shared(slot) && !self.view().is_shared_now(world, slot, ring) {
+            self.pend_later(world, slot);
+        }
         if !self.update_view(world, slot, ring) {
             return;
         }

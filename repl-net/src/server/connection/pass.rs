@@ -90,19 +90,17 @@ impl Connection {
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
-        // segments. The order of pending spawns and other private changes alternates, so that neither of the
-        // two waits forever. With a budget, ticks in which nothing was sent do not count, because a small
-        // budget may allow a packet only in every second tick.
+        // segments. Parts of large updates and pending spawns come first in every second tick, and after other
+        // changes in the ticks between, so that nothing of these waits forever. Ticks in which nothing was
+        // sent do not count, because a small budget may allow a packet only in every second tick.
         let is_limited = self.outbox.is_limited();
         let waited = is_limited || self.is_short();
         if waited {
             self.begin_backlog(context);
             let before = self.outbox.written_bits();
-            let spawns_first = match self.outbox.has_budget() {
-                true => self.backlog_mut().spawns_first,
-                false => context.world.frame.is_multiple_of(2),
-            };
+            let spawns_first = self.backlog_mut().spawns_first;
             if spawns_first {
+                self.send_parts(context.now);
                 self.send_spawns(context);
             }
             self.send_by_priority(context);
@@ -152,7 +150,7 @@ impl Connection {
     }
 
     /// Frees memory that was not needed recently.
-    fn end_round(&mut self, world: &World) {
+    pub(super) fn end_round(&mut self, world: &World) {
         if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
             // A late ack can no longer change anything.
             self.late.clear();
@@ -175,7 +173,10 @@ impl Connection {
             |objects, word, changed| objects.wait_for_band(context.world, word, changed),
         );
         for &(slot, distance) in context.broadcast.unshared() {
-            if distance.includes(self.view().is_far(slot)) {
+            let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+            if distance.includes(self.view().is_far(slot))
+                && self.objects.wait_for_band(context.world, word, bit) == 0
+            {
                 self.objects.changed_alone(slot);
             }
         }

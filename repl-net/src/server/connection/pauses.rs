@@ -46,6 +46,9 @@ impl Connection {
         self.take_evicted(context);
         self.objects.wake_changed(&context.world.dormancies);
         self.postpone_all(context);
+        if context.world.ends_round() {
+            self.end_round(context.world);
+        }
     }
 
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.

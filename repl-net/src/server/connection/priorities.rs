@@ -130,15 +130,25 @@ impl Connection {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[1]);
         self.backlog.get_or_insert_default().rank(view, waiting, None, context.world, &mut order);
+        let is_exact = std::mem::take(&mut self.backlog_mut().spawns_overestimated);
+        if is_exact {
+            order.sort_unstable();
+        }
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.outbox.is_exhausted() {
             // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
             let bytes = self.outbox.budget_bytes();
-            let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
-            select(left, count, count);
+            let expected = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
+            let count = if is_exact { 1 } else { expected };
+            if !is_exact {
+                select(left, count, count);
+            }
             slots.clear();
             slots.extend(left[..count].iter().map(|&rank| rank as u32));
             self.send_openings(slots, context);
+            let waiting = self.objects.waiting_sets();
+            let is_left = slots.iter().any(|slot| waiting[0].contains(*slot) || waiting[1].contains(*slot));
+            self.backlog_mut().spawns_overestimated |= is_left;
             left = &mut left[count..];
         }
         context.scratch.order = order;

@@ -27,7 +27,7 @@ impl Connection {
             return;
         }
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        if self.outbox.is_limited() && context.world.priorities.is_used() {
+        if self.outbox.is_limited() {
             self.send_spawns_by_priority(&mut slots, context);
         } else {
             slots.clear();

@@ -65,11 +65,6 @@ impl Outbox {
             (bytes_per_second < usize::MAX).then(|| Box::new(ByteBudget::new(bytes_per_second, now)));
     }
 
-    /// Returns whether there is a limit of bytes in a second.
-    pub(crate) fn has_budget(&self) -> bool {
-        self.budget.is_some()
-    }
-
     /// Returns whether the link or the limits are so narrow that not everything can be sent in one tick.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX

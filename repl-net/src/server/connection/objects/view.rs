@@ -247,8 +247,16 @@ impl View {
         let conditions = world.conditions(slot);
         ring.is_some()
             && self.switched_of(slot).is_none()
+            && !self.may_be_delayed_for_owner(world, slot)
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
+    }
+
+    /// Returns whether this client owns the object, and shared data of the object may be delayed by the
+    /// distance. Nothing is delayed for an owner.
+    fn may_be_delayed_for_owner(&self, world: &World, slot: u32) -> bool {
+        let is_owner = || world.objects[slot as usize].owner() == Some(self.id);
+        world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
     }
 
     /// Returns whether the connection takes the shared data of an object that it knows.
