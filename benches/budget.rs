@@ -1,10 +1,12 @@
 //! The cost of choosing what goes first: 10,000 changed objects wait for one connection, and one packet fits
-//! into each tick.
+//! into each tick. The hand-written candidate does the same work on an array: it computes the age of each
+//! object that waits, selects the oldest, and encodes these.
 //!
-//! The hand-written candidate does the same work on an array: it computes the age of each object that waits,
-//! selects the oldest, and encodes these.
+//! Also what budgets cost that are too small for 30 connections to each of which 400 changes are sent in each
+//! tick, beside the same server without budgets.
 //!
-//! *Invariant:* all objects wait in each tick. As many objects change as are sent.
+//! *Invariant:* where one packet fits into a tick, all objects wait in each tick, and as many change as are
+//! sent. Budgets of 98 and 50 percent leave something waiting in each tick.
 
 #[path = "support/ratios.rs"]
 mod ratios;
@@ -24,6 +26,10 @@ const SENT: usize = 180;
 const TICK: Duration = Duration::from_millis(16);
 /// One packet in each tick.
 const BYTES_PER_SECOND: usize = 75_000;
+
+/// The objects that 30 connections see, all of which change in each tick.
+const CROWD_OBJECTS: usize = 400;
+const CROWD_CONNECTIONS: u64 = 30;
 
 #[derive(Replicated, Default, Clone, Copy)]
 struct Creature {
@@ -122,6 +128,67 @@ impl Hand {
     }
 }
 
+/// A server with many connections that all see the same objects.
+struct Crowd {
+    server: Server,
+    clients: Vec<(ConnectionId, Client)>,
+    now: Duration,
+}
+
+impl Crowd {
+    /// `budget` is the part of the bytes that each connection wants which it may be sent.
+    fn new(budget: Option<f64>) -> Self {
+        let config = ServerConfig { congestion_control: CongestionControl::Off, ..ServerConfig::default() };
+        let mut server = Server::new(config);
+        (0..CROWD_OBJECTS).for_each(|_| _ = server.spawn(Creature::default()));
+        let clients = (1..=CROWD_CONNECTIONS).map(|nonce| {
+            let mut client = Client::new(ClientConfig::default(), nonce);
+            client.register::<Creature>();
+            (server.connect(Duration::ZERO), client)
+        });
+        let clients = clients.collect();
+        let mut crowd = Self { server, clients, now: Duration::ZERO };
+        (0..100).for_each(|_| _ = crowd.tick());
+        let Some(part) = budget else { return crowd };
+        let before = crowd.bytes_sent();
+        (0..100).for_each(|_| _ = crowd.tick());
+        let wanted = (crowd.bytes_sent() - before) as f64 / (100.0 * TICK.as_secs_f64());
+        for (connection, _) in &crowd.clients {
+            crowd.server.set_budget(*connection, (wanted * part) as usize);
+        }
+        (0..100).for_each(|_| _ = crowd.tick());
+        for (connection, _) in &crowd.clients {
+            let stats = crowd.server.stats(*connection).expect("it is connected");
+            assert!(stats.waiting_objects > 0, "the budget is too small");
+        }
+        crowd
+    }
+
+    /// Returns the bytes that were sent to the first connection.
+    fn bytes_sent(&self) -> u64 {
+        self.server.stats(self.clients[0].0).map_or(0, |stats| stats.bytes_sent)
+    }
+
+    /// Changes all objects and returns how long the tick took.
+    fn tick(&mut self) -> Duration {
+        self.server.objects_mut::<Creature>().for_each(|(_, creature)| creature.health += 1);
+        self.now += TICK;
+        let start = Instant::now();
+        self.server.tick(self.now);
+        let elapsed = start.elapsed();
+        for (connection, client) in &mut self.clients {
+            while let Some(packet) = self.server.poll_transmit(*connection) {
+                client.receive(self.now, packet).expect("a packet of the server");
+            }
+            client.tick(self.now);
+            while let Some(packet) = client.poll_transmit() {
+                self.server.receive(*connection, self.now, packet);
+            }
+        }
+        elapsed
+    }
+}
+
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let (mut plain, mut weighted, mut hand) = (Repl::new(false), Repl::new(true), Hand::new());
@@ -135,6 +202,14 @@ fn main() {
     });
     group.bench_function("hand", |bencher| bencher.iter_custom(|count| sum(count, &mut || hand.tick())));
     group.finish();
+    let [mut all, mut most, mut half] = [None, Some(0.98), Some(0.5)].map(Crowd::new);
+    let mut group = criterion.benchmark_group("budget/crowd");
+    group.sample_size(10).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    group.bench_function("no_budget", |bencher| bencher.iter_custom(|count| sum(count, &mut || all.tick())));
+    group
+        .bench_function("98_percent", |bencher| bencher.iter_custom(|count| sum(count, &mut || most.tick())));
+    group.bench_function("half", |bencher| bencher.iter_custom(|count| sum(count, &mut || half.tick())));
+    group.finish();
     criterion.final_summary();
     if ratios::are_wanted() {
         ratios::report(
@@ -143,6 +218,14 @@ fn main() {
                 Side::new("tick", None, &mut |count| sum(count, &mut || plain.tick(SENT))),
                 Side::new("with_priorities", None, &mut |count| sum(count, &mut || weighted.tick(SENT))),
                 Side::new("hand", None, &mut |count| sum(count, &mut || hand.tick())),
+            ],
+        );
+        ratios::report(
+            "budget/crowd",
+            &mut [
+                Side::new("98_percent", None, &mut |count| sum(count, &mut || most.tick())),
+                Side::new("half", None, &mut |count| sum(count, &mut || half.tick())),
+                Side::new("no_budget", None, &mut |count| sum(count, &mut || all.tick())),
             ],
         );
     }

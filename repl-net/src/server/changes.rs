@@ -108,11 +108,16 @@ impl Changes {
     }
 
     /// Returns the changes of the object in `slot`, if it has changed.
-    pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
+    pub(crate) fn get(&self, slot: u32) -> Option<&Change> {
         if !self.slots.contains(slot) {
             return None;
         }
-        self.as_slice().get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
+        self.as_slice().get(*self.at.get(slot as usize)? as usize)
+    }
+
+    /// Returns the changelist of the object in `slot`, if it has changed.
+    pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
+        self.get(slot).map(|change| &change.list)
     }
 
     pub(crate) fn clear(&mut self) {

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows, WriteError};
+use repl_core::{Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
@@ -27,10 +27,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut ClassComparison<'_>) -> usize;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
-    /// Writes the values of the properties in the changelist `list` from the shadow.
-    /// [`Class::write_values`](repl_core::Class::write_values) describes this in detail.
-    fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
-    /// Returns the shadows, to write the values of several of them.
+    /// Returns the shadows, to write their values.
     fn rows(&self) -> Rows<'_>;
     fn prune(&self, row: u32, list: &mut Changelist);
     /// Adds the new elements of arrays in `list` that are in the shadow, although no tick has found them yet.
@@ -131,10 +128,6 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {
         self.source.scan(&self.shadows, found);
-    }
-
-    fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
-        self.shadows.class.write_values(&self.shadows.rows[row as usize], list, writer)
     }
 
     fn rows(&self) -> Rows<'_> {

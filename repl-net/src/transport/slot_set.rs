@@ -74,6 +74,15 @@ impl SlotSet {
         self.summary.resize(word / 64 + 1, 0);
     }
 
+    /// Removes `slot` from the set. Returns whether it was a member.
+    pub(crate) fn take(&mut self, slot: u32) -> bool {
+        let was_member = self.contains(slot);
+        if was_member {
+            self.remove(slot);
+        }
+        was_member
+    }
+
     /// Removes `slot` from the set.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(word_of(slot), bit_of(slot));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
-use super::context::{OPEN_BITS, PassContext};
+use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
 use super::objects::{OpeningRest, Phase};
 use crate::server::occupant::Occupant;
@@ -180,6 +180,20 @@ impl Connection {
         context.scratch.maybe_in_step.push(slot);
     }
 
+    /// Sends the changes of this tick of an object in step, of which the client lacks nothing else.
+    pub(super) fn send_fresh(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if self.objects.get(slot).is_some() {
+            // New elements of it are on their way.
+            return self.send_update(slot, context);
+        }
+        let world = context.world;
+        let Some(change) = world.changes.get(slot) else { return };
+        let list = world.shared_list(change, world.conditions(slot), self.view().is_far(slot));
+        if !list.is_empty() {
+            self.send_list(slot, list.into_owned(), context);
+        }
+    }
+
     /// Takes the waiting changes, which did not fit into packets in earlier ticks. `take_waiting` moves the
     /// changes in `list` of the same collections and maps to the waiting changes. If only a few items wait,
     /// `take_waiting` moves their changes to `list` instead.
@@ -274,8 +288,9 @@ impl Connection {
         list: &mut Changelist,
         context: &mut PassContext<'_>,
     ) -> (Changelist, usize) {
-        context.scratch.values.clear();
-        let refused = context.world.write_values(slot, list, &mut context.scratch.values);
+        let PassScratch { values, recipe, .. } = &mut *context.scratch;
+        values.clear();
+        let refused = context.world.write_values(slot, list, recipe, values);
         let count = context.world.column_of(slot).program().handles();
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
@@ -329,14 +344,14 @@ fn write_opening(
     capacity_bits: usize,
     context: &mut PassContext<'_>,
 ) -> Opening {
-    let (world, values) = (context.world, &mut context.scratch.values);
+    let (world, PassScratch { values, recipe, .. }) = (context.world, &mut *context.scratch);
     let (column, row) = (world.column_of(slot), world.occupant(slot).row);
     let large_bits = capacity_bits / 2;
     let mut list = world.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
         world.prune(slot, &mut list);
         values.clear();
-        let refused = world.write_values(slot, &mut list, values);
+        let refused = world.write_values(slot, &mut list, recipe, values);
         if values.bit_len() <= large_bits {
             return Opening { list, later: Changelist::new(), refused };
         }
@@ -348,6 +363,6 @@ fn write_opening(
     }
     world.prune(slot, &mut list);
     values.clear();
-    let refused = world.write_values(slot, &mut list, values);
+    let refused = world.write_values(slot, &mut list, recipe, values);
     Opening { list, later, refused }
 }

@@ -12,7 +12,7 @@ use crate::server::cells::area::Position;
 use crate::server::occupant::Occupant;
 use crate::server::priority::{Viewer, owner_factor};
 use crate::server::world::World;
-use crate::transport::slot_set::slots_of;
+use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::sparse_slots::SparseSlots;
 
 /// How many bits an object is expected to take before any was sent.
@@ -103,6 +103,21 @@ impl Backlog {
             let is_asleep = asleep.is_some_and(|asleep| asleep.contains(slot));
             (slot, age as f32 * if is_asleep { PRIORITY_OF_SLEEP } else { 1.0 })
         });
+        self.add_ranks(ages, view, world, order);
+    }
+
+    /// Adds to `order` the objects of `fresh`, which do not wait yet, each with its rank.
+    pub(super) fn rank_fresh(&self, view: &View, fresh: &SlotSet, world: &World, order: &mut Vec<u64>) {
+        self.add_ranks(fresh.iter().map(|slot| (slot, 1.0)), view, world, order);
+    }
+
+    fn add_ranks(
+        &self,
+        ages: impl Iterator<Item = (u32, f32)>,
+        view: &View,
+        world: &World,
+        order: &mut Vec<u64>,
+    ) {
         let priorities = &world.priorities;
         if !priorities.is_used() {
             order.extend(ages.map(|(slot, age)| rank(age * owner_factor(view.owns(slot)), slot)));

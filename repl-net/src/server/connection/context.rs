@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::BitWriter;
+use repl_core::{BitWriter, WriteRecipe};
 
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
@@ -13,6 +13,7 @@ use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use crate::transport::outbox::Draft;
 use crate::transport::segment::PROXY_BITS;
+use crate::transport::slot_set::SlotSet;
 
 /// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
 /// origin of the object, and the number of objects in the run.
@@ -42,7 +43,12 @@ pub(crate) struct PassScratch {
     /// The packet that is being filled.
     pub(super) draft: Box<Draft>,
     pub(super) values: BitWriter,
+    /// How the last values for one connection alone were written.
+    pub(super) recipe: WriteRecipe,
     pub(super) slots: Vec<u32>,
+    /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the connection
+    /// is short.
+    pub(super) fresh: SlotSet,
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,

@@ -431,14 +431,20 @@ impl Connection {
     /// Postpones the changes of this tick of an object: stores the connection's position in the history of
     /// the object, if the client has or receives the object.
     fn postpone(&mut self, slot: u32, world: &World) {
+        if self.objects.is_behind(slot) {
+            self.objects.must_send(slot);
+            return;
+        }
         if !self.objects.takes_changes(slot) {
             return;
         }
-        let (mask, changed) = (self.view().mask(world, slot), world.changes.list(slot));
-        let object = &world.objects[slot as usize];
-        if self.objects.fall_behind(slot, object.history.end(), changed, &mask) {
-            object.add_laggard();
+        let mut changed = world.changes.list(slot).cloned().unwrap_or_default();
+        if world.conditions(slot).is_conditional() {
+            changed.retain(&self.view().mask(world, slot));
         }
+        let object = &world.objects[slot as usize];
+        self.objects.fall_behind(slot, object.history.end(), changed);
+        object.add_laggard();
     }
 
     /// Switches a property with a custom condition on or off for this connection alone.

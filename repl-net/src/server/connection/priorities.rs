@@ -6,7 +6,7 @@ use super::Connection;
 use super::backlog::{Backlog, select};
 use super::context::PassContext;
 use crate::server::world::World;
-use crate::transport::slot_set::slots_of;
+use crate::transport::slot_set::{bit_of, slots_of};
 
 /// At least this many objects are selected at a time.
 const LEAST_SELECTED: usize = 32;
@@ -35,11 +35,19 @@ impl Connection {
             self.pend_all_due(context);
         }
         let world = context.world;
+        context.scratch.fresh.clear();
         if self.is_short() {
-            // Changes that could be shared wait like all others, so that the greatest priorities go first.
-            let in_step: Vec<(usize, u64)> = self.objects.in_step_words(&world.changes.slots).collect();
-            self.postpone_words(&in_step, world);
+            // Changes that could be shared compete with all others, so that the greatest priorities go first.
+            for (word, mask) in self.objects.in_step_words(&world.changes.slots) {
+                let now = mask & !self.objects.wait_for_band(world, word, mask);
+                context.scratch.fresh.insert_mask(word, now);
+            }
         }
+        self.note_waiting(world);
+    }
+
+    /// Records since when the objects wait that are to be sent to this client alone.
+    fn note_waiting(&mut self, world: &World) {
         let waiting = self.objects.waiting_sets();
         let backlog = self.backlog.get_or_insert_default();
         if waiting.iter().all(|set| set.is_empty()) {
@@ -86,6 +94,7 @@ impl Connection {
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[0]);
         let backlog = self.backlog.get_or_insert_default();
         backlog.rank(view, waiting, self.objects.asleep(), context.world, &mut order);
+        backlog.rank_fresh(view, &context.scratch.fresh, context.world, &mut order);
         // In the order of their slots, the objects in the first slots would begin all blobs.
         let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
@@ -105,17 +114,27 @@ impl Connection {
         }
         let changes: Vec<(usize, u64)> =
             self.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
-        for (word, mask) in changes {
-            slots_of(word, mask).for_each(|slot| self.postpone(slot, context.world));
+        for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
+            // Most objects that wait are behind already, and stay so.
+            let in_time = |slot: &u32| !self.objects.is_behind(*slot);
+            let postponed = slots_of(word, mask).filter(in_time).fold(0, |mask, slot| mask | bit_of(slot));
+            slots_of(word, postponed).for_each(|slot| self.postpone(slot, context.world));
+        }
+        if !context.scratch.fresh.is_empty() {
+            self.note_waiting(context.world);
         }
         context.scratch.order = order;
     }
 
     fn send_ranked(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let before = (self.outbox.entries(), self.outbox.written_bits());
-        self.objects.leave_spawns(slot);
-        self.objects.take_turn(slot);
-        self.send_object(slot, context);
+        if context.scratch.fresh.take(slot) {
+            self.send_fresh(slot, context);
+        } else {
+            self.objects.leave_spawns(slot);
+            self.objects.take_turn(slot);
+            self.send_object(slot, context);
+        }
         if self.outbox.entries() != before.0 {
             let bits = (self.outbox.written_bits() - before.1) as f32;
             let backlog = self.backlog_mut();
@@ -125,30 +144,29 @@ impl Connection {
     }
 
     /// Sends pending spawns, until the limits are reached. Those with the greatest product of priority and
-    /// age are sent first.
+    /// age are sent first. As with [changes](Self::send_by_priority), the next tick is exact if fewer fit than
+    /// expected.
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[1]);
         self.backlog.get_or_insert_default().rank(view, waiting, None, context.world, &mut order);
         let is_exact = std::mem::take(&mut self.backlog_mut().spawns_overestimated);
-        if is_exact {
-            order.sort_unstable();
-        }
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.outbox.is_exhausted() {
             // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
             let bytes = self.outbox.budget_bytes();
-            let expected = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
-            let count = if is_exact { 1 } else { expected };
-            if !is_exact {
-                select(left, count, count);
+            let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
+            let sure = if is_exact { 0 } else { count };
+            select(left, sure, count);
+            for run in left[..count].chunk_by(|&one, &next| (one as u32) < next as u32) {
+                slots.clear();
+                slots.extend(run.iter().map(|&rank| rank as u32));
+                self.send_openings(slots, context);
             }
-            slots.clear();
-            slots.extend(left[..count].iter().map(|&rank| rank as u32));
-            self.send_openings(slots, context);
             let waiting = self.objects.waiting_sets();
-            let is_left = slots.iter().any(|slot| waiting[0].contains(*slot) || waiting[1].contains(*slot));
-            self.backlog_mut().spawns_overestimated |= is_left;
+            let is_left = |slot: u32| waiting.iter().any(|set| set.contains(slot));
+            let are_left = left[..count].iter().any(|&rank| is_left(rank as u32));
+            self.backlog_mut().spawns_overestimated |= are_left;
             left = &mut left[count..];
         }
         context.scratch.order = order;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, ViewFlags};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, ViewFlags, WriteRecipe};
 
 use super::World;
 use crate::server::changes::Change;
@@ -49,15 +49,22 @@ impl World {
     /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
     /// If a hand-written serialiser refuses a value, its property is removed from the changelist, and the
     /// other values are written. `write_values` returns the properties that were removed from the changelist.
+    /// `recipe` is memory that is reused; it is made again if the last changelist had other properties.
     pub(crate) fn write_values(
         &self,
         slot: u32,
         list: &mut Changelist,
+        recipe: &mut WriteRecipe,
         writer: &mut BitWriter,
     ) -> Changelist {
         let (column, row, start) = (self.column_of(slot), self.occupant(slot).row, writer.bit_len());
+        let rows = column.rows();
+        let mut write = |list: &Changelist, writer: &mut BitWriter| {
+            rows.make_recipe(list.handles(), recipe);
+            rows.write_values(row, list, recipe, writer)
+        };
         let mut refused = Changelist::new();
-        if column.write_values(row, list, writer).is_ok() {
+        if write(list, writer).is_ok() {
             return refused;
         }
         let mut written = Changelist::new();
@@ -70,7 +77,7 @@ impl World {
             let mut rest = Changelist::new();
             list.split(column.conditions().handles_of(property), &mut rest);
             let before = writer.bit_len();
-            if column.write_values(row, list, writer).is_ok() {
+            if write(list, writer).is_ok() {
                 written.merge(list);
             } else {
                 writer.truncate(before);

@@ -301,34 +301,25 @@ impl ObjectStates {
         true
     }
 
+    /// Returns whether the connection is behind: it has not sent all changelists in the history of an object.
+    pub(crate) fn is_behind(&self, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.position.is_some())
+    }
+
     /// Records that the connection falls behind: the changes of an object in this tick and later ticks are
-    /// not sent now. The argument `position` is the end of the history of the object, `changed` has the
-    /// changes of this tick, and `mask` has the properties that the client may see. Returns whether the
-    /// connection was not behind before.
-    pub(crate) fn fall_behind(
-        &mut self,
-        slot: u32,
-        position: u64,
-        changed: Option<&Changelist>,
-        mask: &HandleSet,
-    ) -> bool {
+    /// not sent now. The argument `position` is the end of the history of the object, and `changed` has the
+    /// changes of this tick that the client may see.
+    pub(crate) fn fall_behind(&mut self, slot: u32, position: u64, changed: Changelist) {
         let tracked = self.track(slot);
-        let is_new = tracked.position.is_none();
-        if is_new {
-            tracked.position = Some(position);
-            if let Some(changed) = changed {
-                let mut changed = changed.clone();
-                changed.retain(mask);
-                if tracked.pending.is_empty() {
-                    tracked.pending = changed;
-                } else {
-                    tracked.pending.merge(&changed);
-                }
-            }
+        debug_assert!(tracked.position.is_none(), "the connection was not behind before");
+        tracked.position = Some(position);
+        if tracked.pending.is_empty() {
+            tracked.pending = changed;
+        } else {
+            tracked.pending.merge(&changed);
         }
         self.must_send(slot);
         self.check(slot);
-        is_new
     }
 
     /// Records that the changelist at the position `dropped` was dropped from the full history of an object.

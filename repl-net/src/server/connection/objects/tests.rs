@@ -423,9 +423,12 @@ impl Pair {
                 tracked.pending.extend(changed.into_iter().flatten());
             }
             plain.must_send = true;
-            let changed = changed.map(list);
-            let is_behind = self.states.fall_behind(slot, position, changed.as_ref(), &HandleSet::up_to(9));
-            assert_eq!(is_behind, is_new);
+            assert_eq!(self.states.is_behind(slot), !is_new);
+            if is_new {
+                self.states.fall_behind(slot, position, changed.map(list).unwrap_or_default());
+            } else {
+                self.states.must_send(slot);
+            }
         } else {
             assert!(!self.states.takes_changes(slot));
         }
