@@ -32,8 +32,8 @@ use crate::session::archetype::ArchetypeId;
 /// # }
 /// ```
 ///
-/// Only a server knows classes of [external](Server::register_external) objects: register them with
-/// `register_external` at the server, and with [`register`](Self::register) at the client.
+/// Only a server knows that objects of a class are [external](Server::register_external). Call
+/// `register_external` for such classes before this function, which then leaves them as they are.
 ///
 /// Each method panics like the method of this name of [`Server`] and [`Client`].
 pub trait Register {

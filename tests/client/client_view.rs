@@ -69,6 +69,11 @@ fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
     let client = &room.guests[1].client;
     assert_eq!(client.owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(), [chest]);
     assert_eq!(room.client().owned_objects::<Chest>().count(), 0);
+    let mut all: Vec<_> = room.server.all_objects().map(|object| room.server.class_name(object)).collect();
+    all.sort_unstable();
+    assert_eq!(all, [Some("Chest"), Some("Player")]);
+    assert_eq!(room.server.cast::<Chest>(chest.erase()), Some(chest));
+    assert_eq!(room.server.cast::<Player>(chest.erase()), None);
     let of_server = |id| room.server.owned_objects::<Chest>(id).map(|(object, _)| object).collect::<Vec<_>>();
     assert_eq!((of_server(owner), of_server(room.guests[0].id)), (vec![chest], vec![]));
     assert!(

@@ -13,8 +13,9 @@ pub enum CallError {
     /// There is no connection: it has not begun, or it has ended.
     #[error("not connected")]
     NotConnected,
-    /// The object does not exist, or is of another class.
-    #[error("the object does not exist")]
+    /// The object does not exist, or is of another class. Or the call is for clients, and the object was
+    /// [torn off](crate::Server::tear_off), so it belongs to them.
+    #[error("the object does not exist, or was torn off")]
     Gone,
     /// This client does not own the object, so the server would ignore the call (S213).
     #[error("only the owner of an object may call its server functions")]

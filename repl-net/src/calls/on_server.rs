@@ -88,6 +88,9 @@ impl Server {
             self.queue_own(object, call, entry.is_reliable);
             return Ok(());
         }
+        if self.is_torn_off(object) {
+            return Err(CallError::Gone);
+        }
         let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
         let mut writer = std::mem::take(&mut self.call_writer);

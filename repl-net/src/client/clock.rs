@@ -126,9 +126,10 @@ impl ServerClock {
     }
 
     /// Returns the tick to show in this frame, which is passed to
-    /// [`Interpolated::at`](crate::Interpolated::at). The shown tick is behind [`tick_at`](Self::tick_at) by
-    /// one tick and the jitter, so that nineteen of twenty values arrive before they are needed. The shown
-    /// tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the
+    /// [`Interpolated::shown_at`](crate::Interpolated::shown_at). The shown tick is behind
+    /// [`tick_at`](Self::tick_at) by one tick and the jitter, so that nineteen of twenty values that are sent
+    /// in each tick arrive before they are needed. Values that are sent less often must be shown later, as
+    /// `shown_at` does. The shown tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the
     /// jitter by running up to 10 % faster or slower. If the shown tick is more than a second behind its aim,
     /// it jumps to the aim.
     #[must_use]

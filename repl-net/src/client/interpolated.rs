@@ -38,17 +38,18 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// Stores the last values of a property with their ticks, so that a client can draw values between them. The
 /// user stores one `Interpolated` for each object that moves. The replicated value itself does not change.
 ///
-/// [`push`](Self::push) each value when it arrives, and draw the value [`at`](Self::at) the tick that the
-/// [`ServerClock`](crate::ServerClock) shows:
+/// [`push`](Self::push) each value when it arrives, and draw what is [shown at](Self::shown_at) the tick of the
+/// [`ServerClock`](crate::ServerClock):
 ///
 /// ```
 /// use repl_net::Interpolated;
 ///
-/// let mut x = Interpolated::new(4);
+/// let mut x = Interpolated::new(4); // at most 4 ticks between two updates
 /// x.push(100, [0.0, 0.0]);
-/// x.push(102, [8.0, 2.0]);
-/// assert_eq!(x.at(101.0), Some([4.0, 1.0]));
-/// assert_eq!(x.at(105.0), Some([8.0, 2.0]), "nothing is extrapolated");
+/// x.push(104, [8.0, 2.0]);
+/// assert_eq!(x.at(102.0), Some([4.0, 1.0]));
+/// assert_eq!(x.shown_at(105.0), Some([4.0, 1.0]), "three ticks behind the clock");
+/// assert_eq!(x.at(109.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
 /// At most 32 values are kept. After 32 values, each new value replaces the oldest one.
@@ -62,12 +63,15 @@ pub struct Interpolated<T> {
 impl<T: Clone> Interpolated<T> {
     /// Returns an [`Interpolated`] without values. If a value arrives more than `max_ticks` after the
     /// previous value, the value is assumed to have begun to change `max_ticks` before the new value arrived.
-    /// Before the change began, nothing was sent, because the value did not change. As `max_ticks`, use the
-    /// longest time between two updates of an object that moves, for example
-    /// 4. A `max_ticks` of 0 counts as 1.
+    /// Before the change began, nothing was sent, because the value did not change.
+    ///
+    /// As `max_ticks`, use the longest time between two updates of an object that moves, in ticks of the
+    /// server: the interval of its [`UpdateRate`](crate::UpdateRate), times the ticks of the slowest
+    /// [band](crate::Area::slower_beyond), and two or three ticks more for packets that are lost. For objects
+    /// that are updated in each tick, 4 is a good value. A `max_ticks` of 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
-        Self { values: VecDeque::new(), max_ticks }
+        Self { values: VecDeque::new(), max_ticks: if max_ticks == 0 { 1 } else { max_ticks } }
     }
 
     /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it. A new value
@@ -79,8 +83,8 @@ impl<T: Clone> Interpolated<T> {
                 *last = value;
                 return;
             }
-            Some((newest, last)) if tick.saturating_sub(*newest) > self.max_ticks.max(1) => {
-                let unchanged = (tick.saturating_sub(self.max_ticks.max(1)), last.clone());
+            Some((newest, last)) if tick.saturating_sub(*newest) > self.max_ticks => {
+                let unchanged = (tick.saturating_sub(self.max_ticks), last.clone());
                 self.keep(unchanged);
             }
             _ => {}
@@ -114,6 +118,24 @@ impl<T: Clone> Interpolated<T> {
         let Some(after) = self.values.get(after) else { return Some(before.1.clone()) };
         let fraction = (tick - before.0 as f64) / after.0.saturating_sub(before.0) as f64;
         Some(mix(&before.1, &after.1, fraction))
+    }
+
+    /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the clock: `max_ticks` less one, because
+    /// the clock already waits for a value that arrives in each tick.
+    #[must_use]
+    pub const fn delay(&self) -> f64 {
+        self.max_ticks.saturating_sub(1) as f64
+    }
+
+    /// Returns the value to draw when the clock [shows](crate::ServerClock::shown_tick) a tick. This is the
+    /// value so many ticks before that the update after it has arrived. With the value *at* the shown tick, an
+    /// object that is updated every few ticks would stand still and jump. See also [`delay`](Self::delay).
+    #[must_use]
+    pub fn shown_at(&self, shown_tick: f64) -> Option<T>
+    where
+        T: Interpolate,
+    {
+        self.at(shown_tick - self.delay())
     }
 
     /// Returns the value at a tick, as [`at_with`](Self::at_with) does.
@@ -161,6 +183,25 @@ mod tests {
         value.push(10, 0.0);
         value.push(100, 8.0);
         assert_eq!((value.at(50.0), value.at(96.0), value.at(98.0)), (Some(0.0), Some(0.0), Some(4.0)));
+    }
+
+    #[test]
+    fn an_object_that_is_updated_every_few_ticks_moves_in_each_frame() {
+        for interval in [1, 3, 10] {
+            let mut value = Interpolated::new(interval);
+            let mut last = None;
+            for tick in 0..100_u64 {
+                if tick.is_multiple_of(interval) {
+                    value.push(tick, tick as f64);
+                }
+                // The clock shows the newest tick at most.
+                let shown = value.shown_at(tick as f64);
+                if tick > 2 * interval {
+                    assert_eq!(shown.zip(last).map(|(shown, last)| shown - last), Some(1.0), "{interval}");
+                }
+                last = shown;
+            }
+        }
     }
 
     #[test]

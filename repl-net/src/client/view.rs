@@ -193,12 +193,13 @@ impl Client {
     /// ) {
     ///     let arrived = client.server_tick().unwrap_or_default();
     ///     for change in client.changes::<Player>() {
+    ///         // At most 4 ticks between two updates.
     ///         let positions = positions.entry(change.object).or_insert(Interpolated::new(4));
     ///         positions.push(arrived, client[change.object].position());
     ///     }
     ///     let shown = client.clock().shown_tick().unwrap_or(arrived as f64);
     ///     positions.retain(|player, _| client.contains(*player));
-    ///     positions.values().filter_map(|positions| positions.at(shown)).for_each(draw);
+    ///     positions.values().filter_map(|positions| positions.shown_at(shown)).for_each(draw);
     /// }
     /// ```
     #[must_use]

@@ -4,6 +4,8 @@
 //! [`NotSent::NextTick`]: a change that became due too late for this tick is found before bands and rates are
 //! checked.
 
+use std::fmt;
+
 /// Why nothing of an object is sent to a connection now.
 /// [`Server::why_not_sent`](crate::Server::why_not_sent) returns the first reason that applies, in this
 /// order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and [`Rate`](Self::Rate).
@@ -56,4 +58,41 @@ pub enum NotSent {
     /// it (a `push` property, or an object [outside of the server](crate::External)), a condition does not
     /// allow it, or the value was refused ([`ValueRefused`](crate::ServerEvent::ValueRefused)).
     NothingChanged,
+}
+
+/// Prints the reason as the end of a sentence that begins with "not sent, because".
+impl fmt::Display for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotConnected => "the connection has no session",
+            Self::Hidden => "the object is hidden from the connection",
+            Self::Asleep => "the object has initial dormancy and has not changed yet",
+            Self::NotInAudience => "the connection is not in the audience of the object",
+            Self::NotInGroup => "the connection is not in the group that sees the object",
+            Self::OutOfSight => "the object is too far from the viewpoints of the connection",
+            Self::Irrelevant => "only the owner of the object sees it, or nobody",
+            Self::Paused => "the connection is paused",
+            Self::Unacknowledged => "something of the object, or of its parent, is not acknowledged yet",
+            Self::Budget => "the budget, the link or another limit leaves no room yet",
+            Self::Band => "the connection is far from the object, and the change is not due yet",
+            Self::Rate => "the update rate of the object has not come to its next update yet",
+            Self::NextTick => "the next tick sends it",
+            Self::Far => "the connection is too far from the object for what has changed",
+            Self::NothingChanged => "everything that the connection sees of the object was sent",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_print_as_the_end_of_a_sentence() {
+        let printed = format!("The chest was not sent, because {}.", NotSent::NotInGroup);
+        assert_eq!(
+            printed,
+            "The chest was not sent, because the connection is not in the group that sees the object."
+        );
+    }
 }

@@ -163,3 +163,15 @@ fn a_call_of_a_class_without_registered_calls_says_what_to_register() {
 fn a_poll_for_calls_that_are_not_registered_says_what_to_register() {
     Client::new(ClientConfig::default(), 1).poll_call::<Hero>();
 }
+
+#[test]
+fn s210_calls_for_clients_on_an_object_that_was_torn_off_are_refused() {
+    let (mut room, heroes) = room(1);
+    assert_eq!(room.server.call(heroes[0]).hit(1), Ok(()));
+    room.server.tear_off(heroes[0]);
+    assert_eq!(room.server.call(heroes[0]).hit(2), Err(CallError::Gone));
+    assert_eq!(room.server.call(heroes[0]).blink(3), Err(CallError::Gone));
+    assert_eq!(room.server.call(heroes[0]).jump(4), Ok(()), "the object lives on at the server");
+    room.settle();
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 1"]);
+}

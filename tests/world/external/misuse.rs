@@ -65,6 +65,16 @@ fn a_class_of_the_servers_own_objects_cannot_live_outside_it_as_well() {
 }
 
 #[test]
+fn the_function_that_registers_for_both_sides_leaves_external_classes_as_they_are() {
+    fn register(side: &mut impl Register) {
+        side.register::<Thing>();
+    }
+    let (mut server, thing) = server();
+    register(&mut server);
+    assert!(server.external().compare(thing, &Thing { size: 2 }).is_ok());
+}
+
+#[test]
 #[should_panic = "class `Thing` is new, but clients have connected already"]
 fn a_class_is_registered_before_the_first_connection() {
     let mut server = Server::new(ServerConfig::default());
