@@ -16,8 +16,11 @@ use crate::session::archetype::ArchetypeId;
 /// order:
 ///
 /// ```
-/// use repl_core::NetSerialize;
-/// use repl_net::{Channel, Client, ClientConfig, Register, Server, ServerConfig};
+/// # mod repl {
+/// #     pub use repl_core::*;
+/// #     pub use repl_net::*;
+/// # }
+/// use repl::{Channel, Client, ClientConfig, NetSerialize, Register, Server, ServerConfig};
 /// # use repl_core::Replicated;
 ///
 /// fn register<Player: Replicated, Chat: NetSerialize + Send + Sync>(side: &mut impl Register) {

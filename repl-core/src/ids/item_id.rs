@@ -13,7 +13,8 @@ use std::num::NonZeroU32;
 /// no item of the server has (S183).
 ///
 /// ```
-/// use repl_core::ItemId;
+/// # use repl_core as repl;
+/// use repl::ItemId;
 ///
 /// let id = ItemId::FIRST.next();
 /// assert_eq!((id.number(), id.to_string()), (2, "2".to_owned()));

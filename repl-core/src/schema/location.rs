@@ -8,7 +8,8 @@ use crate::schema::replicated::Replicated;
 /// A type of positions: an array or a `glam` vector of two or three numbers, or a type of your own.
 ///
 /// ```
-/// use repl_core::Coordinates;
+/// # use repl_core as repl;
+/// use repl::Coordinates;
 ///
 /// struct Transform {
 ///     translation: [f32; 3],

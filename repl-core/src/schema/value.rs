@@ -13,7 +13,8 @@ use crate::schema::checksum::Checksum;
 /// wire form, and add [`leaf!`](crate::leaf) to use the type as a field.
 ///
 /// ```
-/// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
+/// # use repl_core as repl;
+/// use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
 /// use bitstream_io::{BitRead, BitWrite};
 ///
 /// #[derive(Clone, Copy, Debug, Default, PartialEq)]

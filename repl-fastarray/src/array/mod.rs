@@ -30,7 +30,8 @@ use item_ids::ItemIds;
 /// recorded, clients identify items by their ids, and the items of a clone are new items (S137).
 ///
 /// ```
-/// use repl_fastarray::FastArray;
+/// # use repl_fastarray as repl;
+/// use repl::FastArray;
 ///
 /// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
 /// let id = scores.push(40);

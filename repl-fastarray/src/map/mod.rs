@@ -26,7 +26,8 @@ use notes::Notes;
 /// of a map of ten entries, while a `HashMap` in its place is compared entry by entry.
 ///
 /// ```
-/// use repl_fastarray::ReplicatedMap;
+/// # use repl_fastarray as repl;
+/// use repl::ReplicatedMap;
 ///
 /// let mut stock: ReplicatedMap<&str, u32> = ReplicatedMap::from([("axe", 1), ("rope", 2)]);
 /// stock.insert("torch", 30);

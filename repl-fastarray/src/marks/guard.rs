@@ -17,7 +17,8 @@ use super::item_log::ItemLog;
 /// type name, for example `ItemMut::id(&item)`.
 ///
 /// ```
-/// use repl_fastarray::{FastArray, ItemMut};
+/// # use repl_fastarray as repl;
+/// use repl::{FastArray, ItemMut};
 ///
 /// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
 /// for mut score in &mut scores {

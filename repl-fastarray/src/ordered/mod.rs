@@ -48,7 +48,8 @@ use runs::Runs;
 /// [`FastArray`](crate::FastArray).
 ///
 /// ```
-/// use repl_fastarray::OrderedFastArray;
+/// # use repl_fastarray as repl;
+/// use repl::OrderedFastArray;
 ///
 /// let mut tasks: OrderedFastArray<String> = ["sow", "harvest"].map(String::from).into();
 /// let id = tasks.insert(1, "water".to_owned());

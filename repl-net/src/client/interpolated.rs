@@ -38,11 +38,12 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// Stores the last values of a property with their ticks, so that a client can draw values between them. The
 /// user stores one `Interpolated` for each object that moves. The replicated value itself does not change.
 ///
-/// [`push`](Self::push) each value when it arrives, and draw what is [shown at](Self::shown_at) the tick of the
-/// [`ServerClock`](crate::ServerClock):
+/// [`push`](Self::push) each value when it arrives, and draw what is [shown at](Self::shown_at) the tick of
+/// the [`ServerClock`](crate::ServerClock):
 ///
 /// ```
-/// use repl_net::Interpolated;
+/// # use repl_net as repl;
+/// use repl::Interpolated;
 ///
 /// let mut x = Interpolated::new(4); // at most 4 ticks between two updates
 /// x.push(100, [0.0, 0.0]);
@@ -128,8 +129,8 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value to draw when the clock [shows](crate::ServerClock::shown_tick) a tick. This is the
-    /// value so many ticks before that the update after it has arrived. With the value *at* the shown tick, an
-    /// object that is updated every few ticks would stand still and jump. See also [`delay`](Self::delay).
+    /// value [so many ticks](Self::delay) before that the update after it has arrived. With the value *at* the
+    /// shown tick, an object that is updated every few ticks would stand still and jump.
     #[must_use]
     pub fn shown_at(&self, shown_tick: f64) -> Option<T>
     where

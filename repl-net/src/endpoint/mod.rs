@@ -45,7 +45,8 @@ const MAX_ANSWERS: usize = 1_024;
 /// `A` is the address: whatever the transport uses to say where a packet comes from.
 ///
 /// ```
-/// use repl_net::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig};
+/// # use repl_net as repl;
+/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig};
 /// use std::time::Duration;
 ///
 /// let mut server = Server::new(ServerConfig::default());

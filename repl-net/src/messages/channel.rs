@@ -26,7 +26,8 @@ pub(crate) const fn held_bytes(bytes: usize) -> usize {
 /// messages of other types. If messages of several kinds must be in one order, make them one enum.
 ///
 /// ```
-/// use repl_net::{Channel, Client, ClientConfig};
+/// # use repl_net as repl;
+/// use repl::{Channel, Client, ClientConfig};
 ///
 /// let mut client = Client::new(ClientConfig::default(), 1);
 /// client.register_message::<String>(Channel::Ordered);
@@ -81,7 +82,8 @@ impl Channel {
 /// The limits of a type of messages. Its [`Channel`] is given separately.
 ///
 /// ```
-/// use repl_net::{Channel, Client, ClientConfig, MessageOptions};
+/// # use repl_net as repl;
+/// use repl::{Channel, Client, ClientConfig, MessageOptions};
 ///
 /// let mut client = Client::new(ClientConfig::default(), 1);
 /// let options = MessageOptions { max_bytes: 1_000, ..MessageOptions::default() };

@@ -16,7 +16,8 @@ impl Server {
     /// the same channels as on the clients, in any order.
     ///
     /// ```
-    /// use repl_net::{Channel, Server, ServerConfig};
+    /// # use repl_net as repl;
+    /// use repl::{Channel, Server, ServerConfig};
     ///
     /// let mut server = Server::new(ServerConfig::default());
     /// server.register_message::<String>(Channel::Ordered);
@@ -87,7 +88,8 @@ impl Server {
     /// of the type is [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable).
     ///
     /// ```
-    /// use repl_net::{Channel, Server, ServerConfig};
+    /// # use repl_net as repl;
+    /// use repl::{Channel, Server, ServerConfig};
     ///
     /// let mut server = Server::new(ServerConfig::default());
     /// server.register_message::<String>(Channel::Ordered);

@@ -53,8 +53,11 @@ impl Server {
     /// `InitialOnly` after the opening, or one that is [switched off](Self::set_custom_active).
     ///
     /// ```
-    /// use repl_core::Replicated;
-    /// use repl_net::{Area, Server, ServerConfig};
+    /// # mod repl {
+    /// #     pub use repl_core::*;
+    /// #     pub use repl_net::*;
+    /// # }
+    /// use repl::{Area, Replicated, Server, ServerConfig};
     ///
     /// # fn register<Creature: Replicated>(position: fn(&Creature) -> [f32; 2]) {
     /// let mut server = Server::new(ServerConfig::default());

@@ -26,7 +26,8 @@ const BUCKET_SHIFT: u32 = 20;
 /// How often an object is compared and its changes are sent (S186, S187). The default is each tick.
 ///
 /// ```
-/// use repl_net::UpdateRate;
+/// # use repl_net as repl;
+/// use repl::UpdateRate;
 /// use std::time::Duration;
 ///
 /// let creature = UpdateRate::per_second(10.0);

@@ -139,7 +139,8 @@ pub struct ServerConfig {
     /// ```
     /// use std::sync::LazyLock;
     /// use std::time::Instant;
-    /// use repl_net::ServerConfig;
+    /// # use repl_net as repl;
+    /// use repl::ServerConfig;
     ///
     /// static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     /// let config = ServerConfig { call_clock: Some(|| START.elapsed()), ..ServerConfig::default() };

@@ -8,7 +8,8 @@ use std::time::Duration;
 /// [`tick`](Self::tick).
 ///
 /// ```
-/// use repl_net::sim::Clock;
+/// # use repl_net as repl;
+/// use repl::sim::Clock;
 /// use std::time::Duration;
 ///
 /// let mut clock = Clock::at_hz(60);

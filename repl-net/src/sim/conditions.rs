@@ -12,7 +12,8 @@ use std::time::Duration;
 /// To make conditions, start from one of the named links, and change the fields that the test needs:
 ///
 /// ```
-/// use repl_net::sim::{LinkConditions, Loss};
+/// # use repl_net as repl;
+/// use repl::sim::{LinkConditions, Loss};
 /// use std::time::Duration;
 ///
 /// let satellite = LinkConditions {

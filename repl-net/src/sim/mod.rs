@@ -2,7 +2,8 @@
 //! on a virtual clock.
 //!
 //! ```
-//! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
+//! # use repl_net as repl;
+//! use repl::sim::{Clock, LinkConditions, Network, PeerId};
 //!
 //! let (server, client) = (PeerId(0), PeerId(1));
 //! let mut network = Network::new(7);

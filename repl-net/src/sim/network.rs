@@ -292,7 +292,8 @@ impl Network {
     /// the queue in the order in which they were sent. To give `link` its own queue again, pass `link` twice.
     ///
     /// ```
-    /// use repl_net::sim::{LinkConditions, Network, PeerId};
+    /// # use repl_net as repl;
+    /// use repl::sim::{LinkConditions, Network, PeerId};
     ///
     /// let (server, one, other) = (PeerId(0), PeerId(1), PeerId(2));
     /// let line = LinkConditions { bandwidth_bytes_per_second: Some(1_000), ..LinkConditions::perfect() };

@@ -9,7 +9,8 @@ use std::time::Duration;
 /// generators*, 2014). The generator is suitable for simulations, not for secrets.
 ///
 /// ```
-/// use repl_net::sim::Rng;
+/// # use repl_net as repl;
+/// use repl::sim::Rng;
 ///
 /// let mut rng = Rng::new(42);
 /// let mut again = rng.clone();

@@ -29,7 +29,8 @@ fn only(seed: &str) -> Range<u64> {
 /// a test means that the test has failed.
 ///
 /// ```
-/// use repl_net::sim::{Clock, Network, SeedReport, seeds};
+/// # use repl_net as repl;
+/// use repl::sim::{Clock, Network, SeedReport, seeds};
 ///
 /// for seed in seeds(0..20) {
 ///     let mut report = SeedReport::new(seed);

@@ -9,7 +9,8 @@ use super::rng::{STEP, mix};
 /// hash is not suitable for keys or signatures.
 ///
 /// ```
-/// use repl_net::sim::TraceHash;
+/// # use repl_net as repl;
+/// use repl::sim::TraceHash;
 ///
 /// let (mut one, mut two) = (TraceHash::default(), TraceHash::default());
 /// one.bytes(b"ab");
