@@ -18,13 +18,18 @@ struct Banner {
 
 const BYTES: usize = 1_500;
 
-/// Ten banners change in each tick. Returns after how many ticks a client has an eleventh, which changes once
-/// if `is_new` is false, and is new otherwise.
-fn wait_of_another(congestion_control: CongestionControl, budget: usize, is_new: bool) -> Option<u32> {
+/// Some banners of `bytes` change in each tick. Returns after how many ticks a client has another one of two
+/// packets, which changes once if `is_new` is false, and is new otherwise.
+fn wait_of_another(
+    (banners, bytes): (usize, usize),
+    congestion_control: CongestionControl,
+    budget: usize,
+    is_new: bool,
+) -> Option<u32> {
     let config = ServerConfig { congestion_control, ..ServerConfig::default() };
     let mut linked = Linked::new(Server::new(config), 1);
-    let text = |tick: u32| format!("{tick:0BYTES$}");
-    let banners: Vec<_> = (0..10).map(|_| linked.server.spawn(Banner::default())).collect();
+    let text = |tick: u32, bytes: usize| format!("{tick:0bytes$}");
+    let banners: Vec<_> = (0..banners).map(|_| linked.server.spawn(Banner::default())).collect();
     let mut last = linked.server.spawn(Banner::default());
     let link = LinkConditions { latency: Duration::from_millis(5), ..LinkConditions::perfect() };
     let mut client = Client::new(ClientConfig::default(), 1);
@@ -33,16 +38,16 @@ fn wait_of_another(congestion_control: CongestionControl, budget: usize, is_new:
     (0..HZ).for_each(|_| linked.tick());
     linked.server.set_budget(linked.guests[0].id, budget);
     for tick in 0..20 * HZ {
-        banners.iter().for_each(|&banner| linked.server[banner].text = text(tick));
+        banners.iter().for_each(|&banner| linked.server[banner].text = text(tick, bytes));
         if tick == HZ {
             if is_new {
                 last = linked.server.spawn(Banner::default());
             }
-            linked.server[last].text = text(0);
+            linked.server[last].text = text(0, BYTES);
         }
         linked.tick();
         let have = linked.guests[0].client.get(last);
-        if tick >= HZ && have.is_some_and(|have| have.text == text(0)) {
+        if tick >= HZ && have.is_some_and(|have| have.text == text(0, BYTES)) {
             return Some(tick - HZ);
         }
     }
@@ -55,9 +60,19 @@ fn s193_large_objects_take_turns_whatever_the_budget_is() {
         for congestion_control in [CongestionControl::Off, CongestionControl::default()] {
             // Less than the banners take, four times as much, and no limit.
             for budget in [400_000, 4_000_000, usize::MAX] {
-                let wait = wait_of_another(congestion_control, budget, is_new);
+                let wait = wait_of_another((10, BYTES), congestion_control, budget, is_new);
                 assert!(wait.is_some_and(|ticks| ticks <= 30), "{wait:?}, budget {budget}, new: {is_new}");
             }
+        }
+    }
+}
+
+#[test]
+fn s193_a_large_object_has_its_turn_while_small_changes_exhaust_the_budget() {
+    for is_new in [false, true] {
+        for budget in [20_000, 60_000] {
+            let wait = wait_of_another((400, 10), CongestionControl::Off, budget, is_new);
+            assert!(wait.is_some_and(|ticks| ticks <= 120), "{wait:?}, budget {budget}, new: {is_new}");
         }
     }
 }

@@ -4,7 +4,11 @@
 //! *Invariant:* an allocator counts the bytes, and only while the server works. Memory of clients is not
 //! counted.
 
+use repl::prelude::*;
+use repl::sim::Rng;
+
 use crate::crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_connection, send_off};
+use crate::support::{Guest, Room};
 
 /// The most bytes of a connection if its client has everything: the connection itself, its entry in a map,
 /// and some packet buffers.
@@ -15,6 +19,13 @@ const LAGGARD_BYTES: isize = 262_144;
 const ITEM_BYTES: isize = 192;
 /// The most bytes of packets and their records, not counting the items.
 const RECORD_BYTES: isize = 16_384;
+
+/// A number that changes.
+#[derive(Replicated, Default)]
+struct Counter {
+    #[replicated]
+    count: u32,
+}
 
 /// Changes a hundred items again and again, and loses two packets of three.
 fn lossy(crowd: &mut Crowd) {
@@ -105,4 +116,36 @@ fn r06_who_hears_nothing_of_items_that_come_and_go_costs_no_more_with_time() {
     };
     let (second, later) = (lived(60), lived(1_200));
     assert!(later <= second.max(LAGGARD_BYTES), "{second} bytes after a second, {later} after 20");
+}
+
+/// Returns the memory of two connections after many changes and losses, and a quiet time.
+fn quiet_memory(connections_per_tick: usize) -> Vec<usize> {
+    let config = ServerConfig { connections_per_tick, ..ServerConfig::default() };
+    let (mut room, counters) = Room::furnished(
+        config,
+        |client| _ = client.register::<Counter>(),
+        2,
+        |server| (0..3_000).map(|_| server.spawn(Counter::default())).collect::<Vec<_>>(),
+    );
+    let mut rng = Rng::new(1);
+    for count in 1..200 {
+        counters.iter().filter(|_| rng.chance(0.3)).for_each(|&counter| room.server[counter].count = count);
+        for (guest, mut packets) in room.tick().into_iter().enumerate() {
+            packets.retain(|_| !rng.chance(0.4));
+            room.deliver(guest, &packets);
+        }
+        room.acknowledge();
+    }
+    (0..1_000).for_each(|_| _ = room.step());
+    let stats = |guest: &Guest| room.server.stats(guest.id).expect("it is connected");
+    room.guests.iter().map(|guest| stats(guest).memory_bytes).collect()
+}
+
+/// Memory is freed at the ends of rounds, which last an even number of ticks. So of two connections that take
+/// turns, one never has its turn at the end of a round.
+#[test]
+fn r11_memory_is_freed_whoever_has_its_turn_in_that_tick() {
+    let most = quiet_memory(usize::MAX).into_iter().max().unwrap_or_default();
+    let bytes = quiet_memory(1);
+    assert!(bytes.iter().all(|&bytes| bytes <= most + most / 4), "{bytes:?}, without turns {most}");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::{Room, SIGN_OF_LIFE_BYTES, TICK, size};
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, NotSent};
+use repl::{Area, NotSent, Relevancy};
 
 /// An object that changes often.
 #[derive(Replicated, Default, Clone, Debug, PartialEq)]
@@ -17,6 +17,13 @@ struct Creature {
     health: u32,
     #[replicated(push)]
     mood: u32,
+}
+
+/// An object with a text.
+#[derive(Replicated, Default)]
+struct Sign {
+    #[replicated]
+    text: String,
 }
 
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
@@ -157,6 +164,47 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
         }
         let oldest = creatures.iter().map(|&creature| endless - shown(&room, 0, creature)).max();
         assert!(oldest < Some(200), "{oldest:?} ticks, {bytes} bytes a tick from tick {offset} on");
+    }
+}
+
+/// Returns after how many ticks an object with a text of this length and with this priority arrives, while
+/// more such objects in lower slots come into sight in each tick than the budget allows.
+fn wait_behind_lower_slots(length: usize, priority: Option<f32>) -> Option<u32> {
+    const TICKS: usize = 100;
+    const IN_EACH_TICK: usize = 60;
+    let register: fn(&mut Client) = |client| _ = client.register::<Sign>();
+    let (mut room, signs) = Room::furnished(ServerConfig::default(), register, 0, |server| {
+        let sign = || Sign { text: "x".repeat(length) };
+        (0..TICKS * IN_EACH_TICK + 1).map(|_| server.spawn(sign())).collect::<Vec<_>>()
+    });
+    signs.iter().for_each(|&sign| room.server.set_relevancy(sign, Relevancy::Nobody));
+    let (&last, others) = signs.split_last().expect("there are signs");
+    if priority.is_some() {
+        room.server.set_object_priority(last, priority);
+    }
+    let id = room.enter();
+    room.settle();
+    room.server.set_budget(id, 150 * 1_000 / TICK.as_millis() as usize);
+    for (tick, coming) in (0..).zip(others.chunks(IN_EACH_TICK)) {
+        coming.iter().for_each(|&sign| room.server.set_relevancy(sign, Relevancy::Always));
+        if tick == 10 {
+            room.server.set_relevancy(last, Relevancy::Always);
+        }
+        room.step();
+        if room.client().contains(last) {
+            return Some(tick - 10);
+        }
+    }
+    None
+}
+
+#[test]
+fn s189_s193_an_opening_has_its_turn_whatever_its_slot_is() {
+    let wait = wait_behind_lower_slots(8, None);
+    assert!(wait.is_some_and(|ticks| ticks <= 60), "{wait:?}");
+    for length in [8, 60] {
+        let wait = wait_behind_lower_slots(length, Some(1_000.0));
+        assert!(wait.is_some_and(|ticks| ticks <= 3), "{wait:?} with a priority, {length} bytes");
     }
 }
 
@@ -480,6 +528,24 @@ fn s193_connections_take_turns_and_each_receives_what_it_missed() {
     for (guest, creature) in (0..6).flat_map(|guest| creatures.iter().map(move |&creature| (guest, creature)))
     {
         assert_eq!(shown(&room, guest, creature), room.server[creature].health);
+    }
+}
+
+#[test]
+fn s193_connections_that_take_turns_receive_new_objects_while_changes_fill_their_packets() {
+    for (guests, connections_per_tick) in [(1, usize::MAX), (2, 1), (4, 1), (4, 2)] {
+        let config =
+            ServerConfig { connections_per_tick, max_bytes_per_tick: 300, ..ServerConfig::default() };
+        let (mut room, creatures) = room(config, guests, 300);
+        let mut rng = Rng::new(8);
+        let mut play = |room: &mut Room, values: std::ops::Range<u32>| {
+            values.for_each(|value| _ = step(room, &creatures, value, 0.0, &mut rng));
+        };
+        play(&mut room, 0..50);
+        let new = room.server.spawn(Creature::default());
+        play(&mut room, 50..70);
+        let have: Vec<_> = room.guests.iter().map(|guest| guest.client.contains(new)).collect();
+        assert!(have.iter().all(|&has| has), "{have:?}, {connections_per_tick} turns in a tick");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Objects that sleep while they do not change, and that no change finds asleep.
 
+use std::time::Duration;
+
 use crate::support::{Guest, Room, SIGN_OF_LIFE_BYTES, leaks};
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -17,6 +19,13 @@ struct Chest {
     #[replicated]
     beside: ObjectRef<Self>,
     knocked: u32,
+}
+
+/// An object without `push` properties.
+#[derive(Replicated, Default)]
+struct Torch {
+    #[replicated]
+    light: u32,
 }
 
 #[rpcs]
@@ -246,6 +255,24 @@ fn s206_accesses_that_change_nothing_do_not_wake_an_initially_dormant_object() {
         room.settle();
         assert_eq!(room.server.dormancy(chest), Some(Dormancy::Initial), "way {number}");
         assert!(!room.client().contains(chest), "way {number}");
+    }
+}
+
+#[test]
+fn s206_s186_a_change_from_before_does_not_wake_an_object_that_becomes_initially_dormant() {
+    for seconds in [0, 1] {
+        let register: fn(&mut Client) = |client| _ = client.register::<Torch>();
+        let furnish = |server: &mut Server| server.spawn(Torch::default());
+        let (mut room, torch) = Room::furnished(ServerConfig::default(), register, 1, furnish);
+        room.server.set_object_update_rate(torch, Some(UpdateRate::every(Duration::from_secs(seconds))));
+        room.settle();
+        room.server[torch].light = 2;
+        room.server.set_dormancy(torch, Dormancy::Initial);
+        (0..200).for_each(|_| _ = room.step());
+        assert_eq!(room.server.dormancy(torch), Some(Dormancy::Initial), "every {seconds} s");
+        room.server[torch].light = 3;
+        (0..200).for_each(|_| _ = room.step());
+        assert_eq!(room.server.dormancy(torch), Some(Dormancy::All), "every {seconds} s");
     }
 }
 

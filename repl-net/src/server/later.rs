@@ -11,6 +11,7 @@ use repl_core::Changelist;
 
 use super::cells::{Cells, Home};
 use super::changes::Change;
+use super::phase::phase_of;
 use crate::transport::slot_set::SlotSet;
 
 /// The changes that wait, for all periods.
@@ -26,8 +27,8 @@ struct Period {
     waiting: SlotSet,
     /// The waiting changes of each slot in `waiting`. The other lists are empty.
     lists: Vec<Changelist>,
-    /// The objects that are due in each tick of the period. A slot may also be of an object that no longer
-    /// waits.
+    /// The objects that are due in each tick of the period, by their [phases](phase_of). A slot may also be of
+    /// an object that no longer waits.
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick.
     due: Vec<Change>,
@@ -131,8 +132,7 @@ impl Period {
         } else {
             self.waiting.insert(slot);
             list.clone_from(changes);
-            // The numbers of slots spread the objects over the ticks of the period.
-            self.slots[slot as usize % usize::from(self.ticks)].push(slot);
+            self.slots[phase_of(slot, self.ticks.into()) as usize].push(slot);
         }
     }
 
@@ -187,9 +187,9 @@ mod tests {
         period.add(7, &list(&[1]));
         period.add(7, &list(&[3]));
         period.add(9, &list(&[2]));
-        assert_eq!(due(&mut period, 0..10), [(2, 7, vec![1, 3]), (4, 9, vec![2])]);
+        assert_eq!(due(&mut period, 0..10), [(1, 7, vec![1, 3]), (2, 9, vec![2])]);
         period.add(7, &list(&[4]));
-        assert_eq!(due(&mut period, 10..20), [(12, 7, vec![4])]);
+        assert_eq!(due(&mut period, 10..20), [(11, 7, vec![4])]);
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod passes;
 mod paths;
 mod peer;
 mod peers;
+mod phase;
 mod priority;
 mod rates;
 mod relevancy;

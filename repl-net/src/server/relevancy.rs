@@ -50,7 +50,8 @@ impl Server {
     /// the object, and until then the object stays in the sight of the same connections. Viewpoints take
     /// effect at the next tick. Call [`force_update`](Self::force_update) for an object that jumps. A position
     /// that is not compared does not move: a `push` property that is not marked, a property with the condition
-    /// `InitialOnly` after the opening, or one that is [switched off](Self::set_custom_active).
+    /// `InitialOnly` after the opening, or one that is [switched off](Self::set_custom_active). An
+    /// [external](crate::External) object may move nevertheless.
     ///
     /// ```
     /// # mod repl {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::phase::phase_of;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
 /// After this time without a change, the interval of an adaptive object begins to grow (S187).
@@ -282,9 +283,7 @@ fn update_time_after(slot: u32, interval: u64, last: u64) -> u64 {
     if interval == 0 {
         return last;
     }
-    // Multiples of the golden ratio spread any number of consecutive slots evenly.
-    let fraction = u64::from(slot).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let phase = ((u128::from(fraction) * u128::from(interval)) >> 64) as u64;
+    let phase = phase_of(slot, interval);
     let place = last % interval;
     // Without a sum that overflows for intervals of centuries, which mean "never".
     let since = if place < phase { interval - (phase - place) } else { place - phase };

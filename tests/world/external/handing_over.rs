@@ -1,7 +1,9 @@
 //! Tests when and how often a client receives changes of objects that live outside the server.
 
+use std::time::Duration;
+
 use repl::prelude::*;
-use repl::{ArchetypeId, CompareError};
+use repl::{ArchetypeId, Area, CompareError};
 
 use crate::support::{Room, SIGN_OF_LIFE_BYTES, leaks, property, size};
 
@@ -39,6 +41,15 @@ struct Bag {
     marked: FastArray<u32>,
     #[replicated(push)]
     later: FastArray<u32>,
+}
+
+/// An object with arrays.
+#[derive(Replicated, Clone, Default, Debug, PartialEq)]
+struct Trail {
+    #[replicated]
+    points: Vec<u16>,
+    #[replicated(push)]
+    marks: Vec<u16>,
 }
 
 fn register(client: &mut Client) {
@@ -329,5 +340,68 @@ fn an_object_whose_arrays_were_handed_over_before_can_be_spawned_again() {
             assert_eq!(shown.by_id(live.items.id(at).expect("it is there")), Some(item));
         }
         room.server.despawn(bag);
+    }
+}
+
+/// Returns a room with a trail that lives outside the server, and that the client has. `prepare` is called
+/// before the first client connects.
+fn trail(prepare: impl FnOnce(&mut Server)) -> (Room, ObjectRef<Trail>, Trail) {
+    let live = Trail { points: vec![1, 2, 3], marks: vec![1, 2, 3] };
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Trail>());
+    prepare(room.server.register_external::<Trail>());
+    let id = room.enter();
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    let trail = room.server.external().spawn(&live);
+    room.settle();
+    assert_eq!(room.client().get(trail), Some(&live));
+    (room, trail, live)
+}
+
+/// A change that makes an array shorter is lost. When it is sent again, the array is longer, and its new
+/// elements wait for the update time of the object or for a mark.
+#[test]
+fn r02_s186_s124_new_elements_that_wait_are_sent_with_a_lost_change_of_their_array() {
+    let marks = property::<Trail>("marks");
+    for is_push in [false, true] {
+        let (mut room, trail, mut live) = trail(|_| {});
+        room.server.set_object_update_rate(trail, Some(UpdateRate::every(Duration::from_secs(600))));
+        let array = if is_push { &mut live.marks } else { &mut live.points };
+        array.truncate(1);
+        room.server.external().compare(trail, &live).expect("it exists");
+        if is_push {
+            room.server.mark_dirty(trail, marks);
+        }
+        room.server.force_update(trail);
+        room.tick();
+        let array = if is_push { &mut live.marks } else { &mut live.points };
+        array.extend([7, 8, 9]);
+        room.server.external().compare(trail, &live).expect("it exists");
+        room.lose_until_noticed(0);
+        room.settle();
+        assert_eq!(room.client().get(trail), Some(&live), "push: {is_push}");
+    }
+}
+
+/// The change that makes an array shorter waits for its band. When it is due, the array is longer, and its
+/// new elements wait for a mark.
+#[test]
+fn r02_s187_new_elements_that_wait_for_a_mark_are_sent_with_a_change_that_is_due_in_a_band() {
+    const PERIOD: u16 = 8;
+    for start in 0..PERIOD {
+        let (mut room, trail, mut live) = trail(|server| {
+            let area = Area::within(200.0).slower_beyond(50.0, PERIOD);
+            server.locate(area, |_: &Trail| [150.0, 0.0]);
+        });
+        (0..start).for_each(|_| _ = room.step());
+        live.marks.truncate(1);
+        room.server.external().compare(trail, &live).expect("it exists");
+        room.server.mark_dirty(trail, property::<Trail>("marks"));
+        room.step();
+        live.marks.extend([7, 8, 9]);
+        room.server.external().compare(trail, &live).expect("it exists");
+        (0..PERIOD).for_each(|_| _ = room.step());
+        room.settle();
+        let shown = &room.client().get(trail).expect("the client has it").marks;
+        assert!(*shown == [1] || *shown == live.marks, "{shown:?} from tick {start} on");
     }
 }

@@ -440,3 +440,36 @@ fn a_connection_that_has_ended_gets_nothing_in_sight() {
     room.server.join_group(id, Group(1));
     assert!(!room.server.is_relevant(id, near) && !room.server.is_relevant(id, banner));
 }
+
+#[test]
+fn areas_may_be_as_large_as_numbers_can_be() {
+    for radius in [1e38, 3e38, f32::MAX] {
+        let mut room = Room::new(ServerConfig::default(), register);
+        room.server.locate(Area::within(radius), in_plane).register::<Bird>().register::<Banner>();
+        let id = room.enter();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        let object = room.server.spawn(creature(160.0, -1e30));
+        room.settle();
+        assert!(has(&room, 0, object), "{radius}");
+    }
+}
+
+#[test]
+fn areas_are_as_small_as_numbers_allow_or_refused() {
+    for radius in [1.2e-38, 1e-37, 1e-20] {
+        let mut room = Room::new(ServerConfig::default(), register);
+        room.server.locate(Area::within(radius), in_plane).register::<Bird>().register::<Banner>();
+        let id = room.enter();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        let objects = [0.0, 1.0].map(|x| room.server.spawn(creature(x, 0.0)));
+        room.settle();
+        assert_eq!(objects.map(|object| has(&room, 0, object)), [true, false], "{radius}");
+    }
+    let areas: [fn() -> Area; 4] = [
+        || Area::within(1e-38),
+        || Area::within(f32::from_bits(1)),
+        || Area::within(1.0).cells_of(2.9e-39),
+        || Area::within(1.0).cells_of(f32::from_bits(1)),
+    ];
+    assert!(areas.into_iter().all(|area| std::panic::catch_unwind(area).is_err()));
+}

@@ -5,6 +5,7 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{Area, Group, Relevancy};
 
+use super::Bird;
 use crate::counted::{Counted, take_written};
 use crate::support::{Packets, Room, TICK, property, size};
 
@@ -225,6 +226,110 @@ fn s187_far_objects_have_ticks_of_their_own_and_all_far_clients_share_their_byte
     }
     let (least, most) = (counts[5..].iter().min().unwrap(), counts[5..].iter().max().unwrap());
     assert!(most - least < least / 2, "about a fifth in each tick: {counts:?}");
+}
+
+/// Each ship has the tenth slot after that of the ship before it, and the period is ten ticks.
+#[test]
+fn s187_far_objects_in_slots_at_regular_distances_have_ticks_of_their_own() {
+    let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 10), 1);
+    let ships: Vec<_> = (0..100)
+        .map(|_| {
+            (0..9).for_each(|_| _ = room.server.spawn(Flag::default()));
+            room.server.spawn(ship(60.0, 0.0))
+        })
+        .collect();
+    room.settle();
+    for tick in 0..30 {
+        let shown = |room: &Room| ships.iter().map(|&ship| room.client()[ship].heading.0).collect::<Vec<_>>();
+        let before = shown(&room);
+        ships.iter().for_each(|&ship| room.server[ship].heading.0 += 1);
+        room.step();
+        let updates = shown(&room).iter().zip(&before).filter(|(now, before)| now != before).count();
+        assert!(tick < 10 || (5..=15).contains(&updates), "{updates} of 100 ships in tick {tick}");
+    }
+}
+
+/// Returns how many bytes the server sends to a guest until a change has arrived that waits for a band of 20
+/// ticks at most.
+fn bytes_of(room: &mut Room, guest: usize, change: impl FnOnce(&mut Server)) -> usize {
+    let id = room.guests[guest].id;
+    let sent = |room: &Room| room.server.stats(id).expect("it is connected").bytes_sent;
+    let before = sent(room);
+    change(&mut room.server);
+    (0..40).for_each(|_| _ = room.step());
+    (sent(room) - before) as usize
+}
+
+#[test]
+fn s187_far_changes_that_do_not_fit_into_a_packet_wait_for_their_band_and_are_sent_once() {
+    for length in [100, 1_300, 3_000] {
+        let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 20), 1);
+        let ship = room.server.spawn(ship(60.0, 0.0));
+        room.server[ship].log = "x".repeat(length);
+        room.settle();
+        let (mut updates, mut shown) = (0, String::new());
+        for tick in 0..100 {
+            room.server[ship].log = format!("{tick:0length$}");
+            room.step();
+            let log = &room.client()[ship].log;
+            updates += u32::from(*log != shown);
+            shown.clone_from(log);
+        }
+        // The first one shows what the opening contained.
+        assert_eq!(updates, 1 + 100 / 20, "{length} bytes");
+        (0..40).for_each(|_| _ = room.step());
+        let bytes = bytes_of(&mut room, 0, |server| server[ship].log = "y".repeat(length));
+        assert!(bytes < length * 5 / 4 + 400, "{bytes} bytes for {length}");
+    }
+}
+
+/// Owners, connections with switches of their own and replays have views of their own, which no band delays.
+#[test]
+fn s187_far_changes_are_sent_at_once_and_only_once_to_those_with_a_view_of_their_own() {
+    for view in 0..3 {
+        let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 20), 1);
+        let id = if view == 0 { room.enter_replay() } else { room.enter() };
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        let ship = room.server.spawn(ship(60.0, 0.0));
+        match view {
+            0 => {}
+            1 => room.server.set_owner(ship, Some(id)),
+            _ => room.server.set_custom_active_for(id, ship, property::<Ship>("signal"), false),
+        }
+        room.settle();
+        for heading in 1..=40 {
+            room.server[ship].heading = Counted(heading);
+            room.step();
+            assert_eq!(room.guests[1].client[ship].heading, Counted(heading), "view {view}");
+        }
+        (0..40).for_each(|_| _ = room.step());
+        let bytes = bytes_of(&mut room, 1, |server| server[ship].log = "y".repeat(500));
+        assert!(bytes < 900, "{bytes} bytes for 500, view {view}");
+    }
+}
+
+/// A class without conditions looks the same to all, but not at the same time.
+#[test]
+fn s187_no_band_delays_an_object_for_its_owner_if_its_class_has_no_conditions() {
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Bird>());
+    let area = Area::within(200.0).slower_beyond(50.0, 20);
+    room.server.locate(area, |bird: &Bird| [bird.position[0], 0.0, 0.0]);
+    for _ in 0..2 {
+        let id = room.enter();
+        room.server.set_viewpoints(id, &[[0.0; 3]]);
+    }
+    let bird = room.server.spawn(Bird { position: [150.0, 0.0, 0.0] });
+    room.server.set_owner(bird, Some(room.guests[0].id));
+    room.settle();
+    let mut delayed = 0;
+    for height in 1..=40 {
+        room.server[bird].position[1] = height as f32;
+        room.step();
+        let shown = [0, 1].map(|guest: usize| room.guests[guest].client[bird].position[1]);
+        assert_eq!(shown[0], height as f32);
+        delayed += usize::from(shown[1] != height as f32);
+    }
+    assert_eq!(delayed, 38, "the other client gets every twentieth change");
 }
 
 /// A change that waits for a far client is sent when the object comes nearer, when it goes into another

@@ -115,7 +115,8 @@ impl Area {
     /// times the radius. The cells are cubes, and their sides are a quarter of the radius.
     ///
     /// # Panics
-    /// Panics if `radius` is not finite and positive.
+    /// Panics if `radius` is not finite and positive, or is less than 1.2e-38, so that a unit of length has
+    /// too many cells for an `f32`.
     #[must_use]
     #[track_caller]
     pub fn within(radius: f32) -> Self {
@@ -125,7 +126,8 @@ impl Area {
         );
         let bands = [Rate { beyond: f32::INFINITY, period: 1 }; MAX_BANDS];
         let near_radius = f32::INFINITY;
-        let (cell, cells_per_unit) = (radius / 4.0, 4.0 / radius);
+        let cell = radius / 4.0;
+        let cells_per_unit = cells_per_unit(cell);
         let keep_radius = (radius * 1.25).min(f32::MAX);
         Self { radius, keep_radius, near_radius, cell, cells_per_unit, is_flat: false, bands }
     }
@@ -169,22 +171,25 @@ impl Area {
     /// than a sixteenth of the [second radius](Self::keep_within).
     ///
     /// # Panics
-    /// Panics if `side` is not finite and positive.
+    /// Panics if `side` is not finite and positive, or is less than 3e-39, so that a unit of length has too
+    /// many cells for an `f32`.
     #[must_use]
     #[track_caller]
     pub fn cells_of(self, side: f32) -> Self {
         assert!(side.is_finite() && side > 0.0, "the sides of cells are finite and positive, not {side}");
-        Self { cell: side, cells_per_unit: 1.0 / side, ..self }
+        Self { cell: side, cells_per_unit: cells_per_unit(side), ..self }
     }
 
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
     /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
-    /// When an object comes nearer, its waiting changes are sent. All connections that are far from an object
-    /// receive the same bytes. A short [budget](crate::Server::set_budget) does not change these ticks, but a
-    /// change that is due may then have to wait for its turn. Call this once for each band of distances, from
-    /// the nearest to the farthest, at most three times. [`Server::locate`](crate::Server::locate) panics if
-    /// a band begins at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// The same holds for connections that have [switched](crate::Server::set_custom_active_for) properties
+    /// of the object, and for [replays](crate::Server::connect_replay) if its class has conditions. When an
+    /// object comes nearer, its waiting changes are sent. All connections that are far from an object receive
+    /// the same bytes. A short [budget](crate::Server::set_budget) does not change these ticks, but a change
+    /// that is due may then have to wait for its turn. Call this once for each band of distances, from the
+    /// nearest to the farthest, at most three times. [`Server::locate`](crate::Server::locate) panics if a
+    /// band begins at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -352,6 +357,20 @@ impl Area {
         let is_far = !is_within(self.near_radius);
         Some(Nearness { ring, period: rate.map_or(1, |rate| rate.period), is_far })
     }
+}
+
+/// Returns the number of cells with these sides along a unit of length.
+///
+/// # Panics
+/// Panics if the number is not finite.
+#[track_caller]
+fn cells_per_unit(side: f32) -> f32 {
+    let cells = 1.0 / side;
+    assert!(
+        cells.is_finite(),
+        "cells with sides of {side} are too small: a unit of length has more than an `f32` can count"
+    );
+    cells
 }
 
 #[inline]

@@ -56,7 +56,7 @@ pub(crate) struct Backlog {
     pub(super) object_bits: f32,
     /// Whether fewer objects were sent in the last tick than `object_bits` let expect.
     pub(super) was_overestimated: bool,
-    /// The same for the openings of pending spawns.
+    /// Whether fewer pending spawns were sent in the last tick than `object_bits` let expect.
     pub(super) spawns_overestimated: bool,
 }
 

@@ -112,7 +112,8 @@ impl Connection {
     }
 
     /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
-    /// long period for the cell of the object.
+    /// long period for the cell of the object. A connection with its own view of the object has received
+    /// these changes already.
     pub(super) fn pend_due(&mut self, slot: u32, list: &Changelist) {
         if self.objects.has_arrived(slot) && self.view().is_shared(slot) {
             self.objects.add_pending(slot, list);

@@ -328,6 +328,10 @@ impl Connection {
     /// decide. Returns whether data that depends on the view may have been sent or must be sent.
     fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
+        if !is_shared && self.view().is_shared(slot) {
+            // Bands do not delay the changes for a view of its own, so those that wait are sent now.
+            self.pend_later(world, slot);
+        }
         if is_shared && ring != Some(Ring::Near) {
             self.objects.open_cell(world, slot);
         }
@@ -337,9 +341,6 @@ impl Connection {
     /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
     fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
-        if self.view().is_shared(slot) && !self.view().is_shared_now(world, slot, ring) {
-            self.pend_later(world, slot);
-        }
         self.update_view(world, slot, ring);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
         if self.objects.show(slot, self.outbox.sequence(), is_alone) {
@@ -464,10 +465,6 @@ impl Connection {
     /// argument `before` is the mask of the properties that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         let ring = self.view().ring_of(world, slot);
-        // From now on the changes that wait for the band would not be sent when they are due.
-        if self.view().is_shared(slot) && !self.view().is_shared_now(world, slot, ring) {
-            self.pend_later(world, slot);
-        }
         if !self.update_view(world, slot, ring) {
             return;
         }
