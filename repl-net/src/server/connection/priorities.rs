@@ -6,7 +6,7 @@ use super::Connection;
 use super::backlog::{Backlog, select};
 use super::context::PassContext;
 use crate::server::world::World;
-use crate::transport::slot_set::{bit_of, slots_of};
+use crate::transport::slot_set::slots_of;
 
 /// At least this many objects are selected at a time.
 const LEAST_SELECTED: usize = 32;
@@ -115,10 +115,12 @@ impl Connection {
         let changes: Vec<(usize, u64)> =
             self.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
-            // Most objects that wait are behind already, and stay so.
-            let in_time = |slot: &u32| !self.objects.is_behind(*slot);
-            let postponed = slots_of(word, mask).filter(in_time).fold(0, |mask, slot| mask | bit_of(slot));
-            slots_of(word, postponed).for_each(|slot| self.postpone(slot, context.world));
+            for slot in slots_of(word, mask) {
+                // Most objects that wait are behind already, and stay so.
+                if !self.objects.is_behind(slot) {
+                    self.postpone(slot, context.world);
+                }
+            }
         }
         if !context.scratch.fresh.is_empty() {
             self.note_waiting(context.world);
