@@ -100,7 +100,7 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         })
     }
 
-    fn remove_unsendable(&mut self, &id: &ItemId) {
+    fn remove_unsendable(&mut self, &id: &ItemId, _: &dyn Collection<ItemId>) {
         KeyedShadow::remove_unsendable(self, id);
     }
 
@@ -237,8 +237,10 @@ impl<M: Map> Collection<KeyBits> for M {
         false
     }
 
-    fn remove_unsendable(&mut self, id: &KeyBits) {
+    fn remove_unsendable(&mut self, id: &KeyBits, live: &dyn Collection<KeyBits>) {
         key_of(id).into_iter().for_each(|key| self.remove(&key));
+        // The removal is a part of following. Without this call the map would count it as a write of its own.
+        self.followed(typed(live));
     }
 
     fn copy_from(&mut self, other: &dyn Collection<KeyBits>, copy: &mut dyn FnMut(*const u8, *mut u8)) {

@@ -91,9 +91,10 @@ pub(crate) trait Collection<I: Identity>: Any {
         visit: &mut dyn FnMut(Named<'_, I>, RawStep),
     ) -> bool;
 
-    /// Removes an element that was just added to this shadow, because a value in it has no wire form. The
-    /// next comparison tries to add the element again if the live element was written to.
-    fn remove_unsendable(&mut self, id: &I);
+    /// Removes an element that was just added to this shadow of `live`, because a value in it has no wire
+    /// form. The next comparison tries to add the element again if the live element was written to, or if the
+    /// collection does not record which elements were written to.
+    fn remove_unsendable(&mut self, id: &I, live: &dyn Collection<I>);
 
     /// Makes this collection have the same elements as `other`. Calls `copy` with each element of `other` and
     /// with the element of this collection that has the same id or key.
