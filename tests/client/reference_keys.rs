@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* each key that a client shows names an object that it has.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::support::Room;
 use repl::prelude::*;
@@ -30,6 +30,46 @@ struct Score {
     points: u32,
     by: ObjectRef<Judge>,
     notes: Vec<u8>,
+}
+
+/// Maps and sets in values that are sent as units.
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Archive {
+    #[replicated(atomic)]
+    whole: BTreeMap<ObjectRef<Judge>, u8>,
+    boxed: Box<HashMap<ObjectRef<Judge>, Score>>,
+    queue: VecDeque<BTreeSet<(ObjectRef<Judge>, u8)>>,
+    #[replicated(with = halves)]
+    within: HashMap<ObjectRef<Judge>, u8>,
+}
+
+/// A serialiser for one value of a map.
+mod halves {
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    pub(super) const NAME: &str = "halves";
+
+    pub(super) fn write(value: &u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_bits(u64::from(value / 2), 7);
+        Ok(())
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u8, ReadError> {
+        Ok(reader.read_bits(7)? as u8 * 2)
+    }
+}
+
+impl Archive {
+    fn of(judges: &[ObjectRef<Judge>]) -> Self {
+        let score = |by| Score { points: 7, by, notes: vec![1] };
+        Self {
+            whole: judges.iter().map(|judge| (*judge, 3)).collect(),
+            boxed: Box::new(judges.iter().map(|judge| (*judge, score(*judge))).collect()),
+            queue: VecDeque::from([judges.iter().map(|judge| (*judge, 5)).collect(), BTreeSet::new()]),
+            within: judges.iter().map(|judge| (*judge, 8)).collect(),
+        }
+    }
 }
 
 impl Judge {
@@ -111,6 +151,29 @@ fn s118_an_entry_is_shown_when_the_object_comes_and_goes_with_it() {
         show(&mut room, third, false);
         check(&room, judge, &[first]);
     }
+}
+
+#[test]
+fn s118_an_entry_in_a_unit_is_shown_while_the_object_of_its_key_is() {
+    let register = |client: &mut Client| {
+        client.register::<Judge>().register::<Archive>();
+    };
+    let (mut room, archive) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.register::<Judge>().spawn(Archive::default())
+    });
+    let [first, second] = [(); 2].map(|()| room.server.spawn(Judge::default()));
+    show(&mut room, second, false);
+    room.server[archive] = Archive::of(&[first, second]);
+    room.settle();
+    for _ in 0..2 {
+        assert_eq!(room.client()[archive], Archive::of(&[first]));
+        show(&mut room, second, true);
+        assert_eq!(room.client()[archive], Archive::of(&[first, second]));
+        show(&mut room, second, false);
+    }
+    room.server[archive] = Archive::of(&[ObjectRef::NULL, second]);
+    room.settle();
+    assert_eq!(room.client()[archive], Archive::of(&[ObjectRef::NULL]));
 }
 
 #[test]

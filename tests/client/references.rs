@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* each reference that a client shows is null or names an object that it has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::support::Room;
 use repl::prelude::*;
@@ -18,6 +18,10 @@ struct Unit {
     friends: Vec<ObjectRef<Self>>,
     #[replicated]
     order: Order,
+    #[replicated]
+    goals: Vec<Goal>,
+    #[replicated]
+    queue: VecDeque<Goal>,
     #[replicated]
     number: u32,
     heard: Vec<ObjectRef<Self>>,
@@ -56,6 +60,15 @@ impl NetSerialize for Order {
     }
 }
 repl::leaf!(Order);
+
+/// A leaf whose bits begin like those of a reference to another object than the one in it.
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+enum Goal {
+    #[default]
+    Nowhere,
+    Object(ObjectRef<Unit>),
+    Place(u8),
+}
 
 /// Returns a room with one client that sees the first unit, but not the second.
 fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
@@ -233,6 +246,22 @@ fn s122_a_leaf_is_read_again_whole_from_its_last_bits() {
         Order { about: ObjectRef::NULL, urgency: 4 },
         "and never an older one"
     );
+}
+
+#[test]
+fn s122_a_reference_in_any_unit_is_null_and_filled_in_again_with_its_object() {
+    let goals = |to| vec![Goal::Place(3), Goal::Object(to), Goal::Nowhere];
+    let (mut room, one, other) = two_units();
+    room.server[one].goals = goals(other);
+    room.server[one].queue = goals(other).into();
+    room.settle();
+    for _ in 0..2 {
+        for (visible, shown) in [(false, ObjectRef::NULL), (true, other)] {
+            show(&mut room, other, visible);
+            let unit = seen(&room, one);
+            assert_eq!((&unit.goals, &unit.queue), (&goals(shown), &goals(shown).into()), "{visible}");
+        }
+    }
 }
 
 #[test]

@@ -258,6 +258,19 @@ fn r14_a_new_value_without_a_form_is_refused_once_however_often_it_was_written_t
     assert_eq!(pair.replica.scores, pair.live.scores);
 }
 
+#[test]
+fn w16_an_entry_without_a_form_is_not_compared_again_until_it_is_written_to() {
+    let mut pair = Pair::<Recorded>::new();
+    pair.update(|board| board.scores.extend([("a".to_owned(), score(1)), ("b".to_owned(), score(200))]));
+    assert_eq!(pair.refusals.len(), 1);
+    pair.refusals.clear();
+    pair.update(|_| {});
+    pair.update(|board| board.scores.get_mut("a").unwrap().kills = 2);
+    assert_eq!((&pair.refusals[..], &pair.replica.scores["a"]), (&[][..], &score(2)));
+    pair.update(|board| board.scores.get_mut("b").unwrap().kills = 3);
+    assert_eq!(pair.replica.scores, pair.live.scores);
+}
+
 /// A value that counts its callbacks.
 #[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
 #[replicated(callbacks)]

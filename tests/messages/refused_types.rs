@@ -23,7 +23,13 @@ fn an_object_with_conditions_cannot_be_a_message() {
     }
     let text = "cannot be a message, because its field `code` has a condition";
     assert!(refusal::<Vault>().starts_with(&format!("`Vault` {text}")));
-    for refusal in [refusal::<Vec<Vault>>(), refusal::<(u8, Option<Vault>)>(), refusal::<Box<[Vault; 2]>>()] {
+    let inside = [
+        refusal::<Vec<Vault>>(),
+        refusal::<(u8, Option<Vault>)>(),
+        refusal::<Box<[Vault; 2]>>(),
+        refusal::<Option<Box<Vault>>>(),
+    ];
+    for refusal in inside {
         assert!(refusal.contains(text), "{refusal}");
     }
     let mut client = Client::new(ClientConfig::default(), 1);

@@ -513,7 +513,7 @@ impl Comparison<'_> {
             let refused = self.refusals.get_mut(refused..).unwrap_or_default();
             refused.sort_by_cached_key(|refusal| (refusal.steps.clone(), refusal.error.to_string()));
         }
-        unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id));
+        unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id, live.collection));
         self.scratch.must_renumber |= must_renumber;
         changes.complete(added, removed);
         if changes.is_empty() {

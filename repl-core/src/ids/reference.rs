@@ -145,6 +145,15 @@ impl<'a> ReferenceMap<'a> {
         known.map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
+    /// Calls `read`. Returns its result, and whether all objects exist to which the value that it read refers.
+    pub(crate) fn read_all_known<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+        let before = self.mentioned.len();
+        let value = read(self);
+        let mut mentioned = self.mentioned.iter().skip(before);
+        let epoch = self.objects.epoch();
+        (value, mentioned.all(|&guid| epoch.from_wire(guid).is_some() && self.objects.contains(guid)))
+    }
+
     pub(crate) fn objects(&self) -> &'a dyn Objects {
         self.objects
     }

@@ -10,6 +10,7 @@ use std::any::{Any, type_name};
 use std::ptr;
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::epoch::Epoch;
 use crate::ids::guid::Guid;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
@@ -99,7 +100,7 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         })
     }
 
-    fn remove_unsendable(&mut self, &id: &ItemId) {
+    fn remove_unsendable(&mut self, &id: &ItemId, _: &dyn Collection<ItemId>) {
         KeyedShadow::remove_unsendable(self, id);
     }
 
@@ -161,12 +162,24 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 
     fn ids(&self) -> Vec<KeyBits> {
-        forms_of(self).0
+        let mut keys = Vec::with_capacity(Map::len(self));
+        let mut writer = BitWriter::new();
+        Map::each(self, &mut |key, _| keys.extend(form_of(key, &mut writer)));
+        keys.sort_unstable();
+        keys
     }
 
-    fn try_ids(&self) -> Result<Vec<KeyBits>, WriteError> {
-        let (keys, refused) = forms_of(self);
-        refused.map_or(Ok(keys), Err)
+    fn elements_of_unit(&self, epoch: Epoch) -> Result<Vec<(KeyBits, *const u8)>, WriteError> {
+        let (mut elements, mut refused) = (Vec::with_capacity(Map::len(self)), None);
+        let mut writer = BitWriter::new();
+        writer.set_epoch(epoch.offset());
+        Map::each(self, &mut |key, value| match form_of(key, &mut writer) {
+            Ok(form) => elements.push((form, ptr::from_ref(value).cast())),
+            Err(_) if is_outdated(key, &mut writer) => {}
+            Err(error) => refused = Some(error),
+        });
+        elements.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        refused.map_or(Ok(elements), Err)
     }
 
     fn element(&self, id: &KeyBits) -> Option<*const u8> {
@@ -224,8 +237,10 @@ impl<M: Map> Collection<KeyBits> for M {
         false
     }
 
-    fn remove_unsendable(&mut self, id: &KeyBits) {
+    fn remove_unsendable(&mut self, id: &KeyBits, live: &dyn Collection<KeyBits>) {
         key_of(id).into_iter().for_each(|key| self.remove(&key));
+        // The removal is a part of following. Without this call the map would count it as a write of its own.
+        self.followed(typed(live));
     }
 
     fn copy_from(&mut self, other: &dyn Collection<KeyBits>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
@@ -253,6 +268,20 @@ impl<M: Map> Collection<KeyBits> for M {
 
     fn insert(&mut self, id: &KeyBits) -> Option<*mut u8> {
         key_of(id).map(|key| ptr::from_mut(Map::insert(self, key)).cast())
+    }
+
+    fn insert_in_unit(
+        &mut self,
+        id: &KeyBits,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Option<*mut u8>, ReadError> {
+        let mut reader = id.as_slice().reader();
+        let read = |references: &mut ReferenceMap<'_>| {
+            whole::read::<M::Key>(&field_of::<M::Key>(), &mut reader, references)
+        };
+        let (key, is_shown) = references.read_all_known(read);
+        let key = key?;
+        Ok(is_shown.then(|| ptr::from_mut(Map::insert(self, key)).cast()))
     }
 
     fn receive(&mut self, id: &KeyBits, change: ReceivedChange<'_>, calls_back: bool) {
@@ -345,11 +374,16 @@ fn follow_all<M: Map>(
 }
 
 /// Treats every object as existing, because keys may refer to objects that arrive later.
-struct AllObjects;
+#[derive(Default)]
+struct AllObjects(Epoch);
 
 impl Objects for AllObjects {
     fn contains(&self, _: Guid) -> bool {
         true
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.0
     }
 }
 
@@ -360,7 +394,8 @@ const fn field_of<K: Property>() -> Field {
 /// Reads a key and returns its bits. The guids of the objects to which the key refers are added to `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
-    let mut references = ReferenceMap::new(&AllObjects);
+    let objects = AllObjects::default();
+    let mut references = ReferenceMap::new(&objects);
     whole::read::<K>(&field_of::<K>(), reader, &mut references)?;
     guids.extend(references.take_mentioned());
     let bits = reader.slice(start..reader.position()).ok_or(ReadError::End)?;
@@ -369,8 +404,13 @@ fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> R
 
 /// Returns the key that has the bits `form`. Returns `None` if no key has the bits `form`.
 fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
+    key_in(Epoch::default(), form)
+}
+
+/// Returns the key that has the bits `form`, with references of the epoch `epoch`.
+fn key_in<K: Property>(epoch: Epoch, form: &KeyBits) -> Option<K> {
     let mut reader = form.as_slice().reader();
-    let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects)).ok()?;
+    let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects(epoch))).ok()?;
     (reader.remaining() == 0).then_some(key)
 }
 
@@ -379,28 +419,21 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     form_of(key, &mut BitWriter::new())
 }
 
-/// Does the same as [`own_form_of`], with the memory of `writer`, whatever it contains.
+/// Does the same as [`own_form_of`], with the memory and the epoch of `writer`, whatever it contains.
 fn form_of<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> Result<KeyBits, WriteError> {
     writer.clear();
     whole::write(key, &field_of::<K>(), writer)?;
     let form = KeyBits::new(writer.as_slice());
-    match key_of::<K>(&form) {
+    match key_in::<K>(Epoch::after(writer.epoch()), &form) {
         Some(read) if read == *key => Ok(form),
         _ => Err(WriteError::Other("the key reads back as another")),
     }
 }
 
-/// Returns the bits of all keys that have a wire form, in ascending order, and the error of one key without a
-/// wire form, if there is such a key.
-fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
-    let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
-    let mut writer = BitWriter::new();
-    map.each(&mut |key, _| match form_of(key, &mut writer) {
-        Ok(form) => keys.push(form),
-        Err(error) => refused = Some(error),
-    });
-    keys.sort_unstable();
-    (keys, refused)
+/// Returns whether a key has no form in the epoch of `writer`, because it refers to an object of an earlier
+/// epoch.
+pub(crate) fn is_outdated<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> bool {
+    writer.epoch() != 0 && form_of(key, writer).is_err() && own_form_of(key).is_ok()
 }
 
 fn as_ref<I: Identity, C: Collection<I>>(collection: *const u8) -> *const dyn Collection<I> {

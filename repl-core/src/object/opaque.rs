@@ -95,6 +95,7 @@ impl OpaqueLeaf {
         Self {
             checksum: T::WIRE_CHECKSUM,
             version: T::WIRE_VERSION,
+            content: T::CONTENT,
             identical: opaque_identical::<T>,
             copy: opaque_copy::<T>,
             write: opaque_write::<T>,
@@ -113,6 +114,7 @@ impl OpaqueLeaf {
                     .finish(),
             },
             version: W::WIRE_VERSION,
+            content: None,
             identical: with_identical::<T, W>,
             copy: opaque_copy::<T>,
             write: with_write::<T, W>,

@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
+use crate::ids::epoch::Epoch;
 use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
@@ -159,13 +160,14 @@ pub(super) fn write_collection<I: Identity>(
     writer: &mut BitWriter,
     mut write: impl FnMut(*const u8, &mut BitWriter) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let (ids, max) = (collection.try_ids()?, max_len as usize);
+    let elements = collection.elements_of_unit(Epoch::after(writer.epoch()))?;
+    let (ids, values): (Vec<I>, Vec<*const u8>) = elements.into_iter().unzip();
+    let max = max_len as usize;
     if ids.len() > max {
         return Err(WriteError::TooLong { len: ids.len(), max });
     }
     let (mut list, mut previous) = (I::list_of_all(&ids, max_len, writer)?, &Label::START);
-    for id in &ids {
-        let Some(value) = collection.element(id) else { continue };
+    for (id, value) in ids.iter().zip(values) {
         let start = list.id(id, writer);
         if let Some(label) = collection.label(id) {
             label.write(previous, writer);
@@ -244,11 +246,21 @@ unsafe fn read_collection<I: Identity>(
             label = Label::read(&label, reader)?;
         }
         let start = list.began_at().unwrap_or(reader.position());
-        let at = collection.insert(&id).ok_or(ReadError::OutOfRange)?;
-        count::read_element(start, count::LEAST_BITS, reader, |reader| {
-            // SAFETY: the collection returned an element, which has the shape that it states, to be written.
-            unsafe { read_shape(element, reader, references, at) }
-        })?;
+        let at = collection.insert_in_unit(&id, references)?;
+        let mut read = |at| {
+            count::read_element(start, count::LEAST_BITS, reader, |reader| {
+                // SAFETY: the pointer points to an element of the stated shape and is valid for writes.
+                unsafe { read_shape(element, reader, references, at) }
+            })
+        };
+        match at {
+            Some(at) => read(at)?,
+            None => {
+                let mut result = Ok(());
+                (shape.with_initial)(&mut |scratch| result = read(scratch));
+                result?;
+            }
+        }
         if is_ordered {
             collection.receive(&id, ReceivedChange::Moved(label.clone()), false);
         }

@@ -11,6 +11,7 @@ use crate::schema::codec::{Codec, Format, is_within};
 use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
+use crate::schema::opaque::OpaqueLeaf;
 use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
@@ -60,7 +61,7 @@ enum AttributeError {
 }
 
 /// Describes a field of a nested struct that has a condition, a notify or `push`. A condition, a notify or
-/// `push` would have no effect inside a nested struct.
+/// `push` would have no effect inside a nested struct, nor inside a value that is sent as a unit.
 struct Inside {
     /// The name of the nested struct.
     owner: &'static str,
@@ -69,7 +70,12 @@ struct Inside {
 
 const fn check_attributes(property: Formatted) -> Option<AttributeError> {
     match property.shape.kind {
-        Kind::Leaf(codec) => check_leaf(codec, property.format),
+        Kind::Leaf(codec) => match (check_leaf(codec, property.format), codec) {
+            (None, Codec::Opaque(OpaqueLeaf { content: Some(content), .. })) => {
+                check_attributes(content.native())
+            }
+            (error, _) => error,
+        },
         Kind::Struct(fields) => check_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
             (Format::SmallestThree { bits }, 4) if element.is_f32() => {

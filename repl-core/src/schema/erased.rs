@@ -6,9 +6,11 @@
 
 use std::any::Any;
 
-use crate::bits::{BitWriter, WriteError};
+use crate::bits::{BitWriter, ReadError, WriteError};
+use crate::ids::epoch::Epoch;
 use crate::ids::identity::Identity;
 use crate::ids::label::Label;
+use crate::ids::reference::ReferenceMap;
 use crate::schema::step::{ReceivedChange, Step};
 
 /// A [`Step`] of a comparison, with pointers to elements of an unknown type.
@@ -23,9 +25,16 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// elements).
     fn ids(&self) -> Vec<I>;
 
-    /// Returns the ids or keys of all elements, or an error if the key of an element has no wire form.
-    fn try_ids(&self) -> Result<Vec<I>, WriteError> {
-        Ok(self.ids())
+    /// Returns all elements in ascending order of their ids or keys, as a unit sends them to the other side.
+    /// References in the keys are of the epoch `epoch`. An entry whose key refers to an object of an earlier
+    /// epoch is left out.
+    ///
+    /// # Errors
+    /// Returns an error if the key of an element has no wire form.
+    fn elements_of_unit(&self, epoch: Epoch) -> Result<Vec<(I, *const u8)>, WriteError> {
+        let _ = epoch;
+        let element = |id: I| self.element(&id).map(|element| (id, element));
+        Ok(self.ids().into_iter().filter_map(element).collect())
     }
 
     fn element(&self, id: &I) -> Option<*const u8>;
@@ -82,9 +91,10 @@ pub(crate) trait Collection<I: Identity>: Any {
         visit: &mut dyn FnMut(Named<'_, I>, RawStep),
     ) -> bool;
 
-    /// Removes an element that was just added to this shadow, because a value in it has no wire form. The
-    /// next comparison tries to add the element again if the live element was written to.
-    fn remove_unsendable(&mut self, id: &I);
+    /// Removes an element that was just added to this shadow of `live`, because a value in it has no wire
+    /// form. The next comparison tries to add the element again if the live element was written to, or if the
+    /// collection does not record which elements were written to.
+    fn remove_unsendable(&mut self, id: &I, live: &dyn Collection<I>);
 
     /// Makes this collection have the same elements as `other`. Calls `copy` with each element of `other` and
     /// with the element of this collection that has the same id or key.
@@ -104,6 +114,15 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// initial values if the collection has no element with this id or key. Returns `None` if the id or key
     /// is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
+
+    /// Returns an element of a collection that is read as a part of a unit. Returns `None` if the key refers to
+    /// an object that does not exist on this side, so that the unit does not have the entry for now.
+    ///
+    /// # Errors
+    /// Returns an error if the id or key is not valid.
+    fn insert_in_unit(&mut self, id: &I, _: &mut ReferenceMap<'_>) -> Result<Option<*mut u8>, ReadError> {
+        self.insert(id).map(Some).ok_or(ReadError::OutOfRange)
+    }
 
     /// Records a change of an element of a client's replica. A map cannot record changes, so a map runs the
     /// callback immediately if `calls_back` is set.

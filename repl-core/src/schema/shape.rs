@@ -12,6 +12,7 @@ use crate::ids::key::KeyBits;
 use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::erased::Collection;
+use crate::schema::opaque::OpaqueLeaf;
 
 /// The shape of one type: how its values are stored in memory and written.
 #[derive(Clone, Copy)]
@@ -35,6 +36,9 @@ impl Shape {
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
         match &self.kind {
+            Kind::Leaf(Codec::Opaque(OpaqueLeaf { content: Some(content), .. })) => {
+                content.conditional_field()
+            }
             Kind::Leaf(_) => None,
             Kind::Struct(fields) => {
                 let mut i = 0;

@@ -6,6 +6,7 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::schema::checksum::Checksum;
+use crate::schema::shape::Shape;
 
 /// A value with its own serialiser, which is always sent whole.
 ///
@@ -55,10 +56,10 @@ pub trait NetSerialize: Sized + 'static {
     /// the name and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
-    /// The first field inside the type that has a condition. No message can have such a type, because a
-    /// message goes to each receiver whole.
+    /// The shape of the values inside, if one of them may be a struct whose fields have conditions, notifies
+    /// or `push`. These have no effect in a value that is sent as a unit, so such a struct is refused there.
     #[doc(hidden)]
-    const CONDITIONAL_FIELD: Option<&'static str> = None;
+    const CONTENT: Option<&'static Shape> = None;
 
     /// Writes the value in its wire form.
     ///

@@ -68,7 +68,7 @@ mod glam_types {
 }
 
 /// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
-/// integer. A client refuses a value of flags in which bits without names are set.
+/// integer. A value in which bits without names are set has no wire form, so the server refuses to send it.
 ///
 /// ```
 /// bitflags::bitflags! {
@@ -86,13 +86,23 @@ macro_rules! flags {
     ($type:ty) => {
         impl $crate::NetSerialize for $type {
             const WIRE_NAME: &'static str = ::core::stringify!($type);
-            const WIRE_CHECKSUM: u64 =
-                $crate::Checksum::new().text(Self::WIRE_NAME).number(Self::all().bits() as u64).finish();
+            const WIRE_CHECKSUM: u64 = {
+                let all = Self::all().bits() as u128;
+                $crate::Checksum::new()
+                    .text(Self::WIRE_NAME)
+                    .number(all as u64)
+                    .number((all >> 64) as u64)
+                    .number(::core::mem::size_of::<Self>() as u64)
+                    .finish()
+            };
 
             fn write(
                 &self,
                 writer: &mut $crate::BitWriter,
             ) -> ::core::result::Result<(), $crate::WriteError> {
+                if Self::from_bits(self.bits()).is_none() {
+                    return ::core::result::Result::Err($crate::WriteError::OutOfRange);
+                }
                 $crate::NetSerialize::write(&self.bits(), writer)
             }
 
@@ -139,6 +149,45 @@ mod tests {
         assert_eq!(glam::DVec2::new(1.0, -2.5).coordinates(), [1.0, -2.5, 0.0]);
         assert_eq!(glam::IVec2::new(1, -2).coordinates(), [1.0, -2.0, 0.0]);
         const { assert!(glam::UVec2::IS_FLAT && glam::DVec2::IS_FLAT && !glam::DVec3::IS_FLAT) }
+    }
+}
+
+#[cfg(all(test, feature = "bitflags"))]
+mod flag_tests {
+    use crate::{BitWriter, NetSerialize, WriteError};
+
+    /// Makes flags called `Keys` in a module of their own.
+    macro_rules! keys {
+        ($module:ident, $bits:ty, $fire:expr) => {
+            mod $module {
+                bitflags::bitflags! {
+                    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+                    pub(super) struct Keys: $bits {
+                        const FORWARD = 1;
+                        const FIRE = $fire;
+                    }
+                }
+                crate::flags!(Keys);
+            }
+        };
+    }
+
+    keys!(narrow, u8, 2);
+    keys!(wide, u16, 2);
+    keys!(wider, u128, 1 << 100);
+    keys!(widest, u128, 1 << 101);
+
+    #[test]
+    fn flags_of_other_widths_or_with_other_names_have_another_checksum() {
+        assert_ne!(narrow::Keys::WIRE_CHECKSUM, wide::Keys::WIRE_CHECKSUM);
+        assert_ne!(wider::Keys::WIRE_CHECKSUM, widest::Keys::WIRE_CHECKSUM);
+    }
+
+    #[test]
+    fn flags_without_names_are_refused_by_the_sender() {
+        let mut writer = BitWriter::new();
+        assert_eq!(narrow::Keys::from_bits_retain(0x81).write(&mut writer), Err(WriteError::OutOfRange));
+        assert_eq!(narrow::Keys::all().write(&mut writer), Ok(()));
     }
 }
 

@@ -55,7 +55,7 @@ macro_rules! net_serialize_by_shape {
         impl<$($generics)*> NetSerialize for $type {
             const WIRE_NAME: &'static str = $name;
             const WIRE_CHECKSUM: u64 = Checksum::new().field(&Field::new("", 0, <Self as Property>::SHAPE)).finish();
-            const CONDITIONAL_FIELD: Option<&'static str> = <Self as Property>::SHAPE.conditional_field();
+            const CONTENT: Option<&'static Shape> = Some(<Self as Property>::SHAPE);
 
             fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
                 whole::write(self, &Field::new("", 0, <Self as Property>::SHAPE), writer)

@@ -129,7 +129,7 @@ unit!([T: Property + NetSerialize + Clone] Box<T>, Self::new(T::initial()));
 impl<T: NetSerialize> NetSerialize for Box<T> {
     const WIRE_NAME: &'static str = T::WIRE_NAME;
     const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
-    const CONDITIONAL_FIELD: Option<&'static str> = T::CONDITIONAL_FIELD;
+    const CONTENT: Option<&'static Shape> = T::CONTENT;
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         T::write(self, writer)
@@ -152,7 +152,7 @@ unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
-    const CONDITIONAL_FIELD: Option<&'static str> = T::CONDITIONAL_FIELD;
+    const CONTENT: Option<&'static Shape> = T::CONTENT;
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         count::write_count(self.len(), MAX_ELEMENTS, writer)?;

@@ -12,6 +12,7 @@ use crate::bits::count::LEAST_BITS;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
+use crate::object::collection::is_outdated;
 use crate::object::whole;
 use crate::schema::checksum::Checksum;
 use crate::schema::limits::{MAX_ELEMENTS, MAX_ITEMS};
@@ -214,7 +215,7 @@ macro_rules! maps {
                 Checksum::new().text("Map").field(&Field::new("", 0, K::SHAPE)).number(W::AROUND).finish();
 
             fn write_field(&self, field: &$map, writer: &mut BitWriter) -> Result<(), WriteError> {
-                write_entries(self, field.len(), field.iter(), writer)
+                write_entries(self, field.iter(), writer)
             }
         }
 
@@ -250,19 +251,24 @@ fn read_padded<F, D>(
     count::read_element(start, LEAST_BITS, reader, |reader| read.read_field(reader, references))
 }
 
-fn write_entries<'a, K: Property, F: 'a, D>(
+/// Writes the entries of a map. An entry whose key refers to an object of an earlier epoch is left out.
+fn write_entries<'a, K: Property + PartialEq, F: 'a, D>(
     write: &impl WritesField<F, D>,
-    len: usize,
-    entries: impl Iterator<Item = (&'a K, &'a F)>,
+    entries: impl ExactSizeIterator<Item = (&'a K, &'a F)>,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    count::write_count(len, MAX_ITEMS, writer)?;
-    let mut sorted = Vec::with_capacity(len);
+    let mut sorted = Vec::with_capacity(entries.len());
     for (key, value) in entries {
         let mut form = BitWriter::new();
+        form.set_epoch(writer.epoch());
+        if is_outdated(key, &mut form) {
+            continue;
+        }
+        form.clear();
         whole::write(key, &Field::new("", 0, K::SHAPE), &mut form)?;
         sorted.push((KeyBits::new(form.as_slice()), value));
     }
+    count::write_count(sorted.len(), MAX_ITEMS, writer)?;
     sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (key, value) in sorted {
         let start = writer.bit_len();
@@ -272,9 +278,10 @@ fn write_entries<'a, K: Property, F: 'a, D>(
     Ok(())
 }
 
-/// Reads the entries of a map. The keys must ascend, so that each map has only one wire form.
+/// Reads the entries of a map. The keys must ascend, so that each map has only one wire form. An entry whose
+/// key refers to an object that does not exist on this side is left out.
 fn read_entries<K: Property, F, D>(
-    read: &impl ReadsField<F, D>,
+    read_value: &impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
     mut insert: impl FnMut(K, F),
@@ -284,14 +291,21 @@ fn read_entries<K: Property, F, D>(
     for _ in 0..len {
         let start = reader.position();
         let mut form = reader.clone();
-        let key: K = whole::read(&Field::new("", 0, K::SHAPE), reader, references)?;
+        let read = |references: &mut ReferenceMap<'_>| {
+            whole::read::<K>(&Field::new("", 0, K::SHAPE), reader, references)
+        };
+        let (key, is_shown) = references.read_all_known(read);
+        let key = key?;
         let bits = reader.position().saturating_sub(start);
         let form = KeyBits::new(form.take(bits)?);
         if last.as_ref().is_some_and(|last| *last >= form) {
             return Err(ReadError::OutOfRange);
         }
         last = Some(form);
-        insert(key, read_padded(read, start, reader, references)?);
+        let value = read_padded(read_value, start, reader, references)?;
+        if is_shown {
+            insert(key, value);
+        }
     }
     Ok(())
 }

@@ -109,11 +109,10 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
             quote!((#layout))
         }
     };
-    let has_conditions = container.sent().iter().any(|field| field.attrs.condition.is_some());
-    let conditional_field = has_conditions.then(|| {
+    let content = has_marked_field(container).then(|| {
         quote! {
-            const CONDITIONAL_FIELD: ::core::option::Option<&'static ::core::primitive::str> =
-                <Self as #private::Property>::SHAPE.conditional_field();
+            const CONTENT: ::core::option::Option<&'static #private::Shape> =
+                ::core::option::Option::Some(<Self as #private::Property>::SHAPE);
         }
     });
     quote! {
@@ -121,7 +120,7 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
             const WIRE_CHECKSUM: ::core::primitive::u64 = #layout.checksum();
-            #conditional_field
+            #content
 
             fn write(
                 &self,
@@ -142,6 +141,13 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
             }
         }
     }
+}
+
+/// Returns whether a field has an attribute that only a property of an object can obey.
+fn has_marked_field(container: &Container<'_>) -> bool {
+    let sent = container.sent();
+    let mut marks = sent.iter().map(|field| &field.attrs);
+    marks.any(|attrs| attrs.condition.is_some() || attrs.notify.is_some() || attrs.push.is_some())
 }
 
 /// Returns the marker for a type with the attribute `callbacks`. The callback trait that the user implements

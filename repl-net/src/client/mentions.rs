@@ -38,9 +38,12 @@ impl Mentions {
         self.remove_leaf(slot, path);
         let count = self.objects.entry(slot).or_default();
         *count = count.saturating_add(1);
-        match (Leaf::of(slot, path), reference_of(bits)) {
+        // The bits of another value may begin like those of a reference, so the guid must be the same too.
+        let (first, second) = (guids.next(), guids.next());
+        let alone = first.filter(|_| second.is_none() && reference_of(bits) == first);
+        match (Leaf::of(slot, path), alone) {
             (Some(leaf), Some(guid)) => self.references.insert(leaf, guid),
-            _ => self.values.insert(slot, path, guids, bits),
+            _ => self.values.insert(slot, path, first.into_iter().chain(second).chain(guids), bits),
         }
     }
 
@@ -104,7 +107,8 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// Returns the guid in `bits` if `bits` has exactly one reference.
+/// Returns the guid whose wire form is exactly `bits`. A value with these bits is read again from the guid
+/// alone, whatever its type is, because a guid has only one wire form.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
@@ -217,7 +221,7 @@ impl Chunk {
     }
 }
 
-/// All leaves that are exactly one reference.
+/// All leaves whose bits are exactly one reference.
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
@@ -295,7 +299,7 @@ impl References {
     }
 }
 
-/// All leaves that contain more than one reference, or that are nested deeper than two collections.
+/// All leaves that contain more than one reference, and those that are nested deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
     by_path: BTreeMap<LeafPath, Value>,
@@ -317,7 +321,7 @@ impl Value {
 }
 
 impl Values {
-    fn insert(&mut self, slot: u32, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+    fn insert(&mut self, slot: u32, path: &[u32], guids: impl Iterator<Item = Guid>, bits: BitSlice<'_>) {
         let leaf: LeafPath = (slot, path.into());
         let guids: Box<[Guid]> = guids.collect();
         self.by_guid.extend(guids.iter().map(|&guid| (guid, leaf.clone())));

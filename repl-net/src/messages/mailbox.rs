@@ -276,7 +276,7 @@ impl<F: Sender> Mailbox<F> {
         options: MessageOptions,
     ) {
         options.assert_valid();
-        if let Some(field) = M::CONDITIONAL_FIELD {
+        if let Some(field) = M::CONTENT.and_then(|content| content.conditional_field()) {
             panic!(
                 "`{}` cannot be a message, because its field `{field}` has a condition, and each receiver gets a message whole: \
                  send a struct of its own with `#[derive(NetSerialize, Clone)]`",

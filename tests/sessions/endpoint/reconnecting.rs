@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl::{CloseReason, DisconnectReason, Endpoint, EndpointConfig};
 
-use crate::endpoint::world::{Fleet, Hail, SERVER, Ship, World};
+use crate::endpoint::world::{Fleet, Hail, Muster, SERVER, Ship, World};
 
 fn world_with(guests: u32, seed: u64) -> World {
     let mut world = World::new(seed, LinkConditions::mobile());
@@ -81,6 +81,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
             flagship: ships[3],
             order: ships[..4].to_vec(),
             captains: (1..).zip(ships[..4].iter().copied()).collect(),
+            escorts: Box::new(ships[4..6].iter().copied().collect()),
         });
         world.run_until(|world| {
             let client = &world.guests[0].client;
@@ -93,6 +94,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
         let hull = |ship: ObjectRef<Ship>| client.get(ship).map(|ship| ship.hull);
         assert_eq!(hull(there.flagship), Some(3));
         assert_eq!(there.order.iter().map(|&ship| hull(ship)).collect::<Vec<_>>(), [0, 1, 2, 3].map(Some));
+        assert_eq!(there.escorts.iter().map(|&ship| hull(ship)).collect::<Vec<_>>(), [4, 5].map(Some));
         let captains: HashMap<_, _> =
             there.captains.iter().map(|(&captain, &ship)| (captain, hull(ship))).collect();
         assert_eq!(captains, (0..4).map(|hull| (hull as u8 + 1, Some(hull))).collect());
@@ -104,9 +106,12 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
         world.server[fleet].order.remove(0);
         world.guests[0].client.send(&Hail(1, flagship)).unwrap();
         world.guests[0].client.send(&Hail(2, old[0])).unwrap();
+        world.guests[0].client.send(&Muster([flagship, old[0], old[1]].into())).unwrap();
         world.run(Duration::from_secs(2));
         let received = std::iter::from_fn(|| world.server.poll_message::<Hail>()).map(|(_, hail)| hail);
         assert_eq!(received.collect::<Vec<_>>(), [Hail(1, ships[3]), Hail(2, ObjectRef::NULL)]);
+        let mustered = world.server.poll_message::<Muster>().map(|(_, Muster(ships))| ships);
+        assert_eq!(mustered, Some([ships[3]].into()));
         let client = &world.guests[0].client;
         let hull = |ship: ObjectRef<Ship>| client.get(ship).map(|ship| ship.hull);
         let (_, there) = client.objects::<Fleet>().next().expect("the fleet");

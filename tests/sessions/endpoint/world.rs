@@ -3,7 +3,7 @@
 //! *Invariant:* an address is a peer of the network. A packet that is sent to an address reaches the client
 //! that is there when the packet arrives, or nobody.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -30,16 +30,24 @@ pub(crate) struct Fleet {
     pub(crate) flagship: ObjectRef<Ship>,
     pub(crate) order: Vec<ObjectRef<Ship>>,
     pub(crate) captains: HashMap<u8, ObjectRef<Ship>>,
+    pub(crate) escorts: Box<BTreeSet<ObjectRef<Ship>>>,
 }
 
 /// A message with a reference.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub(crate) struct Hail(pub(crate) u32, pub(crate) ObjectRef<Ship>);
 
+/// A message with references as keys.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+pub(crate) struct Muster(pub(crate) BTreeSet<ObjectRef<Ship>>);
+
 /// Returns a server with a ship.
 fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     let mut server = Server::new(config);
-    server.register::<Fleet>().register_message::<Hail>(Channel::Ordered);
+    server
+        .register::<Fleet>()
+        .register_message::<Hail>(Channel::Ordered)
+        .register_message::<Muster>(Channel::Ordered);
     let ship = server.spawn(Ship { hull: 1 });
     (server, ship)
 }
@@ -103,7 +111,11 @@ impl World {
     pub(crate) fn enter_with(&mut self, address: u32, session: u64, config: ClientConfig) -> usize {
         let reconnects = config.reconnects;
         let mut client = Client::new(config, session);
-        client.register::<Ship>().register::<Fleet>().register_message::<Hail>(Channel::Ordered);
+        client
+            .register::<Ship>()
+            .register::<Fleet>()
+            .register_message::<Hail>(Channel::Ordered)
+            .register_message::<Muster>(Channel::Ordered);
         self.guests.push(Guest {
             client,
             address: PeerId(address),
@@ -238,7 +250,11 @@ impl World {
 /// Returns the first packet of a client.
 pub(crate) fn hello(session: u64) -> Vec<u8> {
     let mut client = Client::new(ClientConfig::default(), session);
-    client.register::<Ship>().register::<Fleet>().register_message::<Hail>(Channel::Ordered);
+    client
+        .register::<Ship>()
+        .register::<Fleet>()
+        .register_message::<Hail>(Channel::Ordered)
+        .register_message::<Muster>(Channel::Ordered);
     client.tick(Duration::ZERO);
     client.poll_transmit().expect("a hello").to_vec()
 }
