@@ -38,6 +38,7 @@ struct Score {
 struct Archive {
     #[replicated(atomic)]
     whole: BTreeMap<ObjectRef<Judge>, u8>,
+    #[expect(clippy::box_collection, reason = "a box makes it a unit")]
     boxed: Box<HashMap<ObjectRef<Judge>, Score>>,
     queue: VecDeque<BTreeSet<(ObjectRef<Judge>, u8)>>,
     #[replicated(with = halves)]
