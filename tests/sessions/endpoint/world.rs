@@ -30,7 +30,8 @@ pub(crate) struct Fleet {
     pub(crate) flagship: ObjectRef<Ship>,
     pub(crate) order: Vec<ObjectRef<Ship>>,
     pub(crate) captains: HashMap<u8, ObjectRef<Ship>>,
-    pub(crate) escorts: Box<BTreeSet<ObjectRef<Ship>>>,
+    #[replicated(atomic)]
+    pub(crate) escorts: BTreeSet<ObjectRef<Ship>>,
 }
 
 /// A message with a reference.
