@@ -168,18 +168,34 @@ fn fields<'a>(derive: Derive, fields: &'a syn::Fields, errors: &mut Errors) -> V
     fields.iter().enumerate().map(read).collect()
 }
 
-/// Replaces `Self` by `own`, so that the tokens have the same meaning outside the `impl` of the type.
+/// Replaces `Self` by `own`, so that the tokens have the same meaning outside the `impl` of the type. At the
+/// start of a path such as `Self::MOST`, a type with arguments needs brackets.
 pub(crate) fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
-    let replace = |token| match token {
-        TokenTree::Ident(ident) if ident == "Self" => own.clone(),
-        TokenTree::Group(group) => {
-            let mut inner = Group::new(group.delimiter(), without_self(group.stream(), own));
-            inner.set_span(group.span());
-            TokenTree::Group(inner).into()
-        }
-        other => other.into(),
-    };
-    tokens.into_iter().flat_map(replace).collect()
+    let is_punct =
+        |token: &TokenTree, char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char);
+    let has_arguments = own.clone().into_iter().any(|token| is_punct(&token, '<'));
+    let is_bracketed = own.clone().into_iter().next().is_some_and(|token| is_punct(&token, '<'));
+    let mut tokens = tokens.into_iter().peekable();
+    let mut replaced = TokenStream::new();
+    while let Some(token) = tokens.next() {
+        let begins_path = tokens.peek().is_some_and(|next| is_punct(next, ':'));
+        replaced.extend(match token {
+            TokenTree::Ident(ident) if ident == "Self" => {
+                if begins_path && has_arguments && !is_bracketed {
+                    quote!(<#own>)
+                } else {
+                    own.clone()
+                }
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), without_self(group.stream(), own));
+                inner.set_span(group.span());
+                TokenTree::Group(inner).into()
+            }
+            other => other.into(),
+        });
+    }
+    replaced
 }
 
 /// Returns whether `name` occurs anywhere in `tokens`.

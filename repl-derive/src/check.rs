@@ -4,6 +4,7 @@
 //! the smallest span, with what to write instead. Mistakes that only the compiler can find, in types and
 //! constants, are found by the compiler and by the traits of `repl-core`.
 
+use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use proc_macro2::Span;
@@ -492,15 +493,23 @@ pub(crate) fn within(number: &Number, least: i128, most: i128, name: &str, error
 }
 
 fn ascending(range: &Bounds, errors: &mut Errors) {
-    if let (Some(min), Some(max)) = (range.min.literal(), range.max.literal()) {
-        if min > max {
+    let whole = range.min.whole().zip(range.max.whole());
+    let floats = range.min.literal().zip(range.max.literal());
+    // Large integers are compared as integers, because neighbours would be equal as floats.
+    let order = match (whole, floats) {
+        (Some((min, max)), _) => Some(min.cmp(&max)),
+        (None, Some((min, max))) => min.partial_cmp(&max),
+        (None, None) => None,
+    };
+    match order {
+        Some(Ordering::Greater) => {
             errors.over(&range.whole, "the range is empty: write the lesser bound first");
-        } else if min == max {
-            errors.over(
-                &range.whole,
-                "the range contains only one value, so there is nothing to send: widen it or write `skip`",
-            );
         }
+        Some(Ordering::Equal) => errors.over(
+            &range.whole,
+            "the range contains only one value, so there is nothing to send: widen it or write `skip`",
+        ),
+        Some(Ordering::Less) | None => {}
     }
 }
 

@@ -25,6 +25,48 @@ fn widths_of_directions_and_rotations_are_those_of_the_codecs() {
     assert_eq!(crate::check::UNIT_VECTOR_BITS, repl_core::__private::UNIT_VECTOR_BITS);
 }
 
+#[test]
+fn commas_of_generic_arguments_do_not_end_an_argument() {
+    let source = expanded(
+        Derive::Replicated,
+        quote! {
+            struct Player {
+                #[replicated(max_len = most::<3, 4>(), push)]
+                few: Vec<u8>,
+                #[replicated(max_len = 1 << 3, push)]
+                more: Vec<u8>,
+            }
+        },
+    );
+    assert!(source.contains("most::<3, 4>()") && !source.contains("compile_error"), "{source}");
+}
+
+#[test]
+fn large_bounds_of_a_range_are_compared_as_integers() {
+    let source = expanded(
+        Derive::Replicated,
+        quote! {
+            struct Player {
+                #[replicated(range = 18446744073709551614..=18446744073709551615)]
+                last: u64,
+            }
+        },
+    );
+    assert!(!source.contains("compile_error"), "{source}");
+}
+
+#[test]
+fn self_with_arguments_gets_brackets_at_the_start_of_a_path() {
+    let block = quote! {
+        impl Squad<u8> {
+            #[rpc(server, reliable)]
+            fn fire(&mut self, shots: [u8; Self::MOST], by: ObjectRef<Self>) {}
+        }
+    };
+    let source = rpcs(TokenStream::new(), block, None).to_string().replace(' ', "");
+    assert!(source.contains("shots:[u8;<Squad<u8>>::MOST],by:ObjectRef<Squad<u8>>"), "{source}");
+}
+
 macro_rules! snapshot {
     ($name:ident, $kind:ident, $($input:tt)*) => {
         #[test]

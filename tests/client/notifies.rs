@@ -505,3 +505,17 @@ fn r05_a_duplicated_packet_calls_nothing() {
     room.deliver(0, &packets);
     assert_eq!(log(&mut room, hero), [""; 0]);
 }
+
+#[test]
+fn s52_structs_and_arrays_with_a_fast_array_in_them_have_no_old_value() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Bag {
+        items: FastArray<u8>,
+    }
+    fn flattens<T: repl::__private::Property>() -> bool {
+        T::SHAPE.flattens_items()
+    }
+    assert!(flattens::<Bag>() && flattens::<[Bag; 2]>() && flattens::<(u8, Bag)>());
+    assert!(!flattens::<Vec<Bag>>() && !flattens::<Option<Bag>>() && !flattens::<BTreeMap<u8, Bag>>());
+}

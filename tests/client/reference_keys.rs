@@ -38,11 +38,15 @@ struct Score {
 struct Archive {
     #[replicated(atomic)]
     whole: BTreeMap<ObjectRef<Judge>, u8>,
-    #[expect(clippy::box_collection, reason = "a box makes it a unit")]
-    boxed: Box<HashMap<ObjectRef<Judge>, Score>>,
+    ledger: Ledger,
     queue: VecDeque<BTreeSet<(ObjectRef<Judge>, u8)>>,
     #[replicated(with = halves)]
     within: HashMap<ObjectRef<Judge>, u8>,
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Ledger {
+    scores: HashMap<ObjectRef<Judge>, Score>,
 }
 
 /// A serialiser for one value of a map.
@@ -66,7 +70,7 @@ impl Archive {
         let score = |by| Score { points: 7, by, notes: vec![1] };
         Self {
             whole: judges.iter().map(|judge| (*judge, 3)).collect(),
-            boxed: Box::new(judges.iter().map(|judge| (*judge, score(*judge))).collect()),
+            ledger: Ledger { scores: judges.iter().map(|judge| (*judge, score(*judge))).collect() },
             queue: VecDeque::from([judges.iter().map(|judge| (*judge, 5)).collect(), BTreeSet::new()]),
             within: judges.iter().map(|judge| (*judge, 8)).collect(),
         }

@@ -95,7 +95,6 @@ impl OpaqueLeaf {
         Self {
             checksum: T::WIRE_CHECKSUM,
             version: T::WIRE_VERSION,
-            content: T::CONTENT,
             identical: opaque_identical::<T>,
             copy: opaque_copy::<T>,
             write: opaque_write::<T>,
@@ -114,7 +113,6 @@ impl OpaqueLeaf {
                     .finish(),
             },
             version: W::WIRE_VERSION,
-            content: None,
             identical: with_identical::<T, W>,
             copy: opaque_copy::<T>,
             write: with_write::<T, W>,
@@ -129,7 +127,8 @@ impl Shape {
     /// command in the program, and is compared and sent as a unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
-        Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
+        let shape = Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()));
+        Self { content: T::CONTENT, ..shape }
     }
 
     /// Returns the shape of a field with its own serialiser (`with = module`). Like a type with the shape

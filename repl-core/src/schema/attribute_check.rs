@@ -11,7 +11,6 @@ use crate::schema::codec::{Codec, Format, is_within};
 use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
-use crate::schema::opaque::OpaqueLeaf;
 use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
@@ -70,10 +69,8 @@ struct Inside {
 
 const fn check_attributes(property: Formatted) -> Option<AttributeError> {
     match property.shape.kind {
-        Kind::Leaf(codec) => match (check_leaf(codec, property.format), codec) {
-            (None, Codec::Opaque(OpaqueLeaf { content: Some(content), .. })) => {
-                check_attributes(content.native())
-            }
+        Kind::Leaf(codec) => match (check_leaf(codec, property.format), property.shape.content) {
+            (None, Some(content)) => check_attributes(content.native()),
             (error, _) => error,
         },
         Kind::Struct(fields) => check_struct(property, fields),

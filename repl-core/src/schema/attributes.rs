@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use crate::schema::codec::Format;
 use crate::schema::keyed::Keyed;
+use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 
 /// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
@@ -245,9 +246,28 @@ pub trait HasMethod<Method, Old> {}
     note = "a notify is `fn(&mut {Object})`, or `fn(&mut {Object}, old: &{Old})` to receive the old value; it is called after the packet has \
             been applied"
 )]
-pub trait Notified<Object, Old, Form> {
+pub trait Notified<Object, Old, Form>: Sized {
+    /// Whether the function takes the old value.
+    const TAKES_OLD: bool;
+
     /// Calls the function for `object`. Before the update, the value of the object's field was `old`.
     fn call(self, object: &mut Object, old: &Old);
+
+    /// Does the same as [`call`](Self::call) for a field that is replicated by its parts. Refuses a function
+    /// that takes the old value if clients do not keep all of it.
+    fn call_by_parts(self, object: &mut Object, old: &Old)
+    where
+        Old: Property,
+    {
+        const {
+            assert!(
+                !(Self::TAKES_OLD && Old::SHAPE.flattens_items()),
+                "the notify of a struct or array that has a fast array in it cannot receive the old value, because the old items are not stored: \
+                 remove the parameter `old` from the notify, or write the notify on another field"
+            );
+        }
+        self.call(object, old);
+    }
 }
 
 /// The form of a notify that takes only the object.
@@ -257,12 +277,16 @@ pub enum Alone {}
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
+    const TAKES_OLD: bool = false;
+
     fn call(self, object: &mut Object, _: &Old) {
         self(object);
     }
 }
 
 impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> for F {
+    const TAKES_OLD: bool = true;
+
     fn call(self, object: &mut Object, old: &Old) {
         self(object, old);
     }

@@ -115,7 +115,7 @@ pub(crate) fn type_name(property: Formatted) -> String {
                 // Arrays and tuples that are sent as a whole have no name of their own.
                 match name.starts_with(['[', '(']) {
                     true => format!("{}{version}", without_paths(rust_name)),
-                    false => format!("{name}{}{version}", arguments(rust_name)),
+                    false => format!("{name}{}{version}", arguments(unboxed(rust_name))),
                 }
             }
             Codec::Bool
@@ -133,6 +133,12 @@ pub(crate) fn type_name(property: Formatted) -> String {
         }
         Kind::Struct(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
     }
+}
+
+/// Returns the content of a box, whose name on the wire is the name of its content, or the type itself.
+fn unboxed(rust_name: &str) -> &str {
+    let content = rust_name.strip_prefix("alloc::boxed::Box<").and_then(|name| name.strip_suffix('>'));
+    content.map_or(rust_name, unboxed)
 }
 
 /// Returns the generic arguments of a type, with their angle brackets and without module paths. The function
@@ -439,7 +445,15 @@ fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatt
 
 #[cfg(test)]
 mod tests {
-    use super::arguments;
+    use super::{arguments, unboxed};
+
+    #[test]
+    fn a_box_is_printed_as_its_content() {
+        let arguments = |name| arguments(unboxed(name));
+        assert_eq!(arguments("alloc::boxed::Box<game::Inner>"), "");
+        assert_eq!(arguments("alloc::boxed::Box<alloc::boxed::Box<game::Outer<u8>>>"), "<u8>");
+        assert_eq!(arguments("game::Outer<game::Inner>"), "<Inner>");
+    }
 
     #[test]
     fn generic_arguments_are_printed_without_paths() {

@@ -52,8 +52,9 @@ impl Layout {
     /// Returns the layout of the struct `T`.
     ///
     /// # Panics
-    /// Panics at compile time if `T` is not a struct, has two fields of the same name, or has more than
-    /// 65,535 handles.
+    /// Panics if `T` is not a struct whose fields are sent one by one (a struct that derives only
+    /// `NetSerialize` is sent as a unit), has two fields of the same name, or has more than 65,535 handles.
+    /// In a constant, this panic is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn of<T: Property>() -> Self {

@@ -7,7 +7,6 @@
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
-use crate::schema::shape::Shape;
 
 /// A leaf whose type is known only to the functions in this struct.
 #[derive(Clone, Copy)]
@@ -15,8 +14,6 @@ pub(crate) struct OpaqueLeaf {
     pub(crate) checksum: u64,
     /// The version of the wire form, which appears in the printed table.
     pub(crate) version: u32,
-    /// The shape of the values inside, if one of them may be a struct whose fields have attributes.
-    pub(crate) content: Option<&'static Shape>,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
     pub(crate) write: unsafe fn(*const u8, &mut BitWriter) -> Result<(), WriteError>,

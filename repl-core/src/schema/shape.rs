@@ -12,7 +12,6 @@ use crate::ids::key::KeyBits;
 use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::erased::Collection;
-use crate::schema::opaque::OpaqueLeaf;
 
 /// The shape of one type: how its values are stored in memory and written.
 #[derive(Clone, Copy)]
@@ -29,6 +28,8 @@ pub struct Shape {
     /// value is padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
+    /// The shape of the values inside a leaf, if one of them may be a struct whose fields have attributes.
+    pub(crate) content: Option<&'static Self>,
 }
 
 impl Shape {
@@ -36,10 +37,10 @@ impl Shape {
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
         match &self.kind {
-            Kind::Leaf(Codec::Opaque(OpaqueLeaf { content: Some(content), .. })) => {
-                content.conditional_field()
-            }
-            Kind::Leaf(_) => None,
+            Kind::Leaf(_) => match self.content {
+                Some(content) => content.conditional_field(),
+                None => None,
+            },
             Kind::Struct(fields) => {
                 let mut i = 0;
                 while i < fields.len() {
@@ -59,6 +60,29 @@ impl Shape {
             Kind::Array(array) => array.element.conditional_field(),
             Kind::Items(items) => items.element.conditional_field(),
             Kind::Entries(entries) => entries.elements.element.conditional_field(),
+        }
+    }
+}
+
+impl Shape {
+    /// Returns whether the type has a fast array among its own properties. Elements of a `Vec`, an `Option` or
+    /// a map do not count, because clients copy these as a whole for a notify.
+    #[must_use]
+    pub const fn flattens_items(&self) -> bool {
+        match &self.kind {
+            Kind::Items(_) => true,
+            Kind::FixedArray { element, .. } => element.flattens_items(),
+            Kind::Struct(fields) => {
+                let mut i = 0;
+                while i < fields.len() {
+                    if fields[i].shape.flattens_items() {
+                        return true;
+                    }
+                    i += 1;
+                }
+                false
+            }
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Entries(_) => false,
         }
     }
 }
@@ -319,7 +343,14 @@ impl Shape {
     }
 
     pub(crate) const fn leaf<T>(name: &'static str, bitwise: bool, codec: Codec) -> Self {
-        Self { name, rust_name: type_name::<T>, size: size_of::<T>(), bitwise, kind: Kind::Leaf(codec) }
+        Self {
+            name,
+            rust_name: type_name::<T>,
+            size: size_of::<T>(),
+            bitwise,
+            kind: Kind::Leaf(codec),
+            content: None,
+        }
     }
 
     /// Returns the shape of the struct `T`: its replicated fields in the order of declaration.
@@ -339,13 +370,21 @@ impl Shape {
             size: size_of::<T>(),
             bitwise: bitwise && bytes == size_of::<T>(),
             kind: Kind::Struct(fields),
+            content: None,
         }
     }
 
     /// Returns the shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
         let kind = Kind::FixedArray { element, len };
-        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: element.bitwise, kind }
+        Self {
+            name,
+            rust_name: type_name::<A>,
+            size: size_of::<A>(),
+            bitwise: element.bitwise,
+            kind,
+            content: None,
+        }
     }
 
     /// Returns the shape of an array of variable length.
@@ -356,6 +395,7 @@ impl Shape {
             size: size_of::<A>(),
             bitwise: false,
             kind: Kind::Array(array),
+            content: None,
         }
     }
 }

@@ -112,7 +112,7 @@ impl Argument {
         if !number && matches!(expr, Expr::Lit(_) | Expr::Range(_)) {
             return Err(self.malformed());
         }
-        Ok(Number(expr))
+        representable(Number(expr))
     }
 
     pub(crate) fn bounds(&self) -> Result<Bounds> {
@@ -130,7 +130,7 @@ impl Argument {
                 format!("both bounds are included, so write `..=`: `{}`", self.form),
             ));
         }
-        Ok(Bounds { whole, min: Number(min), max: Number(max) })
+        Ok(Bounds { whole, min: representable(Number(min))?, max: representable(Number(max))? })
     }
 
     /// Reads the name of a condition.
@@ -159,6 +159,14 @@ impl Argument {
             _ => Error::new(self.name.span(), format!("`{}` needs a value: write `{}`", self.key, self.form)),
         }
     }
+}
+
+/// Refuses a literal that is too large for every attribute.
+fn representable(number: Number) -> Result<Number> {
+    if number.is_too_large() {
+        return Err(Error::new_spanned(&number.0, "the number is too large"));
+    }
+    Ok(number)
 }
 
 /// Returns the span of the first attribute that belongs to `place`, if there is one.
@@ -206,12 +214,23 @@ pub(crate) fn apply_all(
     faulty
 }
 
-/// Splits an argument list at its commas.
+/// Splits an argument list at its commas. The commas between the generic arguments of a path do not count.
 pub(crate) fn arguments(list: TokenStream, place: &Place) -> Vec<Result<Argument>> {
     let mut pieces = vec![TokenStream::new()];
+    let (mut depth, mut previous) = (0_u32, ' ');
     for token in list {
+        let punct = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
+        match punct {
+            // Elsewhere this is the operator "less than", or a part of a shift.
+            '<' if depth > 0 || matches!(previous, ':' | '=') => depth += 1,
+            '>' if previous != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        previous = punct;
         match (&token, pieces.last_mut()) {
-            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' && depth == 0 => {
+                pieces.push(TokenStream::new());
+            }
             (_, Some(piece)) => piece.extend([token]),
             (_, None) => {}
         }

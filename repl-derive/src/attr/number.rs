@@ -25,6 +25,15 @@ impl Number {
         }
     }
 
+    /// Returns whether the number is a literal that is too large for every attribute.
+    pub(crate) fn is_too_large(&self) -> bool {
+        match signed(&self.0) {
+            Some((_, Lit::Int(_))) => self.whole().is_none(),
+            Some(_) => self.literal().is_some_and(|value| !value.is_finite()),
+            None => false,
+        }
+    }
+
     /// Returns the value of a number that is a literal without a fraction.
     pub(crate) fn whole(&self) -> Option<i128> {
         match signed(&self.0)? {

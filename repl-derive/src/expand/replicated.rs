@@ -40,11 +40,12 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             let unit = field.attrs.with.is_some() || field.attrs.atomic.is_some();
             let fits =
                 (!unit).then(|| quote_spanned!(span=> #private::NotifyOf::<Self, #ty>::fits(&notify);));
+            let call = Ident::new(if unit { "call" } else { "call_by_parts" }, span);
             Some(quote_spanned! {span=>
                 #index => {
                     let notify = #method;
                     #fits
-                    #private::Notified::<Self, #ty, _>::call(notify, self, &old.#member);
+                    #private::Notified::<Self, #ty, _>::#call(notify, self, &old.#member);
                 }
             })
         })

@@ -22,7 +22,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let owned: Vec<WherePredicate> = generics
         .type_params()
         .map(|parameter| &parameter.ident)
-        .map(|ident| parse_quote!(#ident: 'static))
+        .map(|ident| parse_quote!(#ident: ::core::marker::Send + ::core::marker::Sync + 'static))
         .collect();
     generics.make_where_clause().predicates.extend(owned);
     let value = value(container, &generics);

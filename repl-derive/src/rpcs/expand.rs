@@ -98,7 +98,9 @@ fn assemble(
 fn lints() -> TokenStream {
     quote! {
         #[allow(
+            deprecated,
             missing_docs,
+            non_snake_case,
             private_interfaces,
             unreachable_pub,
             trivial_bounds,
@@ -109,15 +111,17 @@ fn lints() -> TokenStream {
     }
 }
 
-/// Returns the method that makes a call.
+/// Returns the method that makes a call. The compiler's errors about its visibility point at the function of
+/// the user.
 fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &TokenStream) -> TokenStream {
-    let (private, docs) = (context.private(), values::docs(call));
+    let (docs, span) = (values::docs(call), generated_span(call.ident().span()));
+    let private = field::private_at(context.container, span);
     let (visibility, ident) = (&call.visibility, call.ident());
     let parameters = variant.fields.iter().map(|field| {
         let (name, ty) = (&field.member, field.ty);
         quote!(#name: #ty)
     });
-    quote! {
+    quote_spanned! {span=>
         #(#docs)*
         #visibility fn #ident(
             &mut self,

@@ -93,6 +93,9 @@ use item_ids::ItemIds;
 /// Ids of items count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by
 /// their ids.
 ///
+/// In a value that is sent as a unit, for example a struct that derives only `NetSerialize`, a fast array is
+/// sent without its ids. There the items have other ids on clients, and new ones after each update.
+///
 /// **An array that is assigned over another has only new items**, however the array was made (`From`,
 /// `collect`, `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No item of
 /// the old array becomes an item of the new array. An id is never used for two items of the same field. So if

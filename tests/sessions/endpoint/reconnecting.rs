@@ -81,7 +81,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
             flagship: ships[3],
             order: ships[..4].to_vec(),
             captains: (1..).zip(ships[..4].iter().copied()).collect(),
-            escorts: Box::new(ships[4..6].iter().copied().collect()),
+            escorts: ships[4..6].iter().copied().collect(),
         });
         world.run_until(|world| {
             let client = &world.guests[0].client;

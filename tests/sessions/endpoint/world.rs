@@ -30,8 +30,8 @@ pub(crate) struct Fleet {
     pub(crate) flagship: ObjectRef<Ship>,
     pub(crate) order: Vec<ObjectRef<Ship>>,
     pub(crate) captains: HashMap<u8, ObjectRef<Ship>>,
-    #[expect(clippy::box_collection, reason = "a box makes it a unit")]
-    pub(crate) escorts: Box<BTreeSet<ObjectRef<Ship>>>,
+    #[replicated(atomic)]
+    pub(crate) escorts: BTreeSet<ObjectRef<Ship>>,
 }
 
 /// A message with a reference.

@@ -1,0 +1,9 @@
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+struct Slot<T> {
+    #[replicated(condition = OwnrOnly)]
+    item: T,
+}
+
+fn main() {}
