@@ -19,6 +19,15 @@ struct Creature {
     mood: u32,
 }
 
+/// An object with a part for its owner.
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated]
+    health: u32,
+    #[replicated(condition = OwnerOnly)]
+    secret: u32,
+}
+
 /// An object with a text.
 #[derive(Replicated, Default)]
 struct Sign {
@@ -131,6 +140,96 @@ fn s192_s193_nothing_waits_long_if_half_of_the_wanted_bytes_fit() {
         let most = oldest(0.1, located, 0.0, |_, _, _, _| {}).into_iter().max().unwrap_or_default();
         assert!(most <= 30, "{most} ticks with a tenth of the bytes");
     }
+}
+
+/// Writes to all creatures in each tick, of which not quite all fit into a tick, with a slow band from 400 units on.
+/// Returns how many updates of each creature the second guest received in 200 ticks.
+fn updates_with_a_short_budget(place: impl Fn(usize) -> [f32; 2]) -> Vec<u32> {
+    const CREATURES: usize = 200;
+    let mut room = Room::new(ServerConfig::default(), register);
+    let area = Area::within(1_000.0).slower_beyond(400.0, 10);
+    room.server.locate(area, |creature: &Creature| creature.position);
+    register_server(&mut room.server);
+    let spawn = |at| room.server.spawn(Creature { position: place(at), ..Creature::default() });
+    let creatures: Vec<_> = (0..CREATURES).map(spawn).collect();
+    let ids = [room.enter(), room.enter()];
+    ids.iter().for_each(|&id| room.server.set_viewpoints(id, &[[0.0; 3]]));
+    room.settle();
+    let mut rng = Rng::new(7);
+    let wanted: usize =
+        (1..=20).map(|value| step(&mut room, &creatures, 1_000 + value, 0.0, &mut rng)[1]).sum();
+    room.server.set_budget(ids[1], (wanted as f64 / 20.0 * 0.95 / TICK.as_secs_f64()) as usize);
+    _ = room.guests[1].client.changes::<Creature>().count();
+    let mut updates = vec![0; CREATURES];
+    for value in 2_000..2_200 {
+        step(&mut room, &creatures, value, 0.0, &mut rng);
+        for change in room.guests[1].client.changes::<Creature>() {
+            updates[creatures.iter().position(|&creature| creature == change.object).unwrap()] += 1;
+        }
+    }
+    updates
+}
+
+#[test]
+fn s192_what_a_short_budget_lets_through_is_sent_once() {
+    let mut bytes = Vec::new();
+    for share in [0.95, 10.0] {
+        let (mut room, creatures) = room(ServerConfig::default(), 1, 200);
+        room.settle();
+        let mut rng = Rng::new(3);
+        let wanted: usize = (1..=20).map(|value| step(&mut room, &creatures, value, 0.0, &mut rng)[0]).sum();
+        let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
+        room.server.set_budget(room.guests[0].id, per_second as usize);
+        let mut updates = 0;
+        let mut sent = 0;
+        for value in 1_000..1_100 {
+            sent += step(&mut room, &creatures, value, 0.0, &mut rng)[0];
+            let shown = creatures.iter().filter(|&&creature| shown(&room, 0, creature) == value);
+            updates += shown.count();
+        }
+        bytes.push(sent as f64 / updates as f64);
+    }
+    assert!(
+        bytes[0] < bytes[1] * 1.2,
+        "bytes for each update with a short and with a long budget: {bytes:?}"
+    );
+}
+
+#[test]
+fn s192_a_short_budget_does_not_change_the_ticks_of_bands() {
+    let is_far = |at: usize| at.is_multiple_of(2);
+    let updates = updates_with_a_short_budget(|at| [if is_far(at) { 800.0 } else { 10.0 }, at as f32 / 10.0]);
+    let of = |far: bool| {
+        updates.iter().enumerate().filter(move |(at, _)| is_far(*at) == far).map(|(_, count)| *count)
+    };
+    assert!(of(true).all(|count| (15..=21).contains(&count)), "far: {:?}", of(true).collect::<Vec<_>>());
+    assert!(of(false).all(|count| count > 150), "near: {:?}", of(false).collect::<Vec<_>>());
+}
+
+#[test]
+fn s36_s192_a_short_budget_sends_nothing_that_a_condition_forbids() {
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Player>());
+    room.server.register::<Player>();
+    let players: Vec<_> = (0..200).map(|_| room.server.spawn(Player::default())).collect();
+    let owner = room.enter();
+    room.enter();
+    players.iter().for_each(|&player| room.server.set_owner(player, Some(owner)));
+    room.settle();
+    room.guests.iter().for_each(|guest| room.server.set_budget(guest.id, 10_000));
+    for value in 1..100 {
+        for &player in &players {
+            (room.server[player].health, room.server[player].secret) = (value, value);
+        }
+        let packets = room.tick();
+        packets.into_iter().enumerate().for_each(|(guest, packets)| room.deliver(guest, &packets));
+        for guest in 0..2 {
+            let replies = room.replies(guest);
+            room.hear(guest, &replies);
+        }
+        assert!(room.guests[1].client.objects::<Player>().all(|(_, player)| player.secret == 0));
+    }
+    let shown = |guest: usize| room.guests[guest].client.objects::<Player>();
+    assert!(shown(1).any(|(_, player)| player.health > 90) && shown(0).any(|(_, player)| player.secret > 90));
 }
 
 #[test]
