@@ -216,7 +216,7 @@
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
 //! - [`is_owner`](Client::is_owner) and [`role`](Client::role) return what an object is to this client.
 //! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
-//!   [`clock`](Client::clock) estimates which tick to draw. [`Interpolated`] has the value of this tick.
+//!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!

@@ -142,8 +142,8 @@ fn s192_s193_nothing_waits_long_if_half_of_the_wanted_bytes_fit() {
     }
 }
 
-/// Writes to all creatures in each tick, of which not quite all fit into a tick, with a slow band from 400 units on.
-/// Returns how many updates of each creature the second guest received in 200 ticks.
+/// Writes to all creatures in each tick. Not quite all of them fit into a tick, and those farther than 400
+/// units are in a slow band. Returns how many updates of each creature the second guest received.
 fn updates_with_a_short_budget(place: impl Fn(usize) -> [f32; 2]) -> Vec<u32> {
     const CREATURES: usize = 200;
     let mut room = Room::new(ServerConfig::default(), register);
@@ -187,6 +187,39 @@ fn s192_what_a_short_budget_lets_through_is_sent_once() {
         sent.sum::<usize>() as f64
     });
     assert!(bytes[0] < bytes[1] * 1.15, "bytes with a short and with a long budget: {bytes:?}");
+}
+
+/// Returns the bytes that a client with a short budget receives if a text of this length changes while more
+/// changes than fit.
+fn bytes_with_a_text(length: usize) -> usize {
+    let register = |client: &mut Client| _ = client.register::<Creature>().register::<Sign>();
+    let (mut room, (creatures, sign)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        let creatures: Vec<_> = (0..2_000).map(|_| server.spawn(Creature::default())).collect();
+        (creatures, server.spawn(Sign::default()))
+    });
+    room.settle();
+    room.server.set_object_priority(sign, Some(1_000.0));
+    room.server.set_budget(room.guests[0].id, 200_000);
+    let mut rng = Rng::new(3);
+    let mut bytes = 0;
+    for value in 1_000..1_100 {
+        let changed = if value < 1_003 { creatures.as_slice() } else { &[] };
+        if value == 1_002 {
+            room.server[sign].text = "x".repeat(length);
+        }
+        bytes += step(&mut room, changed, value, 0.0, &mut rng)[0];
+    }
+    assert_eq!(room.client()[sign].text.len(), length);
+    bytes
+}
+
+#[test]
+fn s192_a_change_that_is_shared_with_nobody_is_sent_once_with_a_short_budget() {
+    let without = bytes_with_a_text(0);
+    for length in [1_150, 3_000] {
+        let bytes = bytes_with_a_text(length).saturating_sub(without);
+        assert!(bytes < length * 3 / 2, "{bytes} bytes for a text of {length}");
+    }
 }
 
 #[test]

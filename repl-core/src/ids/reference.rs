@@ -145,7 +145,7 @@ impl<'a> ReferenceMap<'a> {
         known.map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
-    /// Calls `read`. Returns its result, and whether all objects exist to which the value that it read refers.
+    /// Calls `read`. Returns its result, and whether the value refers only to objects that exist.
     pub(crate) fn read_all_known<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, bool) {
         let before = self.mentioned.len();
         let value = read(self);

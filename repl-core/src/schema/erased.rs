@@ -26,13 +26,12 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn ids(&self) -> Vec<I>;
 
     /// Returns all elements in ascending order of their ids or keys, as a unit sends them to the other side.
-    /// References in the keys are of the epoch `epoch`. An entry whose key refers to an object of an earlier
+    /// References in the keys are of the given epoch. An entry whose key refers to an object of an earlier
     /// epoch is left out.
     ///
     /// # Errors
     /// Returns an error if the key of an element has no wire form.
-    fn elements_of_unit(&self, epoch: Epoch) -> Result<Vec<(I, *const u8)>, WriteError> {
-        let _ = epoch;
+    fn elements_of_unit(&self, _: Epoch) -> Result<Vec<(I, *const u8)>, WriteError> {
         let element = |id: I| self.element(&id).map(|element| (id, element));
         Ok(self.ids().into_iter().filter_map(element).collect())
     }
@@ -115,8 +114,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// Returns an element of a collection that is read as a part of a unit. Returns `None` if the key refers to
-    /// an object that does not exist on this side, so that the unit does not have the entry for now.
+    /// Adds an element to a collection that is read as a part of a unit, and returns it. Adds nothing and
+    /// returns `None` if the key refers to an object that does not exist on this side.
     ///
     /// # Errors
     /// Returns an error if the id or key is not valid.

@@ -65,8 +65,8 @@ impl Shape {
 }
 
 impl Shape {
-    /// Returns whether the type has a fast array among its own properties. Elements of a `Vec`, an `Option` or
-    /// a map do not count, because clients copy these as a whole for a notify.
+    /// Returns whether the type has a fast array among its own properties. Those in a `Vec`, an `Option` or a
+    /// map do not count, because clients copy these as a whole for a notify.
     #[must_use]
     pub const fn flattens_items(&self) -> bool {
         match &self.kind {

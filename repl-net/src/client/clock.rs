@@ -129,9 +129,11 @@ impl ServerClock {
     /// [`Interpolated::shown_at`](crate::Interpolated::shown_at). The shown tick is behind
     /// [`tick_at`](Self::tick_at) by one tick and the jitter, so that nineteen of twenty values that are sent
     /// in each tick arrive before they are needed. Values that are sent less often must be shown later, as
-    /// `shown_at` does. The shown tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows changes of the
-    /// jitter by running up to 10 % faster or slower. If the shown tick is more than a second behind its aim,
-    /// it jumps to the aim.
+    /// `shown_at` does.
+    ///
+    /// The shown tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows
+    /// changes of the jitter by running up to 10 % faster or slower. If the shown tick is more than a second
+    /// behind its aim, it jumps to the aim.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
         self.shown.map(|(tick, _)| tick)

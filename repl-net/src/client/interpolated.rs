@@ -67,8 +67,8 @@ impl<T: Clone> Interpolated<T> {
     /// Before the change began, nothing was sent, because the value did not change.
     ///
     /// As `max_ticks`, use the longest time between two updates of an object that moves, in ticks of the
-    /// server: the interval of its [`UpdateRate`](crate::UpdateRate), times the ticks of the slowest
-    /// [band](crate::Area::slower_beyond), and two or three ticks more for packets that are lost. For objects
+    /// server. This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its slowest
+    /// [band](crate::Area::slower_beyond), plus two or three ticks for packets that are lost. For objects
     /// that are updated in each tick, 4 is a good value. A `max_ticks` of 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
@@ -129,8 +129,8 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value to draw when the clock [shows](crate::ServerClock::shown_tick) a tick. This is the
-    /// value [so many ticks](Self::delay) before that the update after it has arrived. With the value *at* the
-    /// shown tick, an object that is updated every few ticks would stand still and jump.
+    /// value of an earlier tick, by the [delay](Self::delay), because the next update must have arrived. The
+    /// value *at* the shown tick would stand still and jump if the object is updated every few ticks.
     #[must_use]
     pub fn shown_at(&self, shown_tick: f64) -> Option<T>
     where

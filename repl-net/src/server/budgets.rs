@@ -96,9 +96,9 @@ impl Server {
     /// and the next ticks send nothing until their budgets have paid for it. The headers of short packets
     /// count: with packets of 200 bytes, they take about a tenth of the budget.
     ///
-    /// A budget costs nothing while everything fits. While something waits, this connection shares no bytes with
-    /// others, and a tick costs O(objects that changed or wait) for it: about 0.15 µs for each that is sent, and
-    /// 0.03 µs for each that goes on waiting (`cargo bench --bench budget`).
+    /// A budget costs nothing while everything fits. While something waits, this connection shares no bytes
+    /// with others. Then each tick costs about 0.15 µs for each object that is sent, and 0.03 µs for each
+    /// object that goes on waiting (`cargo bench --bench budget`).
     ///
     /// # Panics
     /// Panics if the budget is zero.

@@ -27,8 +27,8 @@ struct Period {
     waiting: SlotSet,
     /// The waiting changes of each slot in `waiting`. The other lists are empty.
     lists: Vec<Changelist>,
-    /// The objects that are due in each tick of the period, by their [phases](phase_of). A slot may also be of
-    /// an object that no longer waits.
+    /// The objects that are due in each tick of the period, by their [phases](phase_of). Some of them may no
+    /// longer wait.
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick.
     due: Vec<Change>,

@@ -39,6 +39,39 @@ impl Server {
             .map(|(&slot, object)| (ObjectRef::new(self.world.occupant(slot).guid(slot)), object))
     }
 
+    /// Returns references to the objects of all classes, in no particular order, for example for a debug
+    /// screen. [`cast`](Self::cast) returns a reference with the type of its object.
+    ///
+    /// ```
+    /// # use repl_net::{ConnectionId, Server};
+    /// fn report(server: &Server, connection: ConnectionId) {
+    ///     for object in server.all_objects() {
+    ///         let class = server.class_name(object).unwrap_or_default();
+    ///         if let Some(reason) = server.why_not_sent(connection, object) {
+    ///             println!("{class} {object:?} is not sent, because {reason}");
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn all_objects(&self) -> impl Iterator<Item = ObjectRef<()>> {
+        self.world.alive.iter().map(|slot| ObjectRef::new(self.world.occupant(slot).guid(slot)))
+    }
+
+    /// Returns the name of an object's class. Returns `None` if the object does not exist.
+    #[must_use]
+    pub fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
+        let slot = self.world.slot_of(object)?;
+        Some(self.world.column_of(slot).program().layout().name())
+    }
+
+    /// Returns the reference with its object's type, if the object exists and is a `T`.
+    #[must_use]
+    pub fn cast<T: Replicated>(&self, object: ObjectRef<()>) -> Option<ObjectRef<T>> {
+        let slot = self.world.slot_of(object)?;
+        let class = self.world.occupant(slot).class;
+        object.guid().filter(|_| self.world.has_class::<T>(class)).map(ObjectRef::new)
+    }
+
     /// Returns the objects of a class that a connection [owns](Self::set_owner), with their references, in no
     /// particular order. Costs O(objects of the class).
     pub fn owned_objects<T: Replicated>(

@@ -22,9 +22,10 @@ impl Server {
     /// client is told, the client removes it.
     ///
     /// On the server the object lives on, with relevancy [`Nobody`](Relevancy::Nobody) for good, until you
-    /// despawn it. Calls of clients on it are ignored, and calls for clients return
-    /// [`Gone`](crate::CallError::Gone), so make the last ones before. What was [attached](Relevancy::AttachedTo) to it is
-    /// shown to its owner only, as if the object were removed. Despawn it when
+    /// despawn it. Calls of clients on it are ignored. Calls for clients on it return
+    /// [`Gone`](crate::CallError::Gone), so make the last ones before you tear it off. What was
+    /// [attached](Relevancy::AttachedTo) to it is shown to its owner only, as if the object were removed.
+    /// Despawn it when
     /// [`is_tear_off_known`](Self::is_tear_off_known): a client that was not told yet removes the object when
     /// it is despawned.
     ///

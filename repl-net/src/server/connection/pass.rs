@@ -90,9 +90,10 @@ impl Connection {
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
-        // segments. Parts of large updates and pending spawns come first in every second tick, and after other
-        // changes in the ticks between, so that nothing of these waits forever. Ticks in which nothing was
-        // sent do not count, because a small budget may allow a packet only in every second tick.
+        // segments. In every second tick, parts of large updates and pending spawns come before the other
+        // changes, and in the ticks between they come after them. So none of these waits forever. Ticks in
+        // which nothing was sent do not count, because a small budget may allow a packet only in every second
+        // tick.
         let is_limited = self.outbox.is_limited();
         let waited = is_limited || self.is_short();
         if waited {
@@ -173,10 +174,8 @@ impl Connection {
             |objects, word, changed| objects.wait_for_band(context.world, word, changed),
         );
         for &(slot, distance) in context.broadcast.unshared() {
-            let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
-            if distance.includes(self.view().is_far(slot))
-                && self.objects.wait_for_band(context.world, word, bit) == 0
-            {
+            let is_for_this = distance.includes(self.view().is_far(slot));
+            if is_for_this && !self.objects.waits_for_band(context.world, slot) {
                 self.objects.changed_alone(slot);
             }
         }

@@ -38,7 +38,7 @@ impl Connection {
         context.scratch.fresh.clear();
         if self.is_short() {
             // Changes that could be shared compete with all others, so that the greatest priorities go first.
-            for (word, mask) in self.objects.in_step_words(&world.changes.slots) {
+            for (word, mask) in self.objects.shared_words(&world.changes.slots) {
                 let now = mask & !self.objects.wait_for_band(world, word, mask);
                 context.scratch.fresh.insert_mask(word, now);
             }
@@ -146,8 +146,8 @@ impl Connection {
     }
 
     /// Sends pending spawns, until the limits are reached. Those with the greatest product of priority and
-    /// age are sent first. As with [changes](Self::send_by_priority), the next tick is exact if fewer fit than
-    /// expected.
+    /// age are sent first. If fewer fit than expected, the next tick is exact, as it is with
+    /// [changes](Self::send_by_priority).
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[1]);

@@ -1,7 +1,7 @@
 //! Closings: how the connection removes objects from its client.
 //!
-//! *Invariant:* an object that is closing stays known until the client has acknowledged its closing, or
-//! nothing of it was ever sent.
+//! *Invariant:* an object that is closing stays known until the client has acknowledged the closing. If
+//! nothing of the object was ever sent, it is forgotten at once.
 
 use std::time::Duration;
 

@@ -61,11 +61,15 @@ impl ObjectStates {
         if !world.cells.have_bands() {
             return 0;
         }
-        let is_later = |slot: &u32| {
-            let is_shared = self.has_arrived(*slot) && self.view.is_shared(*slot);
-            is_shared && self.view.band_of_object(world, *slot).is_some_and(|band| band.period > 1)
-        };
-        slots_of(word, changed).filter(is_later).fold(0, |mask, slot| mask | bit_of(slot))
+        let waits = slots_of(word, changed).filter(|&slot| self.waits_for_band(world, slot));
+        waits.fold(0, |mask, slot| mask | bit_of(slot))
+    }
+
+    /// Returns whether a change of an object [waits for its band](Self::wait_for_band).
+    pub(crate) fn waits_for_band(&self, world: &World, slot: u32) -> bool {
+        let is_shared = || self.has_arrived(slot) && self.view.is_shared(slot);
+        let band = || self.view.band_of_object(world, slot);
+        world.cells.have_bands() && is_shared() && band().is_some_and(|band| band.period > 1)
     }
 
     /// Returns whether a changelist changes new elements of an object that the client may lack, so that these
@@ -126,9 +130,11 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `slots` that are in step, as words.
-    pub(crate) fn in_step_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
-        self.known.masks_in(slots).map(|(word, mask)| (word, mask & !self.out_of_step.word(word)))
+    /// Returns the objects of `slots` that are in step, as words, except those for which something must be
+    /// sent to this client alone.
+    pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let alone = |word| self.out_of_step.word(word) | self.to_send.word(word);
+        self.known.masks_in(slots).map(move |(word, mask)| (word, mask & !alone(word)))
     }
 
     /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words.

@@ -247,14 +247,14 @@ impl View {
         let conditions = world.conditions(slot);
         ring.is_some()
             && self.switched_of(slot).is_none()
-            && !self.may_be_delayed_for_owner(world, slot)
+            && !self.bands_would_delay_owner(world, slot)
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
     }
 
-    /// Returns whether this client owns the object, and shared data of the object may be delayed by the
-    /// distance. Nothing is delayed for an owner.
-    fn may_be_delayed_for_owner(&self, world: &World, slot: u32) -> bool {
+    /// Returns whether this client owns an object, and bands may delay the shared data of the object. Nothing
+    /// is delayed for an owner, so it does not take the shared data.
+    fn bands_would_delay_owner(&self, world: &World, slot: u32) -> bool {
         let is_owner = || world.objects[slot as usize].owner() == Some(self.id);
         world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
     }
