@@ -112,7 +112,6 @@ pub struct Client {
     bytes_received: u64,
     packets_received: u64,
     earlier: EarlierSessions,
-    last_packet: Vec<u8>,
     tick_watch: TickWatch,
 }
 
@@ -152,7 +151,6 @@ impl Client {
             bytes_received: 0,
             packets_received: 0,
             earlier: EarlierSessions::default(),
-            last_packet: Vec::new(),
             tick_watch: TickWatch::default(),
             config,
         }
@@ -423,7 +421,7 @@ impl Client {
         if self.handshake.is_idle() {
             self.tick_watch.polled_before_tick();
         }
-        self.outbox.queue.pop(&mut self.last_packet).then_some(self.last_packet.as_slice())
+        self.outbox.queue.pop()
     }
 
     /// Returns the next event, or `None` if there are no more events.

@@ -498,8 +498,7 @@ impl Server {
         if !self.connections.get(connection)?.connection.outbox.queue.is_empty() {
             self.connections.preload_packets_after(connection);
         }
-        let peer = self.connections.resting_mut(connection)?;
-        peer.connection.outbox.queue.pop(&mut peer.last_packet).then_some(peer.last_packet.as_slice())
+        self.connections.resting_mut(connection)?.connection.outbox.queue.pop()
     }
 
     /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number

@@ -15,8 +15,6 @@ use crate::session::server_handshake::ServerHandshake;
 pub(super) struct Peer {
     pub(super) handshake: ServerHandshake,
     pub(super) connection: Connection,
-    /// The packet that was last returned to the user.
-    pub(super) last_packet: Vec<u8>,
     /// The object from whose position the client sees.
     pub(super) followed: Option<ObjectRef<()>>,
 }

@@ -10,7 +10,7 @@ use repl_core::__private::preload_all;
 use super::peer::Peer;
 use super::rest::Rest;
 use crate::session::connection_id::ConnectionId;
-use crate::transport::send_queue::SendQueue;
+use crate::transport::packet_pages::PacketPages;
 
 /// A client and its number.
 pub(super) struct PeerEntry {
@@ -110,10 +110,10 @@ impl Peers {
     #[inline]
     pub(super) fn preload_packets_after(&self, id: ConnectionId) {
         let Some(index) = self.find(id) else { return };
-        let queue_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.outbox.queue);
-        queue_at(index + 3).into_iter().for_each(preload_all);
-        queue_at(index + 2).into_iter().for_each(SendQueue::preload_ready);
-        queue_at(index + 1).into_iter().for_each(SendQueue::preload_first);
+        let waiting_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.outbox.queue.waiting);
+        waiting_at(index + 3).into_iter().for_each(preload_all);
+        waiting_at(index + 2).into_iter().for_each(PacketPages::preload_lists);
+        waiting_at(index + 1).into_iter().for_each(PacketPages::preload_next);
     }
 
     /// Returns the index of a peer.

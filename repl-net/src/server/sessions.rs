@@ -78,7 +78,7 @@ impl Server {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
-        self.connections.push(id, Peer { handshake, connection, last_packet: Vec::new(), followed: None });
+        self.connections.push(id, Peer { handshake, connection, followed: None });
         self.open += 1;
         id
     }

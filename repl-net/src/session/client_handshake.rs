@@ -269,7 +269,7 @@ impl ClientHandshake {
         let proof = self.cookie.map(|cookie| Proof { cookie, token: self.token, login });
         let (checksum, limits) = (context.classes.checksum(), ClientLimits::of(context.config));
         let hello = Hello { session: self.session, checksum, limits, proof };
-        queue.push(Control::Hello(hello).to_packet(self.session));
+        queue.push(&Control::Hello(hello).to_packet(self.session));
     }
 
     /// Begins the session at the first tick. Later ticks send a hello, or the answer to the server's
@@ -296,7 +296,7 @@ impl ClientHandshake {
                     Some(question) => {
                         let answer = context.classes.answer(question);
                         for part in parts_of(question, answer, context.config.mtu_bytes) {
-                            queue.push(Control::Classes(part).to_packet(self.session));
+                            queue.push(&Control::Classes(part).to_packet(self.session));
                         }
                     }
                     None => self.say_hello(context, queue),
@@ -341,7 +341,7 @@ impl ClientHandshake {
             return HandshakeOutcome::Nothing;
         }
         let closing = Control::closing(&reason, config.mtu_bytes);
-        queue.push(closing.to_packet(self.session));
+        queue.push(&closing.to_packet(self.session));
         self.stage = Stage::Ended { closing: Some(closing) };
         HandshakeOutcome::Ended(reason)
     }
@@ -363,7 +363,7 @@ impl ClientHandshake {
             && queue.is_empty()
             && self.instance.map_or_else(|| packet::is_state(bytes), is_of_server)
         {
-            queue.push(closing.to_packet(self.session));
+            queue.push(&closing.to_packet(self.session));
         }
     }
 }
@@ -545,9 +545,7 @@ mod tests {
         packet::begin(packet::PacketKind::Control, &mut writer);
         // A welcome without a timeout.
         writer.write_bits(1, 3);
-        let mut bytes = Vec::new();
-        packet::seal(&mut writer, packet::Salt::control(SESSION), &mut bytes);
-        pair.client_receives(&bytes);
+        pair.client_receives(&packet::seal(writer, packet::Salt::control(SESSION)));
         assert!(matches!(pair.client_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
         assert_eq!(drain(&mut pair.to_server), [Control::Closing(Closing::NotRead).to_packet(SESSION)]);
     }

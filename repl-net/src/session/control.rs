@@ -125,9 +125,7 @@ impl Control {
             }
         }
         let salt = if matches!(self, Self::Hello(_)) { Salt::HELLO } else { Salt::control(session) };
-        let mut bytes = Vec::new();
-        packet::seal(&mut writer, salt, &mut bytes);
-        bytes
+        packet::seal(writer, salt)
     }
 
     /// Returns the packet that tells the other side why this side has ended the session. The packet has at

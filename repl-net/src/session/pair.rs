@@ -75,8 +75,7 @@ impl Pair {
     pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
         let config = ServerConfig::default();
         let now = Duration::from_secs(5);
-        let mut to_client = SendQueue::default();
-        to_client.allowance = Allowance::nothing();
+        let to_client = SendQueue { allowance: Allowance::nothing(), ..SendQueue::default() };
         Self {
             server: ServerHandshake::new(ConnectionId(3), Secret::from(77_u64), Trust::Unproved, now),
             client: ClientHandshake::new(SESSION),
@@ -144,7 +143,7 @@ impl Pair {
             let packet = state(self.server.binding(), self.server_sent);
             if self.to_client.takes_state(packet.len()) {
                 self.server_sent += 1;
-                self.to_client.push(packet);
+                self.to_client.push(&packet);
             }
         }
         self.server.repeat_welcome(self.server_config.timeout, self.now, &mut self.to_client);
@@ -169,7 +168,7 @@ impl Pair {
         let ended = self.client.tick(self.now, context, &mut self.to_server);
         self.client_reports.extend(ended.map(Reported::Ended));
         if self.client.is_connected() && self.client.must_send_token(self.now) {
-            self.to_server.push(state(self.client.binding(), self.client_sent));
+            self.to_server.push(&state(self.client.binding(), self.client_sent));
             self.client_sent += 1;
         }
         drain(&mut self.to_server)
@@ -221,20 +220,15 @@ impl Pair {
 
 /// Returns a packet of state with this sequence number.
 pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
-    let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
+    let mut writer = BitWriter::new();
     packet::begin(PacketKind::State, &mut writer);
     let sequence = Sequence::new(number);
     writer.write_bits(sequence.to_wire().into(), 16);
     writer.write_bits(0, 64);
-    packet::seal(&mut writer, Salt::state(binding, sequence), &mut bytes);
-    bytes
+    packet::seal(writer, Salt::state(binding, sequence))
 }
 
 /// Returns all packets that may be sent now.
 pub(super) fn drain(queue: &mut SendQueue) -> Vec<Vec<u8>> {
-    let (mut packets, mut packet) = (Vec::new(), Vec::new());
-    while queue.pop(&mut packet) {
-        packets.push(packet.clone());
-    }
-    packets
+    std::iter::from_fn(|| queue.pop().map(<[u8]>::to_vec)).collect()
 }

@@ -281,7 +281,7 @@ impl ServerHandshake {
             Stage::Ended(_) => {
                 // The client has not received the disconnect packet.
                 if queue.is_empty() {
-                    self.closing(config.mtu_bytes).into_iter().for_each(|packet| queue.push(packet));
+                    self.closing(config.mtu_bytes).into_iter().for_each(|packet| queue.push(&packet));
                 }
                 HandshakeOutcome::Nothing
             }
@@ -348,7 +348,7 @@ impl ServerHandshake {
         let session = hello.session;
         if self.client.is_some_and(|client| client.session != session) {
             if !self.may_be_replaced(hello.checksum, hello.limits, context) {
-                queue.push(Control::Closing(Closing::Taken).to_packet(session));
+                queue.push(&Control::Closing(Closing::Taken).to_packet(session));
                 return HandshakeOutcome::Nothing;
             }
             if self.stage == Stage::Welcomed {
@@ -360,7 +360,7 @@ impl ServerHandshake {
         match &self.stage {
             Stage::Ended(reason) => {
                 // The connection may have ended before the first hello, so the session may be new.
-                queue.push(Control::closing(reason, context.config.mtu_bytes).to_packet(session));
+                queue.push(&Control::closing(reason, context.config.mtu_bytes).to_packet(session));
                 HandshakeOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected => {
@@ -430,7 +430,7 @@ impl ServerHandshake {
                 HandshakeOutcome::Nothing
             }
             (Control::Classes(_), Stage::Ended(_)) => {
-                self.closing(context.config.mtu_bytes).into_iter().for_each(|packet| queue.push(packet));
+                self.closing(context.config.mtu_bytes).into_iter().for_each(|packet| queue.push(&packet));
                 HandshakeOutcome::Nothing
             }
             (Control::Closing(closing), _) if closing.is_of_client() => {
@@ -570,7 +570,7 @@ impl ServerHandshake {
     /// the packet, so nothing is queued.
     fn send_control(&self, control: &Control, queue: &mut SendQueue) {
         if let Some(client) = self.client {
-            queue.push(control.to_packet(client.session));
+            queue.push(&control.to_packet(client.session));
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod outbox;
 pub(crate) mod packet;
+pub(crate) mod packet_pages;
 pub(crate) mod parts;
 pub(crate) mod path;
 pub(crate) mod rate_limit;

@@ -117,7 +117,7 @@ impl Outbox {
     /// Preloads the lists that the next packet changes.
     pub(crate) fn preload_lists(&self) {
         self.in_flight.preload_lists();
-        self.queue.preload_lists();
+        self.queue.waiting.preload_lists();
         self.congestion.iter().for_each(|congestion| preload_all(&**congestion));
     }
 
@@ -125,7 +125,7 @@ impl Outbox {
     /// [`preload_lists`](Self::preload_lists).
     pub(crate) fn preload_next(&self) {
         self.in_flight.preload_next();
-        self.queue.preload_next();
+        self.queue.waiting.preload_next();
     }
 
     /// Preloads what a packet with acks reads and writes. Call [`preload_ack`](Self::preload_ack) some time
@@ -192,7 +192,7 @@ impl Outbox {
     /// Frees the spare buffers, which are kept for reuse.
     pub(crate) fn free_spare(&mut self) {
         self.in_flight.free_spare();
-        self.queue.free_spare();
+        self.queue.waiting.free_spare();
     }
 
     /// Returns how many bytes were written in this tick.
@@ -509,15 +509,13 @@ impl Outbox {
         self.draft.end_segment();
         self.draft.writer.write_bits(0, 1);
         self.draft.messages.end_packet(&mut self.draft.writer);
-        let mut bytes = self.queue.blank();
-        let seed = self.seed.of(Salt::state(self.binding, self.next));
-        packet::seal_from(&mut self.draft.writer, seed, &mut bytes);
-        debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
-        (record.sent_at, record.bytes) = (now, bytes.len());
+        let bytes = self.draft.writer.finish().len();
+        debug_assert!(bytes <= self.limits.mtu_bytes, "a packet of {bytes} bytes");
+        (record.sent_at, record.bytes) = (now, bytes);
         if record.elicits_ack() {
             self.send_times.record(self.next, now);
             if let Some(congestion) = &mut self.congestion {
-                congestion.sent(self.next, bytes.len(), now);
+                congestion.sent(self.next, bytes, now);
             }
         }
         if let Some(limit) = &mut self.packet_limit {
@@ -525,22 +523,22 @@ impl Outbox {
             self.is_limited_by_packets = !limit.allows(now);
         }
         self.in_flight.push(record);
+        // If the allowance of the address is too small for this packet, the packet is dropped and counts as
+        // lost. If a packet were kept and sent later, its status might no longer be true.
+        if self.queue.takes_state(bytes) {
+            self.pass_bytes += bytes;
+            self.budget.iter_mut().for_each(|budget| budget.spend(bytes));
+            let seed = self.seed.of(Salt::state(self.binding, self.next));
+            let writer = &mut self.draft.writer;
+            self.queue.push_with(bytes, |into| packet::seal_into(writer, seed, into));
+        }
         self.next = self.next.next();
         self.pass_packets += 1;
-        if self.queue.takes_state(bytes.len()) {
-            self.pass_bytes += bytes.len();
-            self.budget.iter_mut().for_each(|budget| budget.spend(bytes.len()));
-            self.queue.push(bytes);
-        } else {
-            // The allowance of the address is too small for this packet, so the packet is discarded and
-            // counts as lost. If a packet were kept and sent later, its status might no longer be true.
-            self.queue.discard(bytes);
-        }
     }
 
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
-        self.queue.end_round();
+        self.queue.waiting.end_round();
         self.send_times.end_round();
         if let Some(congestion) = &mut self.congestion {
             congestion.end_round();

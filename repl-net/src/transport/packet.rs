@@ -108,17 +108,27 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Completes a packet: computes its checksum, and writes all its bytes to `into`. The last byte of the packet
-/// is filled up with zeros.
-pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
-    seal_from(writer, salt.seed(), into);
+/// Completes a packet: computes its checksum, and returns all its bytes. The last byte of the packet is filled
+/// up with zeros.
+pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
+    let mut bytes = writer.into_bytes();
+    store_checksum(&mut bytes, salt.seed());
+    bytes
 }
 
-/// Does the same as [`seal`], but takes the checksum's seed instead of the salt.
-pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
-    into.clear();
+/// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
+/// salt.
+pub(crate) fn seal_into(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
+    let start = into.len();
     into.extend_from_slice(writer.finish());
-    if let Some((head, content)) = into.split_at_mut_checked(CHECKSUM_BYTES) {
+    if let Some(packet) = into.get_mut(start..) {
+        store_checksum(packet, seed);
+    }
+}
+
+/// Computes the checksum of a packet and stores it in the packet.
+fn store_checksum(packet: &mut [u8], seed: u32) {
+    if let Some((head, content)) = packet.split_at_mut_checked(CHECKSUM_BYTES) {
         head.copy_from_slice(&checksum(content, seed).to_le_bytes());
     }
 }
@@ -242,10 +252,10 @@ mod tests {
     #[test]
     fn r25_a_stored_seed_opens_no_packet_of_another_session_client_or_epoch() {
         let (session, token, number) = (7, 1 << 40, Sequence::new(70_000));
-        let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
+        let mut writer = BitWriter::new();
         begin(PacketKind::State, &mut writer);
         writer.write_bits(number.to_wire().into(), 16);
-        seal(&mut writer, Salt::state(session ^ token, number), &mut bytes);
+        let bytes = seal(writer, Salt::state(session ^ token, number));
         let mut seed = LastSeed::default();
         let mut opens = |session, token, newest| {
             let opened = open(&bytes, session, token, newest, &mut seed);

@@ -299,11 +299,10 @@ fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
     let mut pair = Pair::alike();
     let hello = pair.client_sends().remove(0);
     // The packet begins like a hello, but ends directly after its kind.
-    let mut malformed = Vec::new();
     let mut writer = repl_core::BitWriter::new();
     packet::begin(packet::PacketKind::Control, &mut writer);
     writer.write_bits(0, 3);
-    packet::seal(&mut writer, packet::Salt::HELLO, &mut malformed);
+    let malformed = packet::seal(writer, packet::Salt::HELLO);
     pair.server_receives(&hello);
     pair.server_receives(&malformed);
     assert_eq!(pair.server_reports, []);

@@ -186,6 +186,6 @@ impl Outbox {
     /// Returns about how many bytes of memory the packets, their records and the spare buffers take. Costs
     /// O(1).
     fn held_bytes(&self) -> usize {
-        self.in_flight.held_bytes() + self.queue.held_bytes()
+        self.in_flight.held_bytes() + self.queue.waiting.held_bytes()
     }
 }

@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use super::known::KnownObjects;
+use super::pending_spawns::PendingSpawns;
+use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::transport::removal::CloseReason;
 use crate::transport::sequence::Sequence;
@@ -108,10 +111,16 @@ impl ObjectStates {
     /// release these positions.
     pub(crate) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
-        let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
-        known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
+        let known = self.known.iter().map(|slot| (slot, position(slot))).collect();
+        self.known = KnownObjects::default();
+        self.pending_spawns = PendingSpawns::default();
+        self.tracked = TrackedObjects::default();
+        for slots in
+            [&mut self.out_of_step, &mut self.near_unknown, &mut self.to_send, &mut self.with_new_elements]
+        {
+            *slots = SparseSlots::default();
+        }
         self.view.take_tear_offs();
-        self.near_unknown = SparseSlots::default();
         self.known_paths = None;
         known
     }
