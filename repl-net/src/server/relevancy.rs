@@ -218,7 +218,8 @@ impl Server {
     /// Puts a connection into a [group](Group). It then sees the [objects of the group](Relevancy::Group), is
     /// in the [audiences](crate::Audience::Group) of the group, and receives what
     /// [`send_to_group`](Self::send_to_group) sends. A connection can be in any number of groups. Does nothing
-    /// if it is in the group already. Costs O(objects of the group + objects with an audience).
+    /// if it is in the group already. Costs O(cells in sight + objects of the group + objects with an
+    /// audience).
     pub fn join_group(&mut self, connection: ConnectionId, group: Group) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
             peer.connection.set_member(&mut self.world, group, true);

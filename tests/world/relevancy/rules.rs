@@ -300,6 +300,26 @@ fn s188_what_is_attached_is_seen_with_what_carries_it() {
 }
 
 #[test]
+fn s188_joining_a_group_does_not_move_the_border_of_sight() {
+    let mut room = room(1);
+    let id = room.guests[0].id;
+    // Less than a step that computes the cells in sight again, in each direction.
+    let step = SIDE / 4.0 - 0.25;
+    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.set_viewpoints(id, &[[step, 0.0, 0.0]]);
+    room.server.join_group(id, Group(1));
+    room.server.set_viewpoints(id, &[[-step, 0.0, 0.0]]);
+    let around = |at: u16| {
+        let (sin, cos) = (f32::from(at) * 0.01).sin_cos();
+        creature(cos * 0.75 * RADIUS - step, sin * 0.75 * RADIUS)
+    };
+    let near: Vec<_> = (0..628).map(|at| room.server.spawn(around(at))).collect();
+    room.settle();
+    let unseen = near.iter().filter(|&&object| !has(&room, 0, object)).count();
+    assert_eq!(unseen, 0, "objects at three quarters of the radius");
+}
+
+#[test]
 fn groups_are_seen_by_those_who_joined_them() {
     let mut room = room(2);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();

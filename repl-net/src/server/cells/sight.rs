@@ -16,8 +16,9 @@ const FEW_OBJECTS: usize = 64;
 /// The cells in the sight of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
-    /// The viewpoints, and after them those with which the cells in sight were computed.
     viewpoints: Vec<Position>,
+    /// The viewpoints with which the cells in sight were computed.
+    computed_from: Vec<Position>,
     groups: Vec<Group>,
     /// The cells in the rings around the viewpoints, and those of the groups, in the order of their ranks.
     cells: Vec<Seen>,
@@ -91,36 +92,26 @@ impl Sight {
             let [x, y, z]: Position = std::array::from_fn(|axis| one[axis] - other[axis]);
             x * x + y * y + z * z <= tolerance * tolerance
         };
-        let count = self.viewpoints.len() / 2;
-        let (newest, computed) = self.viewpoints.split_at_mut(count);
-        if count == viewpoints.len() {
-            newest.copy_from_slice(viewpoints);
-            let is_same = computed.iter().zip(viewpoints).all(|(one, other)| is_near(one, other));
-            if !is_same {
-                computed.copy_from_slice(viewpoints);
-            }
-            return !is_same;
-        }
         self.viewpoints.clear();
-        self.viewpoints.extend(viewpoints.iter().chain(viewpoints));
-        true
+        self.viewpoints.extend_from_slice(viewpoints);
+        let mut pairs = self.computed_from.iter().zip(viewpoints);
+        self.computed_from.len() != viewpoints.len() || !pairs.all(|(one, other)| is_near(one, other))
     }
 
     /// Returns the points from which the connection sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
-        &self.viewpoints[..self.viewpoints.len() / 2]
+        &self.viewpoints
     }
 
-    pub(crate) fn join(&mut self, group: Group) {
-        if let Err(index) = self.groups.binary_search(&group) {
-            self.groups.insert(index, group);
+    /// Sets whether the connection is in a group. Returns whether this is new, and then the cells in sight
+    /// must be [computed](Self::update) again.
+    pub(crate) fn set_member(&mut self, group: Group, is_member: bool) -> bool {
+        match (self.groups.binary_search(&group), is_member) {
+            (Err(index), true) => self.groups.insert(index, group),
+            (Ok(index), false) => _ = self.groups.remove(index),
+            _ => return false,
         }
-    }
-
-    pub(crate) fn leave(&mut self, group: Group) {
-        if let Ok(index) = self.groups.binary_search(&group) {
-            self.groups.remove(index);
-        }
+        true
     }
 
     /// Returns the groups of the connection, in ascending order.
@@ -157,6 +148,7 @@ impl Sight {
         cells: &mut Cells,
         scratch: &mut SightScratch,
     ) -> Vec<u32> {
+        self.computed_from.clone_from(&self.viewpoints);
         let rows = &mut scratch.rows;
         rows.clear();
         rows.extend(self.groups.iter().map(|&group| {
@@ -340,13 +332,20 @@ mod tests {
     #[test]
     fn priorities_use_the_newest_viewpoints_and_cells_those_that_moved_far() {
         let mut sight = Sight::default();
-        assert!(sight.set_viewpoints(&[[0.0; 3], [9.0; 3]], 1.0));
-        assert!(!sight.set_viewpoints(&[[0.75, 0.0, 0.0], [9.0; 3]], 1.0));
-        assert_eq!(sight.viewpoints(), [[0.75, 0.0, 0.0], [9.0; 3]]);
-        assert!(sight.set_viewpoints(&[[1.5, 0.0, 0.0], [9.0; 3]], 1.0), "many small steps are a large one");
-        assert!(!sight.set_viewpoints(&[[2.0, 0.0, 0.0], [9.0; 3]], 1.0));
-        assert!(sight.set_viewpoints(&[[2.0, 0.0, 0.0]], 1.0));
-        assert_eq!(sight.viewpoints(), [[2.0, 0.0, 0.0]]);
-        assert!(sight.set_viewpoints(&[], 1.0) && !sight.set_viewpoints(&[], 1.0));
+        // Returns whether the cells in sight are computed again.
+        let mut set = |viewpoints: &[Position]| {
+            let is_far = sight.set_viewpoints(viewpoints, 1.0);
+            assert_eq!(sight.viewpoints(), viewpoints);
+            if is_far {
+                sight.update(ConnectionId(1), &mut Cells::default(), &mut SightScratch::default());
+            }
+            is_far
+        };
+        assert!(set(&[[0.0; 3], [9.0; 3]]));
+        assert!(!set(&[[0.75, 0.0, 0.0], [9.0; 3]]));
+        assert!(set(&[[1.5, 0.0, 0.0], [9.0; 3]]), "many small steps are a large one");
+        assert!(!set(&[[2.0, 0.0, 0.0], [9.0; 3]]));
+        assert!(set(&[[2.0, 0.0, 0.0]]));
+        assert!(set(&[]) && !set(&[]));
     }
 }

@@ -264,11 +264,8 @@ impl Connection {
 
     /// Sets whether the client sees the objects of a group.
     pub(crate) fn set_member(&mut self, world: &mut World, group: Group, is_member: bool) {
-        let sight = self.objects.sight_mut();
-        if is_member {
-            sight.join(group)
-        } else {
-            sight.leave(group)
+        if !self.objects.sight_mut().set_member(group, is_member) {
+            return;
         }
         self.update_sight(world);
         for slot in world.seen_by_group(group) {
