@@ -40,7 +40,7 @@ impl PacketPages {
             self.pages.iter_mut().for_each(Vec::clear);
             self.start = 0;
         }
-        let has_room = |page: &Vec<u8>| page.is_empty() || page.len() + length <= PAGE_BYTES;
+        let has_room = |page: &Vec<u8>| page.len() + length <= PAGE_BYTES;
         if !self.pages.back().is_some_and(has_room) {
             self.add_page();
         }
