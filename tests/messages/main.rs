@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acks;
 mod calls;
 mod channels;
 mod refused_types;

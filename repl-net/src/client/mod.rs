@@ -48,7 +48,7 @@ use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::{Arrival, Received};
 use crate::transport::congestion::Congestion;
 use crate::transport::link::LinkHealth;
-use crate::transport::message::{is_at_end, read_messages};
+use crate::transport::message::{asks_for_ack, read_messages};
 use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
 use crate::transport::rate_limit::RateLimit;
@@ -283,11 +283,11 @@ impl Client {
             return Ok(());
         }
         let (header, acks) = Header::read(reader, sequence, self.outbox.sequence(), true)?;
+        let must_ack = asks_for_ack(reader)?;
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
-        let elicits_ack = has_segments || !is_at_end(&body);
         if arrival == Arrival::Duplicate {
-            if elicits_ack {
+            if must_ack {
                 self.ack_pace.schedule_acks();
             }
             return Ok(());
@@ -316,7 +316,7 @@ impl Client {
         self.packets_received = self.packets_received.saturating_add(1);
         self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
-        if elicits_ack {
+        if must_ack {
             self.ack_pace.schedule_acks();
         }
         if let Err(reason) = delivered {

@@ -22,8 +22,8 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
-    /// The number of packets from the server that did not arrive although later packets did. A packet that
-    /// arrives late is subtracted from this number again.
+    /// The number of packets from the server that did not arrive although later packets did, or arrived too
+    /// late to be applied. A packet that arrives late and is applied is subtracted from this number again.
     pub packets_lost: u64,
     /// The number of packets with messages to the server that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,

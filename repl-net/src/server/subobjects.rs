@@ -6,9 +6,11 @@ use repl_core::{ObjectRef, Replicated};
 
 use super::cells::Relevancy;
 use super::rows::OwnRows;
+use super::shadows::Shadows;
 use super::world::World;
 use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
+use crate::session::events::SpawnError;
 
 impl Server {
     /// Adds an object as a subobject of another object, for example a turret of a tank (S202). Returns `None`
@@ -33,12 +35,30 @@ impl Server {
         parent: ObjectRef<P>,
         object: T,
     ) -> Option<ObjectRef<T>> {
-        let parent = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent))?;
-        let (archetype, kind) = (ArchetypeId::default(), SpawnKind::Subobject(parent));
-        match self.add(archetype, kind, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows)) {
-            Ok(reference) => Some(reference),
+        match self.try_spawn_subobject(parent, object) {
+            Ok(reference) => reference,
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// Does the same as [`spawn_subobject`](Self::spawn_subobject), if a slot is free.
+    ///
+    /// # Errors
+    /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
+    /// If the object cannot be added, it is dropped, and nothing else changes.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn try_spawn_subobject<T: Replicated, P: ?Sized>(
+        &mut self,
+        parent: ObjectRef<P>,
+        object: T,
+    ) -> Result<Option<ObjectRef<T>>, SpawnError> {
+        let parent_slot = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent));
+        let Some(kind) = parent_slot.map(SpawnKind::Subobject) else { return Ok(None) };
+        let push = |shadows: &Shadows<T>, rows: &mut OwnRows<T>| rows.push(object, shadows);
+        self.add(ArchetypeId::default(), kind, push).map(Some)
     }
 
     /// Returns the object whose [subobject](Self::spawn_subobject) an object is.

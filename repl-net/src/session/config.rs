@@ -84,7 +84,8 @@ pub struct ServerConfig {
     pub max_bytes_in_flight: usize,
     /// The most memory that the server may keep for a connection because the client has not acknowledged what
     /// was sent: records of packets in flight, packets that were not polled, new elements in unacknowledged
-    /// packets, changes that were lost or that wait, and objects in fragments. A record takes up to 48 times
+    /// packets, changes that were lost or that wait, and objects in fragments. Not counted are at most 264
+    /// bytes for each object of which something waits or is unacknowledged. A record takes up to 48 times
     /// the bytes of its packet. So where many small values are sent to one client alone, this limit is
     /// reached before [`max_bytes_in_flight`](Self::max_bytes_in_flight): in each round trip, a 48th of it
     /// is sent at least. With the default of 4 MiB that is 87 KB, or 0.7 MB in a second if the round trip

@@ -65,7 +65,8 @@ impl AckPace {
         self.left > 0
     }
 
-    /// Returns whether to send acks in this tick. Must be called exactly once in each tick.
+    /// Returns whether to send acks in this tick. A tick in which packets are sent asks this once. Acks that
+    /// are due stay due in a tick in which no packet may be sent.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

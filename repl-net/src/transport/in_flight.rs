@@ -355,7 +355,8 @@ impl InFlight {
     /// Subtracts from the lost changelists of each object the changelists of all later packets that are not
     /// known to be lost (R4).
     ///
-    /// Visits each packet once for all objects, so the cost is O(lost changelists + packets in flight).
+    /// Visits each packet once for all objects, so the cost is O(lost changelists + packets in flight +
+    /// objects that later packets sent alone or from tables).
     pub(crate) fn subtract_later(&self, lost: &mut [LostObject]) {
         debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
         let mut slots = SlotSet::default();

@@ -116,6 +116,16 @@ pub(crate) fn is_at_end(reader: &BitReader<'_>) -> bool {
     read_end(&mut reader.clone()).is_ok()
 }
 
+/// Returns whether a packet asks for an ack, because it has segments or messages (R8). The reader is at the
+/// body of the packet.
+///
+/// # Errors
+/// Returns an error if the packet has no body.
+pub(crate) fn asks_for_ack(reader: &BitReader<'_>) -> Result<bool, ReadError> {
+    let mut body = reader.clone();
+    Ok(body.read_flag()? || !is_at_end(&body))
+}
+
 /// Reads the messages of a packet after its segments, up to the end of the packet. The connection has
 /// `channels` channels for messages.
 pub(crate) fn read_messages<'a>(

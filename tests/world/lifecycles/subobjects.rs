@@ -51,6 +51,19 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
 }
 
 #[test]
+fn s202_a_subobject_for_which_no_slot_is_free_is_an_error_and_changes_nothing() {
+    let mut server = Server::new(ServerConfig { max_objects: 2, ..ServerConfig::default() });
+    let tank = server.spawn(pawn(1));
+    let turret = server.try_spawn_subobject(tank, pawn(2)).expect("a slot is free").expect("a tank");
+    let error = server.try_spawn_subobject(tank, pawn(3)).expect_err("no slot is free");
+    assert_eq!(error.max_objects, 2);
+    assert_eq!((server.all_objects().count(), server.parent(turret)), (2, Some(tank.erase())));
+    server.despawn(tank);
+    assert_eq!(server.try_spawn_subobject(tank, pawn(4)), Ok(None), "the parent is gone");
+    assert_eq!(server.all_objects().count(), 0);
+}
+
+#[test]
 fn s193_a_subobject_that_waits_for_its_object_waits_for_an_ack() {
     let (mut room, _, _) = tank(1);
     let id = room.guests[0].id;

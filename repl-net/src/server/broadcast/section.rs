@@ -224,7 +224,7 @@ impl Section {
             if entries.cells & span.cells == 0 {
                 continue;
             }
-            let mut certain = if self.period > 1 { 0 } else { span.near };
+            let mut certain = if self.period > 1 { 0 } else { span.in_sight };
             while let [place, rest @ ..] = may_be_out_of_step
                 && place.strip() < span.strip
             {
@@ -325,7 +325,7 @@ mod tests {
             for (strip, (cells, is_far, near)) in strips {
                 for (is_far, cells) in [(false, cells & !is_far), (true, cells & is_far)] {
                     let band = Band { period: 1, is_far };
-                    spans.push(Span { area: area_of(strip), strip, band, cells, near: cells & near });
+                    spans.push(Span { area: area_of(strip), strip, band, cells, in_sight: cells & near });
                 }
             }
             spans.sort_by_key(|span| (span.area, span.strip, span.band));
@@ -358,7 +358,7 @@ mod tests {
                     let place = section.changes[change as usize].place;
                     let is_in = |span: &&Span| span.strip == place.strip() && span.cells & place.bit() != 0;
                     expected.extend(spans.iter().find(is_in).map(|span| {
-                        let is_certain = span.near & place.bit() != 0 && !may_be_out_of_step.contains(&place);
+                        let is_certain = span.in_sight & place.bit() != 0 && !may_be_out_of_step.contains(&place);
                         (section.table, entry, is_certain)
                     }));
                 }

@@ -16,7 +16,7 @@ pub(crate) type CellCorner = [f32; 3];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ring {
     /// The connection sees the objects in the cell.
-    Near,
+    InSight,
     /// The connection goes on seeing an object in the cell if it saw the object before. It does not begin to
     /// see other objects in the cell.
     Kept,
@@ -48,7 +48,7 @@ impl Band {
 
 impl Nearness {
     /// The nearness of objects without positions.
-    pub(crate) const HERE: Self = Self { ring: Ring::Near, period: 1, is_far: false };
+    pub(crate) const HERE: Self = Self { ring: Ring::InSight, period: 1, is_far: false };
 
     /// Returns what the connection receives of the objects in the cell.
     #[inline]
@@ -60,9 +60,9 @@ impl Nearness {
     /// sent, or other properties than before may be seen, when the cell was so near `before`.
     pub(crate) fn is_reconsidered_after(self, before: Option<Self>) -> bool {
         match before {
-            None => self.ring == Ring::Near,
+            None => self.ring == Ring::InSight,
             Some(before) => {
-                let comes_into_sight = before.ring != Ring::Near && self.ring == Ring::Near;
+                let comes_into_sight = before.ring != Ring::InSight && self.ring == Ring::InSight;
                 let has_waiting = before.period > 1 && before.period != self.period;
                 comes_into_sight || has_waiting || before.is_far != self.is_far
             }
@@ -352,7 +352,7 @@ impl Area {
         if !is_within(self.keep_radius) {
             return None;
         }
-        let ring = if is_within(self.radius) { Ring::Near } else { Ring::Kept };
+        let ring = if is_within(self.radius) { Ring::InSight } else { Ring::Kept };
         let rate = self.bands.iter().rev().find(|band| !is_within(band.beyond));
         let is_far = !is_within(self.near_radius);
         Some(Nearness { ring, period: rate.map_or(1, |rate| rate.period), is_far })

@@ -36,8 +36,8 @@ pub(crate) struct Span {
     pub(crate) band: Band,
     /// A bit for each cell whose objects the client may have.
     pub(crate) cells: u64,
-    /// A bit for each of them that is [near](Ring::Near).
-    pub(crate) near: u64,
+    /// A bit for each of them that is [in sight](Ring::InSight), and not only kept.
+    pub(crate) in_sight: u64,
 }
 
 /// A cell in a ring around a viewpoint, or the cell of a group.
@@ -57,7 +57,7 @@ impl Seen {
     /// Returns the cell with a rank. `known` is the cell if it was in a ring before.
     fn new(rank: Rank, nearness: Nearness, known: Option<&Self>, cells: &mut Cells) -> Self {
         let (number, place) = known.map_or_else(|| cells.cell_at(rank), |seen| (seen.number, seen.place));
-        let is_open = nearness.ring == Ring::Near || known.is_some_and(|seen| seen.is_open);
+        let is_open = nearness.ring == Ring::InSight || known.is_some_and(|seen| seen.is_open);
         Self { number, place, nearness, is_open }
     }
 
@@ -71,13 +71,13 @@ impl Seen {
     fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);
         let band = nearness.band();
-        let near = if nearness.ring == Ring::Near { place.bit() } else { 0 };
+        let in_sight = if nearness.ring == Ring::InSight { place.bit() } else { 0 };
         let mut last = spans.iter_mut().rev().take_while(|span| span.strip == place.strip());
         match last.find(|span| span.band == band) {
-            Some(span) => (span.cells, span.near) = (span.cells | place.bit(), span.near | near),
+            Some(span) => (span.cells, span.in_sight) = (span.cells | place.bit(), span.in_sight | in_sight),
             None => {
                 let (area, strip) = (cells.area_of(place.strip()), place.strip());
-                spans.push(Span { area, strip, band, cells: place.bit(), near });
+                spans.push(Span { area, strip, band, cells: place.bit(), in_sight });
             }
         }
     }
@@ -214,7 +214,7 @@ impl Sight {
         changes.extend(gone);
     }
 
-    /// Records that the client takes shared data of an object in a cell. [Near](Ring::Near) cells are open
+    /// Records that the client takes shared data of an object in a cell. Cells [in sight](Ring::InSight) are open
     /// anyway.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);

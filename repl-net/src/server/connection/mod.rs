@@ -53,7 +53,7 @@ use crate::transport::acks::{Arrival, Received};
 use crate::transport::blob::Blobs;
 use crate::transport::late::LateAcks;
 use crate::transport::link::LinkHealth;
-use crate::transport::message::{is_at_end, read_messages};
+use crate::transport::message::{asks_for_ack, is_at_end, read_messages};
 use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
 use crate::transport::packet::Header;
 use crate::transport::rate_limit::RateLimit;
@@ -219,7 +219,7 @@ impl Connection {
             }
         }
         world.alive = alive;
-        self.objects.find_near_unknown(world);
+        self.objects.find_unknown_in_sight(world);
         self.tell_all_destroyed(world);
     }
 
@@ -302,8 +302,8 @@ impl Connection {
         } else {
             let closed = self.objects.conceal(slot, self.outbox.sequence());
             self.begin_close(world, slot, closed);
-            let is_near = ring == Some(Ring::Near) && world.occupant(slot).alive;
-            self.objects.set_near_unknown(slot, is_near);
+            let is_in_sight = ring == Some(Ring::InSight) && world.occupant(slot).alive;
+            self.objects.set_unknown_in_sight(slot, is_in_sight);
         }
     }
 
@@ -329,7 +329,7 @@ impl Connection {
             // Bands do not delay the changes for a view of its own, so those that wait are sent now.
             self.pend_later(world, slot);
         }
-        if is_shared && ring != Some(Ring::Near) {
+        if is_shared && ring != Some(Ring::InSight) {
             self.objects.open_cell(world, slot);
         }
         self.objects.set_view(slot, is_shared)
@@ -527,14 +527,25 @@ impl Connection {
         now: Duration,
     ) -> Result<bool, DisconnectReason> {
         // A packet that is too old must have no effect, so its age is checked before its acks are read.
-        if self.received.check(sequence) != Arrival::New {
+        let arrival = self.received.check(sequence);
+        if arrival == Arrival::TooOld {
             return Ok(false);
         }
-        if !self.packet_limit.take(now) {
+        if arrival == Arrival::New && !self.packet_limit.take(now) {
             return Err(DisconnectReason::TooFast("packets".to_owned()));
         }
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
-        let (_, acks) = Header::read(reader, sequence, self.outbox.sequence(), false).map_err(protocol)?;
+        let (header, acks) =
+            Header::read(reader, sequence, self.outbox.sequence(), false).map_err(protocol)?;
+        if arrival == Arrival::Duplicate {
+            if asks_for_ack(reader).map_err(protocol)? {
+                self.ack_pace.schedule_acks();
+            }
+            return Ok(false);
+        }
+        if let Some(floor) = header.floor {
+            self.received.forget_below(floor);
+        }
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
         self.received.insert(sequence);
         self.ack_pace.arrived(sequence);

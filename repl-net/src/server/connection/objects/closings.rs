@@ -58,7 +58,7 @@ impl ObjectStates {
         self.view.end_tear_off(slot);
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
-        self.near_unknown.remove(slot);
+        self.unknown_in_sight.remove(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
         closed
     }
@@ -115,9 +115,12 @@ impl ObjectStates {
         self.known = KnownObjects::default();
         self.pending_spawns = PendingSpawns::default();
         self.tracked = TrackedObjects::default();
-        for slots in
-            [&mut self.out_of_step, &mut self.near_unknown, &mut self.to_send, &mut self.with_new_elements]
-        {
+        for slots in [
+            &mut self.out_of_step,
+            &mut self.unknown_in_sight,
+            &mut self.to_send,
+            &mut self.with_new_elements,
+        ] {
             *slots = SparseSlots::default();
         }
         self.view.take_tear_offs();

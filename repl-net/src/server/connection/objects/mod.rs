@@ -61,9 +61,9 @@ pub(crate) struct ObjectStates {
     /// Known objects that are not in step. The client receives changes by shared segments and tables for
     /// exactly the other known objects.
     out_of_step: SparseSlots,
-    /// Objects that are not known, although they are in cells near the client, for example hidden ones. It
-    /// may have other objects, too.
-    near_unknown: SparseSlots,
+    /// Objects that are not known, although they are in cells in sight of the client, for example hidden
+    /// ones. It may have other objects, too.
+    unknown_in_sight: SparseSlots,
     /// Objects for which this connection must send data to this client alone.
     to_send: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
@@ -87,7 +87,7 @@ impl ObjectStates {
         Self {
             known: KnownObjects::default(),
             out_of_step: SparseSlots::default(),
-            near_unknown: SparseSlots::default(),
+            unknown_in_sight: SparseSlots::default(),
             to_send: SparseSlots::default(),
             last_blob: 0,
             blob_waits: false,
@@ -113,9 +113,9 @@ impl ObjectStates {
 
     /// Preloads what every pass reads, without the members of sets.
     pub(super) fn preload_pass(&self) {
-        let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
+        let Self { known, out_of_step, unknown_in_sight, to_send, with_new_elements, .. } = self;
         preload_all(known);
-        [out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(preload_all);
+        [out_of_step, unknown_in_sight, to_send, with_new_elements].into_iter().for_each(preload_all);
         preload_all(&self.pending_spawns.unsent);
         preload_all(&self.tracked);
         preload(&self.joining);
@@ -251,7 +251,8 @@ impl ObjectStates {
         may_be_out_of_step: &mut Vec<StripPlace>,
     ) {
         may_be_out_of_step.clear();
-        for (word, mask) in self.out_of_step.masks_in(changed).chain(self.near_unknown.masks_in(changed)) {
+        let unknown = self.unknown_in_sight.masks_in(changed);
+        for (word, mask) in self.out_of_step.masks_in(changed).chain(unknown) {
             may_be_out_of_step
                 .extend(slots_of(word, mask).filter_map(|slot| world.cells.place_in_sight(slot)));
         }
@@ -340,7 +341,7 @@ impl ObjectStates {
             return false;
         }
         self.known.insert(slot);
-        self.near_unknown.remove(slot);
+        self.unknown_in_sight.remove(slot);
         self.out_of_step.insert(slot);
         if is_alone || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
             self.to_send.insert(slot);
@@ -356,18 +357,18 @@ impl ObjectStates {
         self.view.hidden.remove(slot);
     }
 
-    /// Records whether an object that the client may not have is in a cell near the client.
-    pub(super) fn set_near_unknown(&mut self, slot: u32, is_near: bool) {
-        self.near_unknown.set(slot, is_near);
+    /// Records whether an object that the client may not have is in a cell in sight of the client.
+    pub(super) fn set_unknown_in_sight(&mut self, slot: u32, is_in_sight: bool) {
+        self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Finds the objects in cells near the client that the client may not have, when the session begins.
-    pub(super) fn find_near_unknown(&mut self, world: &World) {
+    /// Finds the objects in cells in sight of the client that it may not have, when the session begins.
+    pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
-        let near = cells.filter(|(_, ring)| *ring == Ring::Near);
-        let members = near.flat_map(|(cell, _)| world.cells.members(cell));
+        let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
+        let members = in_sight.flat_map(|(cell, _)| world.cells.members(cell));
         for &slot in members.filter(|slot| !self.known.contains(**slot)) {
-            self.near_unknown.insert(slot);
+            self.unknown_in_sight.insert(slot);
         }
     }
 
@@ -440,9 +441,9 @@ impl ObjectStates {
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();
         self.pending_spawns.end_round();
-        let Self { known, out_of_step, near_unknown, to_send, with_new_elements, .. } = self;
+        let Self { known, out_of_step, unknown_in_sight, to_send, with_new_elements, .. } = self;
         known.shrink();
-        [out_of_step, near_unknown, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
+        [out_of_step, unknown_in_sight, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.

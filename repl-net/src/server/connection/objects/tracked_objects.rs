@@ -42,6 +42,8 @@ struct Entry {
     is_stale: bool,
 }
 
+const _: () = assert!(size_of::<Option<Entry>>() <= 264, "the description of `max_connection_bytes` says so");
+
 /// Hashes slots. The server chooses the slots, so no client can make them collide.
 #[derive(Debug, Default)]
 struct SlotHasher(u64);

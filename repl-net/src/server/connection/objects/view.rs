@@ -93,13 +93,13 @@ impl View {
             let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
-        is_owner || ring == Some(Ring::Near) || ring == Some(Ring::Kept) && is_shown(carrier)
+        is_owner || ring == Some(Ring::InSight) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
     /// Returns in which ring an object is, if it is in sight.
     pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
         match world.cells.home(slot) {
-            Home::Everyone => Some(Ring::Near),
+            Home::Everyone => Some(Ring::InSight),
             Home::NoCell => None,
             Home::Cell(cell) => world.cells.nearness(cell, self.id).map(|nearness| nearness.ring),
         }
