@@ -89,43 +89,52 @@ impl Connection {
 
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
-        // If not everything can be sent in a tick, what this client alone lacks is sent before the shared
-        // segments. In every second tick, parts of large updates and pending spawns come before the other
-        // changes, and in the ticks between they come after them. So none of these waits forever. Ticks in
-        // which nothing was sent do not count, because a small budget may allow a packet only in every second
-        // tick.
         let is_limited = self.outbox.is_limited();
-        let waited = is_limited || self.is_short();
-        if waited {
-            self.begin_backlog(context);
-            let before = self.outbox.written_bits();
-            let spawns_first = self.backlog_mut().spawns_first;
-            if spawns_first {
-                self.send_parts(context.now);
-                self.send_spawns(context);
-            }
-            self.send_by_priority(context);
-            if !spawns_first {
-                self.send_spawns(context);
-            }
-            self.backlog_mut().spawns_first ^= self.outbox.written_bits() != before;
-        }
-        if !waited || !self.is_short() {
-            let segments = context.broadcast.segments().len();
-            let World { spawned, changes, .. } = context.world;
-            let all_in_step = segments > 0 && self.objects.are_in_step(&changes.slots, *spawned);
-            for at in 0..segments {
-                self.send_shared(at, all_in_step, context);
-            }
-            self.send_stretches(context);
-        }
-        self.send_parts(context.now);
-        if !waited {
+        if is_limited || self.is_short() {
+            self.send_what_fits(context);
+        } else {
+            self.send_shared_changes(context);
+            self.send_parts(context.now);
             self.send_spawns(context);
             self.send_private(context);
         }
         self.send_sleep(context);
         self.end_backlog(is_limited);
+    }
+
+    /// Sends as much as the limits of this tick allow, if that may not be everything. What this client alone
+    /// lacks is sent before the shared changes. In every second tick, parts of large updates and pending
+    /// spawns come before the other changes, and in the ticks between they come after them. So none of these
+    /// waits forever. Ticks in which nothing was sent do not count, because a small budget may allow a packet
+    /// only in every second tick.
+    fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
+        self.begin_backlog(context);
+        let before = self.outbox.written_bits();
+        let spawns_first = self.backlog_mut().spawns_first;
+        if spawns_first {
+            self.send_parts(context.now);
+            self.send_spawns(context);
+        }
+        self.send_by_priority(context);
+        if !spawns_first {
+            self.send_spawns(context);
+        }
+        self.backlog_mut().spawns_first ^= self.outbox.written_bits() != before;
+        if !self.is_short() {
+            self.send_shared_changes(context);
+        }
+        self.send_parts(context.now);
+    }
+
+    /// Sends the changes of this tick that the client shares with others.
+    fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
+        let segments = context.broadcast.segments().len();
+        let World { spawned, changes, .. } = context.world;
+        let all_in_step = segments > 0 && self.objects.are_in_step(&changes.slots, *spawned);
+        for at in 0..segments {
+            self.send_shared(at, all_in_step, context);
+        }
+        self.send_stretches(context);
     }
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
