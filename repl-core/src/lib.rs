@@ -120,6 +120,7 @@ pub mod __private {
     pub use crate::schema::replicated::{EveryFieldIsSend, EveryFieldIsSync};
     pub use crate::schema::shape::{Field, Shape};
     pub use crate::schema::value::{assert_named, unsaid};
+    pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::static_program;
     pub use crate::types::unit::Value;
     pub use crate::types::within::*;
