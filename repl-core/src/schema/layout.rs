@@ -49,8 +49,9 @@ pub(crate) const MAX_HANDLES: usize = 65_535;
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
-    /// Returns the layout of the struct `T`. Does not compile if `T` is not a struct whose fields are sent one
-    /// by one: a number, for example, or a struct that derives only `NetSerialize`, which is sent as a unit.
+    /// Returns the layout of the struct `T`. Does not compile if `T` is not a struct whose fields are sent
+    /// one by one: a number, for example, or a struct that derives only `NetSerialize`, which is sent as a
+    /// unit.
     ///
     /// # Panics
     /// Panics if `T` has two fields of the same name, or has more than 65,535 handles. In a constant, this

@@ -22,9 +22,9 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &quote!(#structure #missing #replicated #located #shared))
 }
 
-/// Checks that threads can share the fields whose types need not implement `Property`. Without this check, the
-/// error for such a field would be at the whole struct. The fields of generic types have no check of their
-/// own.
+/// Checks that threads can share the fields whose types need not implement `Property`. Without this check,
+/// the error for such a field would be at the whole struct. The fields of generic types have no check of
+/// their own.
 fn shared_fields(container: &Container<'_>) -> TokenStream {
     if container.is_generic() {
         return TokenStream::new();

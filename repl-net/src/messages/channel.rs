@@ -182,8 +182,8 @@ impl ChannelConfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and send the
-    /// message again if it still makes sense then.
+    /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and send
+    /// the message again if it still makes sense then.
     #[error("not connected")]
     NotConnected,
     /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
@@ -210,8 +210,8 @@ pub enum SendError {
         /// The most bits that a message may take.
         max_bits: usize,
     },
-    /// The message has no form on the wire, for example because of a number outside its `range`. [`WriteError`]
-    /// says why, and what to change.
+    /// The message has no form on the wire, for example because of a number outside its `range`.
+    /// [`WriteError`] says why, and what to change.
     #[error("{0}")]
     Refused(#[from] WriteError),
 }

@@ -68,8 +68,8 @@ pub enum DisconnectReason {
     Forgotten,
     /// One side received nothing from the other for longer than its timeout
     /// ([`ServerConfig::timeout`](crate::ServerConfig::timeout),
-    /// [`ClientConfig::timeout`](crate::ClientConfig::timeout)): the other side has stopped, is not ticked, or
-    /// the link is down. Or a handshake was not finished in time. The client may connect again.
+    /// [`ClientConfig::timeout`](crate::ClientConfig::timeout)): the other side has stopped, is not ticked,
+    /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
     /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
@@ -92,8 +92,8 @@ pub enum DisconnectReason {
     #[error("a message was not finished for too long")]
     Stalled,
     /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
-    /// [`Server::poll_message`](crate::Server::poll_message). The text names them. Poll them in every frame, or
-    /// do not register what you do not use.
+    /// [`Server::poll_message`](crate::Server::poll_message). The text names them. Poll them in every
+    /// frame.
     #[error("too much waits to be polled: {0}")]
     Unread(String),
     /// The classes, messages or calls of the two sides differ. [`LayoutMismatch`] says what differs first.
@@ -114,12 +114,12 @@ pub enum DisconnectReason {
          another address"
     )]
     Taken,
-    /// The validator of the call with this name rejected the parameters that the client sent (S221). The client
-    /// is broken or forged, or the validator is too strict.
+    /// The validator of the call with this name rejected the parameters that the client sent (S221). The
+    /// client is broken or forged, or the validator is too strict.
     #[error("the call `{0}` was rejected")]
     Rejected(String),
-    /// The other side sent a packet that the protocol forbids. It is forged, or it uses another version of this
-    /// library, or a hand-written serialiser reads other bits than it writes. The text says what was wrong.
+    /// The other side sent a packet that the protocol forbids. The packet is forged, or a hand-written
+    /// serialiser reads other bits than it writes. The text says what was wrong.
     #[error("protocol error: {0}")]
     Protocol(String),
 }

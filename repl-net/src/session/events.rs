@@ -54,8 +54,8 @@ pub enum CompareError {
     /// The object was despawned. Remove the reference that you store together with the object.
     #[error("the object does not exist")]
     Gone,
-    /// The reference belongs to an object of another class than the value. Pass the reference that was returned
-    /// when this object was spawned.
+    /// The reference belongs to an object of another class than the value. Pass the reference that was
+    /// returned when this object was spawned.
     #[error("the object is of another class")]
     OtherClass,
 }
