@@ -156,6 +156,17 @@ fn a_value_that_was_accepted_in_between_is_reported_again() {
 }
 
 #[test]
+fn a_number_that_equals_its_shadow_again_is_accepted() {
+    // Only the number is written to, so nothing else makes the server compare the object.
+    for writes in WRITES {
+        let mut sheets = Sheets::new(writes);
+        assert_eq!(paths(&sheets.reported(|sheet| sheet.level = 10)), ["level"], "{writes:?}");
+        assert_eq!(sheets.reported(|sheet| sheet.level = 0), [], "{writes:?}");
+        assert_eq!(paths(&sheets.reported(|sheet| sheet.level = 10)), ["level"], "{writes:?}");
+    }
+}
+
+#[test]
 fn clients_that_join_cause_no_second_report() {
     let mut sheets = Sheets::new(Writes::One);
     sheets.reported(Sheet::break_all);
