@@ -117,9 +117,12 @@ pub mod __private {
     pub use crate::schema::map::{HashKey, SortKey};
     pub use crate::schema::program::{Parent, Tables};
     pub use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
-    pub use crate::schema::replicated::{EveryFieldIsSend, EveryFieldIsSync};
+    pub use crate::schema::replicated::{
+        EveryFieldIsSend, EveryFieldIsSync, InAnObject, assert_in_an_object,
+    };
     pub use crate::schema::shape::{Field, Shape};
     pub use crate::schema::value::{assert_named, unsaid};
+    pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::static_program;
     pub use crate::types::unit::Value;
     pub use crate::types::within::*;

@@ -114,6 +114,9 @@ fn a_value_over_the_limit_is_reported_once_with_its_size() {
     room.server[scroll].tags = text(6_000);
     room.settle();
     assert_eq!(refused_names(&mut room), ["tags"], "it has changed");
+    room.server[scroll].tags = text(5_000);
+    room.settle();
+    assert_eq!(refused_names(&mut room), ["tags"], "it has changed back");
     room.server[scroll].tags = text(500);
     room.settle();
     room.server[scroll].tags = text(6_000);

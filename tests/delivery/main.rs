@@ -13,6 +13,7 @@ mod difficult_cases;
 mod end_to_end;
 mod limits;
 mod refusals;
+mod repeated_refusals;
 mod rests;
 mod rules;
 mod server_loop;

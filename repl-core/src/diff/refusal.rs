@@ -3,6 +3,8 @@
 //! *Invariant:* a refusal names one value. If a value is refused, the shadow keeps the last value that had a
 //! wire form.
 
+use std::hash::{Hash, Hasher};
+
 use crate::bits::WriteError;
 use crate::schema::display;
 use crate::schema::layout::Layout;
@@ -16,6 +18,13 @@ pub struct Refusal {
     pub(crate) steps: Vec<u32>,
     /// The reason why the value was refused.
     pub error: WriteError,
+}
+
+/// Refusals of the same value for different reasons have the same hash. Such refusals are rare.
+impl Hash for Refusal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.steps.hash(state);
+    }
 }
 
 impl Refusal {

@@ -4,14 +4,11 @@
 //! *Invariant:* each refusal is a panic at the caller's location, so the compiler shows the error only at the
 //! user's field.
 
-use std::ops::RangeInclusive;
-
 use crate::schema::attributes::Unit;
-use crate::schema::codec::{Codec, Format, is_within};
+use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
-use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
@@ -37,9 +34,16 @@ impl Field {
     pub const fn checked(self) -> Self {
         match check_attributes(self.formatted()) {
             Some(AttributeError::Form(why)) => panic!("{}", why),
-            Some(AttributeError::Width { attribute, least, most }) => {
-                let text = Text::of("`").and(attribute).and("` must be a whole number from ");
-                panic!("{}", text.and_number(least).and(" to ").and_number(most).as_str())
+            Some(AttributeError::Bits { most }) => {
+                let text = Text::of("`bits` must be a whole number from 1 to ").and_number(most as i128);
+                panic!("{}", text.and(", because the field's integer type has no more bits").as_str())
+            }
+            Some(AttributeError::Range { least, most }) => {
+                let text = Text::of(
+                    "the range is empty, or does not fit the field's integer type: write its least value first, and bounds from ",
+                );
+                let text = text.and_number(least).and(" to ").and_number(most);
+                panic!("{}", text.and(", or take a larger type").as_str())
             }
             Some(AttributeError::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
             None => {}
@@ -53,8 +57,10 @@ impl Field {
 enum AttributeError {
     /// The attribute is for other types, or for other numbers.
     Form(&'static str),
-    /// The number of bits is outside the range that the attribute allows.
-    Width { attribute: &'static str, least: u8, most: u8 },
+    /// `bits` is greater than the number of bits of the integer type.
+    Bits { most: u8 },
+    /// The range is empty, or not within the range of the integer type.
+    Range { least: i128, most: i128 },
     /// A field of a nested struct has an attribute that only a property of an object can have.
     Inside(Inside),
 }
@@ -75,12 +81,7 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
         },
         Kind::Struct(fields) => check_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
-            (Format::SmallestThree { bits }, 4) if element.is_f32() => {
-                check_width("smallest_three", bits, &SMALLEST_THREE_BITS)
-            }
-            (Format::UnitVector { bits }, 3) if element.is_f32() => {
-                check_width("unit_vector", bits, &UNIT_VECTOR_BITS)
-            }
+            (Format::SmallestThree { .. }, 4) | (Format::UnitVector { .. }, 3) if element.is_f32() => None,
             _ => check_attributes(property.element(element)),
         },
         Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
@@ -93,41 +94,30 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
     }
 }
 
-const fn check_width(
-    attribute: &'static str,
-    bits: u8,
-    widths: &RangeInclusive<u8>,
-) -> Option<AttributeError> {
-    if is_within(bits, widths) {
-        None
-    } else {
-        Some(AttributeError::Width { attribute, least: *widths.start(), most: *widths.end() })
-    }
-}
-
 const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     let (fits, otherwise) = match (codec, format) {
-        (_, Format::Native) => (true, ""),
+        (_, Format::Native) => return None,
         (Codec::Int(int), Format::Bits { bits, .. }) => {
-            (bits >= 1 && bits <= int.bits, "`bits` must be from 1 to the width of the field's integer type")
+            (bits >= 1 && bits <= int.bits, AttributeError::Bits { most: int.bits })
         }
         (Codec::Int(int), Format::Range { min, max, .. }) => {
-            let least = int.min as i64 as i128;
-            (
-                min <= max && least <= min && max <= least + int.span as i128,
-                "the range is empty, or does not fit the field's integer type: write its least value first, or take a larger type",
-            )
+            let (least, most) = int.bounds();
+            (min <= max && least <= min && max <= most, AttributeError::Range { least, most })
         }
         (Codec::F32 | Codec::F64, Format::Quantize { step, min, max, .. }) => (
             step > 0.0 && min < max,
-            "`quantize` takes a step above zero, and a range that begins with its least value",
+            AttributeError::Form(
+                "`quantize` takes a step above zero, and a range that begins with its least value",
+            ),
         ),
         _ => (
             false,
-            "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
+            AttributeError::Form(
+                "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
+            ),
         ),
     };
-    if fits { None } else { Some(AttributeError::Form(otherwise)) }
+    if fits { None } else { Some(otherwise) }
 }
 
 /// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.

@@ -5,11 +5,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
 use crate::schema::codec::Format;
 use crate::schema::keyed::Keyed;
 use crate::schema::property::Property;
+use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{Field, Shape};
+use crate::schema::whole_number::within;
 
 /// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
 ///
@@ -151,21 +154,33 @@ impl Field {
     }
 
     /// Applies `quantize(smallest_three = …)` to a field of type `T`.
+    ///
+    /// # Panics
+    /// Panics at compile time if `bits` is not in [`SMALLEST_THREE_BITS`].
     #[must_use]
-    pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: u8) -> Self {
-        self.format(Format::SmallestThree { bits })
+    #[track_caller]
+    pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: i128) -> Self {
+        self.format(Format::SmallestThree { bits: width("smallest_three", bits, &SMALLEST_THREE_BITS) })
     }
 
     /// Applies `quantize(unit_vector = …)` to a field of type `T`.
+    ///
+    /// # Panics
+    /// Panics at compile time if `bits` is not in [`UNIT_VECTOR_BITS`].
     #[must_use]
-    pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: u8) -> Self {
-        self.format(Format::UnitVector { bits })
+    #[track_caller]
+    pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: i128) -> Self {
+        self.format(Format::UnitVector { bits: width("unit_vector", bits, &UNIT_VECTOR_BITS) })
     }
 
-    /// Applies `bits = …` to a field of type `T`.
+    /// Applies `bits = …` to a field of type `T`. The width of the field's integer type is checked later.
+    ///
+    /// # Panics
+    /// Panics at compile time if no integer has so many bits.
     #[must_use]
-    pub const fn bits<T: Ranged + ?Sized>(self, bits: u8, saturate: bool) -> Self {
-        self.format(Format::Bits { bits, saturate })
+    #[track_caller]
+    pub const fn bits<T: Ranged + ?Sized>(self, bits: i128, saturate: bool) -> Self {
+        self.format(Format::Bits { bits: width("bits", bits, &(1..=64)), saturate })
     }
 
     /// Applies `range = …` to a field of type `T`.
@@ -175,10 +190,20 @@ impl Field {
     }
 
     /// Applies `max_len = …` to a field of type `T`.
+    ///
+    /// # Panics
+    /// Panics at compile time if `max_len` is zero, or greater than every `u32`.
     #[must_use]
-    pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: u32) -> Self {
-        self.max_len(max_len)
+    #[track_caller]
+    pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: i128) -> Self {
+        self.max_len(within("max_len", max_len, 1, u32::MAX as i128) as u32)
     }
+}
+
+/// Returns the number of bits that an attribute sets, after checking that it is in `widths`.
+#[track_caller]
+const fn width(attribute: &str, bits: i128, widths: &RangeInclusive<u8>) -> u8 {
+    within(attribute, bits, *widths.start() as i128, *widths.end() as i128) as u8
 }
 
 /// The trait that the generated code requires of the type of a field with the attribute `atomic`. There is
@@ -188,7 +213,8 @@ impl Field {
     label = "not a value that can be cloned and replicated",
     note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
     note = "a fast array is sent item by item, so it cannot be `atomic`: write `atomic` on a field of its items, or use a `Vec`",
-    note = "for a type of another crate, write `#[replicated(with = module)]`"
+    note = "for a type of another crate, write `#[replicated(with = module)]`",
+    note = "if it is a map or a set: its keys are compared by `Eq` and `Hash`, or by `Ord` if it is sorted, so a float cannot be a key: use an integer, for example a number of millimetres"
 )]
 pub trait Unit: Sized {
     /// The shape that describes the type by its parts.

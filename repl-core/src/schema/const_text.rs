@@ -7,6 +7,9 @@
 /// The greatest length of a text, in bytes. The rest of a text above this length is dropped.
 const CAPACITY: usize = 1024;
 
+/// The greatest number of digits of a number.
+const MOST_DIGITS: usize = 39;
+
 /// The greatest length, in bytes, of a name that is compared with similar names.
 const LONGEST_NAME: usize = 63;
 
@@ -38,13 +41,19 @@ impl Text {
         self
     }
 
-    /// Returns the text with a number of at most three digits at its end.
-    pub(crate) const fn and_number(self, number: u8) -> Self {
-        let digits = [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
-        let leading = (number < 100) as usize + (number < 10) as usize;
-        match str::from_utf8(digits.split_at(leading).1) {
-            Ok(digits) => self.and(digits),
-            Err(_) => self,
+    /// Returns the text with a number at its end.
+    pub(crate) const fn and_number(self, number: i128) -> Self {
+        let mut digits = [0; MOST_DIGITS];
+        let (mut rest, mut first) = (number.unsigned_abs(), MOST_DIGITS);
+        while first == MOST_DIGITS || rest > 0 {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        let signed = if number < 0 { self.and("-") } else { self };
+        match str::from_utf8(digits.split_at(first).1) {
+            Ok(digits) => signed.and(digits),
+            Err(_) => signed,
         }
     }
 
@@ -104,6 +113,13 @@ mod tests {
         let long = "x".repeat(CAPACITY - 1);
         assert_eq!(Text::of(&long).and("ü").and("y").as_str(), long);
         assert_eq!(Text::of(&long).and("y").as_str().len(), CAPACITY);
+    }
+
+    #[test]
+    fn a_text_shows_every_digit_of_a_number() {
+        for number in [0, 7, -8, 10, 255, 4_294_967_295, i128::MIN, i128::MAX] {
+            assert_eq!(Text::of("is ").and_number(number).as_str(), format!("is {number}"));
+        }
     }
 
     #[test]

@@ -49,19 +49,18 @@ pub(crate) const MAX_HANDLES: usize = 65_535;
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
-    /// Returns the layout of the struct `T`.
+    /// Returns the layout of the struct `T`. Does not compile if `T` is not a struct whose fields are sent
+    /// one by one: a number, for example, or a struct that derives only `NetSerialize`, which is sent as a
+    /// unit.
     ///
     /// # Panics
-    /// Panics if `T` is not a struct whose fields are sent one by one (a struct that derives only
-    /// `NetSerialize` is sent as a unit), has two fields of the same name, or has more than 65,535 handles.
-    /// In a constant, this panic is a compile error.
+    /// Panics if `T` has two fields of the same name, or has more than 65,535 handles. In a constant, this
+    /// panic is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn of<T: Property>() -> Self {
         let shape = T::SHAPE;
-        let Kind::Struct(fields) = shape.kind else {
-            panic!("an object is a struct: a type with a serialiser of its own can only be a field");
-        };
+        let fields = const { fields_of(T::SHAPE) };
         assert_distinct_names(fields);
         let mut counts = Counts { parents: 0, commands: 1, handles: 0, tables: 0 };
         let mut i = 0;
@@ -186,6 +185,21 @@ impl Layout {
     #[must_use]
     pub const fn properties(&self) -> usize {
         self.fields.len()
+    }
+}
+
+/// Returns the fields of a struct.
+///
+/// # Panics
+/// Panics at compile time if the shape is not that of a struct whose fields are sent one by one.
+#[track_caller]
+const fn fields_of(shape: &Shape) -> &'static [Field] {
+    match shape.kind {
+        Kind::Struct(fields) => fields,
+        _ => panic!(
+            "only a struct that derives `Replicated` or `FastArrayItem`, or a tuple, has a layout: a value that is sent as a unit can only be a \
+             field"
+        ),
     }
 }
 

@@ -31,3 +31,4 @@ pub(crate) mod replicated;
 pub(crate) mod shape;
 pub(crate) mod step;
 pub(crate) mod value;
+pub(crate) mod whole_number;

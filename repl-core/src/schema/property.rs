@@ -20,7 +20,8 @@ use crate::schema::shape::Shape;
     label = "not a property",
     note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and write `repl::leaf!({Self})`",
     note = "to keep the field on the server, remove `#[replicated]` or write `#[replicated(skip)]`; for a type of another crate, write `#[replicated(with = module)]`",
-    note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
+    note = "replace `Instant` and `SystemTime` by `Duration`; `&str`, `Cow<str>`, `OsString` and `PathBuf` by `String`; slices and other lists by `Vec`; `Result` by an enum of your own",
+    note = "replace `Rc<T>`, `Arc<T>`, `Cell<T>`, `RefCell<T>` and `Mutex<T>` by `T`; an atomic number by the number; a reference or pointer to an object by `ObjectRef`"
 )]
 pub unsafe trait Property: Sized + 'static {
     /// The shape of the type: its parts, and how each part is written.

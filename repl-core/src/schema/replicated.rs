@@ -23,6 +23,24 @@ pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
+/// Stands for `Send` and `Sync` in the check of a single field that is not replicated, or has a serialiser of
+/// its own. So the compile error is at the field, and says what to write.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be in an object, because threads cannot share it",
+    label = "not `Send`, or not `Sync`",
+    note = "all fields of an object are `Send` and `Sync`, also those that are not replicated: replace `Rc<T>` by `Arc<T>`; `Cell<T>` and `RefCell<T>` by `T`, `Mutex<T>` or an atomic number; `Box<dyn Trait>` by `Box<dyn Trait + Send + Sync>`",
+    note = "replace a pointer by an index or `ObjectRef`, or keep it outside of the object, in a map by `ObjectRef`"
+)]
+pub trait InAnObject {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync> InAnObject for T {}
+
+/// Compiles only if the type can be that of any field of an object.
+#[doc(hidden)]
+pub const fn assert_in_an_object<T: InAnObject>() {}
+
 /// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
 /// All fields of an object must be `Send` and `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(

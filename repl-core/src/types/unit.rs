@@ -18,7 +18,9 @@ use crate::schema::value::NetSerialize;
     label = "not a property",
     note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and write `repl::leaf!({Self})`",
     note = "to leave a field out, write `#[replicated(skip)]` on it (a parameter of a call is always sent); for a type of another crate, write `#[replicated(with = module)]`",
-    note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
+    note = "replace `Instant` and `SystemTime` by `Duration`; `&str`, `Cow<str>`, `OsString` and `PathBuf` by `String`; slices and other lists by `Vec`; `Result` by an enum of your own",
+    note = "replace `Rc<T>`, `Arc<T>`, `Cell<T>`, `RefCell<T>` and `Mutex<T>` by `T`; an atomic number by the number; a reference or pointer to an object by `ObjectRef`",
+    note = "if it is a map or a set: its keys are compared by `Eq` and `Hash`, or by `Ord` if it is sorted, so a float cannot be a key: use an integer, for example a number of millimetres"
 )]
 pub trait Value: Sized {
     /// The shape of the type.

@@ -80,7 +80,7 @@ pub(super) fn entry(
     });
     let format = format(container, field, span);
     let max_len = attrs.max_len.as_ref().map(|max_len| {
-        let (ty, max_len) = (type_of(container, field), whole(&max_len.value, "u32", true));
+        let (ty, max_len) = (type_of(container, field), whole(container, &max_len.value));
         quote_spanned!(span=> .max_len_of::<#ty>(#max_len))
     });
     quote_spanned! {span=>
@@ -103,11 +103,11 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
     let attrs = &field.attrs;
     let saturate = attrs.saturate.is_some();
     if let Some(bits) = &attrs.bits {
-        let bits = whole(&bits.value, "u8", false);
+        let bits = whole(container, &bits.value);
         return Some(quote_spanned!(span=> .bits::<#ty>(#bits, #saturate)));
     }
     if let Some(range) = &attrs.range {
-        let (min, max) = (whole(&range.value.min, "i128", true), whole(&range.value.max, "i128", true));
+        let (min, max) = (whole(container, &range.value.min), whole(container, &range.value.max));
         return Some(quote_spanned!(span=> .range::<#ty>(#min, #max, #saturate)));
     }
     Some(match &attrs.quantize.as_ref()?.value {
@@ -116,26 +116,29 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
             quote_spanned!(span=> .quantize::<#ty>(#step, #min, #max, #saturate))
         }
         Quantize::SmallestThree(bits) => {
-            let bits = whole(bits, "u8", false);
+            let bits = whole(container, bits);
             quote_spanned!(span=> .smallest_three::<#ty>(#bits))
         }
         Quantize::UnitVector(bits) => {
-            let bits = whole(bits, "u8", false);
+            let bits = whole(container, bits);
             quote_spanned!(span=> .unit_vector::<#ty>(#bits))
         }
     })
 }
 
-/// Returns an integer of the type `ty`. If `convert` is set, a constant of the user is converted to `ty`.
-pub(crate) fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
-    let (expr, ty) = (&number.0, Ident::new(ty, Span::call_site()));
+/// Returns a literal, or a constant of the user as an `i128`.
+pub(crate) fn whole(container: &Container<'_>, number: &Number) -> TokenStream {
+    let expr = &number.0;
     match number.whole() {
         Some(value) => {
             let digits = Literal::u128_unsuffixed(value.unsigned_abs());
             if value < 0 { quote!(-#digits) } else { quote!(#digits) }
         }
-        None if convert => quote!((#expr) as ::core::primitive::#ty),
-        None => quote!(#expr),
+        None => {
+            let span = generated_span(expr.span());
+            let private = private_at(container, span);
+            quote_spanned!(span=> #private::whole_number(#expr) as ::core::primitive::i128)
+        }
     }
 }
 

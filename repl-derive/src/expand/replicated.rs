@@ -5,6 +5,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path};
 
 use super::enclosure::enclosed;
@@ -17,7 +18,28 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let missing = missing_methods(container, &generics);
     let replicated = replicated(container, &generics);
     let located = location::expand(container, &generics);
-    enclosed(container, &quote!(#structure #missing #replicated #located))
+    let shared = shared_fields(container);
+    enclosed(container, &quote!(#structure #missing #replicated #located #shared))
+}
+
+/// Checks that threads can share the fields whose types need not implement `Property`. Without this check,
+/// the error for such a field would be at the whole struct. The fields of generic types have no check of
+/// their own.
+fn shared_fields(container: &Container<'_>) -> TokenStream {
+    if container.is_generic() {
+        return TokenStream::new();
+    }
+    let is_property = |field: &Field<'_>| container.sends(field) && field.attrs.with.is_none();
+    container
+        .fields()
+        .into_iter()
+        .filter(|field| !is_property(field))
+        .map(|field| {
+            let span = field::generated_span(field.ty.span());
+            let (private, ty) = (field::private_at(container, span), field::type_of(container, field));
+            quote_spanned!(span=> const _: () = #private::assert_in_an_object::<#ty>();)
+        })
+        .collect()
 }
 
 fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {

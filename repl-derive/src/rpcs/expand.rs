@@ -212,9 +212,9 @@ fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: 
 
 /// Returns the value of `per_second`. A constant of the user is checked when the compiler evaluates it.
 fn per_second(context: &Context<'_>, number: &Number) -> TokenStream {
-    let (value, own) = (field::whole(number, "u32", true), context.own());
-    let span = generated_span(number.0.span());
-    let (private, value) = (field::private_at(context.container, span), without_self(value, &quote!(<#own>)));
+    let (span, own) = (generated_span(number.0.span()), context.own());
+    let private = field::private_at(context.container, span);
+    let value = without_self(field::whole(context.container, number), &quote!(<#own>));
     match number.whole() {
         Some(_) => value,
         None => quote_spanned!(span=> #private::checked_per_second(#value)),

@@ -10,29 +10,37 @@ use crate::messages::channel::SendError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// There is no connection: it has not begun, or it has ended.
+    /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and make
+    /// the call again if it still makes sense then.
     #[error("not connected")]
     NotConnected,
-    /// The object does not exist, or is of another class. Or the call is for clients, and the object was
-    /// [torn off](crate::Server::tear_off), so it belongs to them.
+    /// The object does not exist here, or is of another class: it was despawned, or the client does not see
+    /// it now. Or the call is for clients, and the object was [torn off](crate::Server::tear_off), so it
+    /// belongs to them. Drop the reference, or make the last calls before the object ends.
     #[error("the object does not exist, or was torn off")]
     Gone,
-    /// This client does not own the object, so the server would ignore the call (S213).
+    /// This client does not own the object, so the server would ignore the call (S213). Make the call on an
+    /// object that the client [owns](crate::Client::is_owner), or let the server
+    /// [set](crate::Server::set_owner) the owner first.
     #[error("only the owner of an object may call its server functions")]
     NotOwner,
     /// The object has no owner, so there is no client that could run the call (S213).
+    /// [Set](crate::Server::set_owner) its owner first, or make the call a `multicast`.
     #[error("the object has no owner that could run the call")]
     NoOwner,
-    /// This client made more calls of this function in the last second than the function allows.
+    /// This client made more calls of this function in the last second than the function allows. Make the
+    /// call again in a later tick, or raise `per_second` in the function's attribute `#[rpc(…)]`.
     #[error("too many calls: the function allows {per_second} a second")]
     TooFast {
         /// How many calls a second the function allows.
         per_second: u32,
     },
-    /// Too much waits for its acks. Make the call again in a later tick.
+    /// Too many calls of this class wait for their acks, under the limits of [`SendError::Full`]. Make the
+    /// call again in a later tick. If this happens often, call less often, or make the function `unreliable`.
     #[error("too many calls wait to be acknowledged")]
     Full,
-    /// The parameters are too large.
+    /// The parameters are too large for one call. Limit them with `max_len`, or send their content as a
+    /// property or in several calls.
     #[error("the call takes {bits} bits, and there is room for {max_bits}")]
     TooLarge {
         /// The bits of the call.
@@ -40,7 +48,8 @@ pub enum CallError {
         /// The most bits that a call may take.
         max_bits: usize,
     },
-    /// A parameter has no form on the wire.
+    /// A parameter has no form on the wire, for example a number outside its `range`. [`WriteError`] says
+    /// why, and what to change.
     #[error("{0}")]
     Refused(#[from] WriteError),
 }

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the checksum covers everything that both sides must agree on.
 
-use repl_core::__private::Field;
+use repl_core::__private::{Field, within};
 use repl_core::{Checksum, Form};
 
 /// Where a call runs, and who may call it (S213).
@@ -84,9 +84,8 @@ pub struct Parameter {
 /// Panics if the limit is wrong. This is an error when the program is compiled.
 #[must_use]
 #[track_caller]
-pub const fn checked_per_second(per_second: u32) -> u32 {
-    assert!(per_second >= 1 && per_second <= 10_000, "`per_second` must be a whole number from 1 to 10000");
-    per_second
+pub const fn checked_per_second(per_second: i128) -> u32 {
+    within("per_second", per_second, 1, 10_000) as u32
 }
 
 /// The calls of a class, in the order of their declaration. `T::CALLS` is the table of the class `T`.

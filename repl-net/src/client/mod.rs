@@ -73,11 +73,13 @@ pub enum ReceiveError {
     /// another sender. The client can ignore bytes that are not a packet of its session.
     #[error("not a packet of this session")]
     Damaged,
-    /// The packet contains something that the protocol forbids. The connection ends when a malformed packet
-    /// arrives.
+    /// The packet contains something that the protocol forbids, and the connection has ended. The event
+    /// [`Disconnected`](crate::ClientEvent::Disconnected) has the reason
+    /// [`Protocol`](crate::DisconnectReason::Protocol), which lists the causes.
     #[error("malformed packet: {0}")]
     Malformed(String),
-    /// The connection with the server has already ended.
+    /// The connection with the server has already ended. Ignore the packet: the event
+    /// [`Disconnected`](crate::ClientEvent::Disconnected) has told why, and a later session may begin.
     #[error("the connection is closed")]
     Closed,
 }

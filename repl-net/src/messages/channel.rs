@@ -182,7 +182,8 @@ impl ChannelConfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// There is no connection: it has not begun, or it has ended.
+    /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and send
+    /// the message again if it still makes sense then.
     #[error("not connected")]
     NotConnected,
     /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
@@ -200,7 +201,8 @@ pub enum SendError {
         /// How many messages of the type a client may send in a second.
         per_second: u32,
     },
-    /// The message is larger than its [limit](MessageOptions::max_bytes).
+    /// The message is larger than its [limit](MessageOptions::max_bytes). Raise the limit on both sides, or
+    /// send several messages.
     #[error("the message takes {bits} bits, and its type may take {max_bits}")]
     TooLarge {
         /// The bits of the message.
@@ -208,7 +210,8 @@ pub enum SendError {
         /// The most bits that a message may take.
         max_bits: usize,
     },
-    /// The message has no form on the wire.
+    /// The message has no form on the wire, for example because of a number outside its `range`.
+    /// [`WriteError`] says why, and what to change.
     #[error("{0}")]
     Refused(#[from] WriteError),
 }

@@ -18,6 +18,8 @@ pub(crate) struct Findings {
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
     /// Values that cannot be sent, each with its slot and its refusal.
     pub(crate) refusals: Vec<(u32, Refusal)>,
+    /// The slots of the objects that had no refused value before and have one now, or the other way round.
+    pub(crate) refusing: Vec<(u32, bool)>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,
 }
@@ -50,6 +52,7 @@ impl Findings {
         self.items.clear();
         self.evicted.clear();
         self.refusals.clear();
+        self.refusing.clear();
     }
 
     /// Frees the memory that no tick needed recently.
@@ -92,6 +95,7 @@ impl Findings {
             self.items.take_in(&mut other.items, || Change { slot: 0, list: Changelist::new() });
             self.evicted.append(&mut other.evicted);
             self.refusals.append(&mut other.refusals);
+            self.refusing.append(&mut other.refusing);
         }
         // These sorts are fast if the lists consist of few parts that are sorted, and they keep the order of
         // what belongs to the same object.

@@ -208,7 +208,12 @@ impl ClassComparison<'_> {
         let outcome = Outcome { changes, refusals, scratch };
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
         source.compare(class, &mut rows[row], row, scope, outcome);
-        if !refusals.is_empty() {
+        // An object with refused values has rare state, so it is not plain.
+        if special.is_some() || !refusals.is_empty() {
+            let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
+            if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refusals) {
+                self.found.refusing.push((slot, has));
+            }
             self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
         }
         let Some(list) = self.found.keep(self.inputs.newborn) else { return };
@@ -249,8 +254,7 @@ impl ClassComparison<'_> {
         let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
         let mut scope = object.scope(shadows.class.conditions(), &marked, opens);
         if expected.too_large {
-            let too_large = source.keep_within(shadows, max_bits, row, &mut scope);
-            object.find_too_large(too_large, refusals);
+            refusals.extend(source.keep_within(shadows, max_bits, row, &mut scope));
         }
         let scope = scope.into_owned();
         if expected.push {

@@ -35,8 +35,11 @@ struct Found {
 struct Rare {
     /// The `push` properties that record changes by themselves and were written to.
     touched: HandleSet,
-    /// The values that have no wire form, each with its newest refusal.
+    /// The values that have no wire form, each with its newest refusal: those of all comparisons since the
+    /// last tick, or those of the last comparison if there was none since.
     refusals: Vec<Refusal>,
+    /// Whether a tick knows the refusals.
+    is_reported: bool,
     /// The values that were too large in the last comparison. A value stays in `too_large` until a comparison
     /// finds it small enough.
     too_large: Vec<Refusal>,
@@ -86,6 +89,9 @@ impl<T: Replicated> ExternalColumn<T> {
             None => found.rare = Some(Box::new(rare)),
             Some(known) => {
                 known.touched.union(&rare.touched);
+                if std::mem::take(&mut known.is_reported) {
+                    known.refusals.clear();
+                }
                 known.refusals.retain(|old| !rare.refusals.iter().any(|new| new.is_of_same_value(old)));
                 known.refusals.append(&mut rare.refusals);
                 known.too_large = rare.too_large;
@@ -96,6 +102,8 @@ impl<T: Replicated> ExternalColumn<T> {
 }
 
 impl<T: Replicated> Source<T> for HandedOver {
+    const REFUSES_OUTSIDE_OF_SCOPE: bool = true;
+
     fn when_another(class: &str) -> String {
         format!(
             "the objects of `{class}` are the server's own: to keep them outside it, call `register_external::<{class}>()` before anything \
@@ -110,7 +118,8 @@ impl<T: Replicated> Source<T> for HandedOver {
         found.list.split(scope, &mut rest);
         *outcome.changes = std::mem::replace(&mut found.list, rest);
         if let Some(rare) = &mut found.rare {
-            outcome.refusals.append(&mut rare.refusals);
+            outcome.refusals.extend_from_slice(&rare.refusals);
+            rare.is_reported = true;
             rare.touched.clear();
             if rare.is_empty() {
                 found.rare = None;

@@ -3,6 +3,7 @@
 //! *Invariant:* a free slot has the state of a new object, so nothing of one object is left for the next.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use repl_core::__private::preload;
@@ -53,8 +54,8 @@ struct RareState {
     /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
     /// recorded only for classes with conditions.
     changed_at: Vec<u64>,
-    /// The refusals of the last comparison for values that were too large.
-    too_large: Vec<Refusal>,
+    /// The values that the last comparison of their property refused. Each of them has been reported.
+    refused: HashSet<Refusal>,
 }
 
 const _: () = assert!(size_of::<Object>() == 64, "an object takes one cache line");
@@ -182,16 +183,37 @@ impl Object {
         self.rare.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores the refusals `found` for values that a comparison found too large. Adds to `unreported` the
-    /// refusals that the previous comparison did not find, so that a value is not reported again in each
-    /// tick.
+    /// Stores the refusals `found` of a comparison. Removes those that the previous comparison has found too
+    /// from `found`, so that a value is not reported again in each tick. Only the properties in `compared`
+    /// were compared, or all of them if it is `None`. Returns whether the object has refused values, if that
+    /// has changed.
     #[inline]
-    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, unreported: &mut Vec<Refusal>) {
-        if found.is_empty() && self.rare.as_ref().is_none_or(|own| own.too_large.is_empty()) {
-            return;
+    pub(crate) fn note_refusals(
+        &mut self,
+        compared: Option<&HandleSet>,
+        found: &mut Vec<Refusal>,
+    ) -> Option<bool> {
+        let had = self.rare.as_ref().is_some_and(|own| !own.refused.is_empty());
+        if !had && found.is_empty() {
+            return None;
         }
-        let known = std::mem::replace(&mut self.rare().too_large, found);
-        unreported.extend(self.rare().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
+        self.replace_refusals(compared, found);
+        let has = !self.rare().refused.is_empty();
+        (has != had).then_some(has)
+    }
+
+    #[cold]
+    fn replace_refusals(&mut self, compared: Option<&HandleSet>, found: &mut Vec<Refusal>) {
+        let mut known = std::mem::take(&mut self.rare().refused);
+        let mut refused: HashSet<Refusal> = found.iter().cloned().collect();
+        found.retain(|refusal| !known.contains(refusal));
+        if let Some(compared) = compared {
+            // A value that is too large is found without being compared.
+            let tried: HashSet<u32> = refused.iter().map(Refusal::handle).collect();
+            known.retain(|old| !compared.contains(old.handle()) && !tried.contains(&old.handle()));
+            refused.extend(known);
+        }
+        self.rare().refused = refused;
     }
 
     /// Prefetches the cache line of this object that a comparison needs.

@@ -47,6 +47,8 @@ impl<T: Replicated> OwnRows<T> {
 }
 
 impl<T: Replicated> Source<T> for OwnRows<T> {
+    const REFUSES_OUTSIDE_OF_SCOPE: bool = false;
+
     fn when_another(class: &str) -> String {
         format!(
             "the objects of `{class}` live outside the server: spawn them with `external::<{class}>().spawn`"

@@ -59,6 +59,8 @@ pub(crate) struct World {
     queue: Vec<u32>,
     /// The greatest number of objects that were in the queue in a tick of this round.
     most_queued: usize,
+    /// Objects with values that their last comparison refused.
+    refusing: SlotSet,
     /// For each class, whether every object of the class may have changed.
     polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
@@ -512,6 +514,7 @@ impl World {
             self.occupants[moved as usize].row = row;
         }
         self.dirty.remove(slot);
+        self.refusing.remove(slot);
         self.schedule.forget(slot);
         self.priorities.forget(slot);
         self.dormancies.forget(slot);
@@ -573,6 +576,12 @@ impl World {
             self.schedule.force_mask(word, mask);
         }
         std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
+        // A value that was refused may be equal to its shadow again, which only a comparison notices.
+        for slot in self.refusing.iter() {
+            if self.polled[usize::from(self.occupants[slot as usize].class)] {
+                self.dirty.insert(slot);
+            }
+        }
         for (class, polled) in self.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {
                 let dirty = &mut self.dirty;

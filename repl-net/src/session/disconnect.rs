@@ -37,32 +37,39 @@ use super::mismatch::LayoutMismatch;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisconnectReason {
-    /// One side closed the connection.
+    /// One side closed the connection on purpose, by `disconnect`. Nothing is wrong.
     #[error("closed")]
     Closed,
-    /// One side closed the connection, and said why. The text has at most 255 bytes.
+    /// One side closed the connection on purpose, by `disconnect_with`, and said why. Show the text to the
+    /// player. It has at most 255 bytes.
     #[error("closed: {0}")]
     ClosedWith(String),
     /// The server's application did not accept the [login](crate::ClientConfig::login) of the client. The
-    /// text has at most 255 bytes.
+    /// text has at most 255 bytes. Show it to the player, and connect again with another login.
     #[error("the login was refused: {0}")]
     Refused(String),
     /// The server's application did not answer the login within
-    /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout).
+    /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout). Answer each event
+    /// [`Login`](crate::ServerEvent::Login) by [`accept`](crate::Server::accept) or
+    /// [`refuse`](crate::Server::refuse), or allow more time.
     #[error("the login was not answered in time")]
     LoginTimeout,
     /// The server has as many connections or unfinished handshakes as its
     /// [`EndpointConfig`](crate::EndpointConfig) allows. Try again later.
     #[error("the server is full")]
     Full,
-    /// A newer session of the same address has replaced this one. Usually the client was started again.
+    /// A newer session of the same address has replaced this one. Usually the client was started again, and
+    /// there is nothing to do.
     #[error("a newer session of the same address has replaced this one")]
     Replaced,
     /// The server does not know the session of the client any more: it was restarted, or it has closed the
-    /// session in the meantime.
+    /// session in the meantime. Connect again, to begin a new session.
     #[error("the server does not know the session any more")]
     Forgotten,
-    /// One side received nothing from the other for longer than the configured time.
+    /// One side received nothing from the other for longer than its timeout
+    /// ([`ServerConfig::timeout`](crate::ServerConfig::timeout),
+    /// [`ClientConfig::timeout`](crate::ClientConfig::timeout)): the other side has stopped, is not ticked,
+    /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
     /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
@@ -85,13 +92,16 @@ pub enum DisconnectReason {
     #[error("a message was not finished for too long")]
     Stalled,
     /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
-    /// [`Server::poll_message`](crate::Server::poll_message). The text names them.
+    /// [`Server::poll_message`](crate::Server::poll_message). The text names them. Poll them in every
+    /// frame.
     #[error("too much waits to be polled: {0}")]
     Unread(String),
-    /// The classes of the two sides differ.
+    /// The classes, messages or calls of the two sides differ. [`LayoutMismatch`] says what differs first.
+    /// Build both sides from the same source code, and register the same on both.
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),
     /// The client's limits are below the server's, so the server could send more than the client can hold.
+    /// [`LimitMismatch`] names the limit: raise it on the client, or lower it on the server.
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
@@ -104,10 +114,12 @@ pub enum DisconnectReason {
          another address"
     )]
     Taken,
-    /// The validator of the call with this name rejected the parameters that the client sent (S221).
+    /// The validator of the call with this name rejected the parameters that the client sent (S221). The
+    /// client is broken or forged, or the validator is too strict.
     #[error("the call `{0}` was rejected")]
     Rejected(String),
-    /// The other side sent a packet that the protocol forbids.
+    /// The other side sent a packet that the protocol forbids. The packet is forged, or a hand-written
+    /// serialiser reads other bits than it writes. The text says what was wrong.
     #[error("protocol error: {0}")]
     Protocol(String),
 }

@@ -54,7 +54,8 @@ pub enum CompareError {
     /// The object was despawned. Remove the reference that you store together with the object.
     #[error("the object does not exist")]
     Gone,
-    /// The reference belongs to an object of another class.
+    /// The reference belongs to an object of another class than the value. Pass the reference that was
+    /// returned when this object was spawned.
     #[error("the object is of another class")]
     OtherClass,
 }
@@ -80,13 +81,15 @@ pub enum ServerEvent {
     ///
     /// If a value has no encoding, clients keep the last value of its leaf that had an encoding. Other leaves
     /// of the same array or struct are sent. The event is reported for each leaf without an encoding when the
-    /// object is compared. The same value is not reported again while the first event waits to be polled.
+    /// object is compared.
     ///
     /// If a value would make its object larger than
     /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
-    /// of the whole property that was small enough. Other properties are sent. The event is reported again
-    /// only when the size of the object changes. The server tries to send the value again whenever it
-    /// compares the object.
+    /// of the whole property that was small enough. Other properties are sent.
+    ///
+    /// The server tries to send the value again whenever it compares the object. The event is reported again
+    /// only after the value was accepted, or if the reason is another one, such as another length. A value in
+    /// an item of a fast array, or in a map that records writes, may be reported again when it is written to.
     ValueRefused {
         /// The object that contains the value.
         object: ObjectRef<()>,

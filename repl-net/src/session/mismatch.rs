@@ -75,7 +75,7 @@ pub enum Difference {
         missing_on: Side,
     },
     /// Only one side's class has the property or call, or the part of it. One of the two programs was built
-    /// from older source code.
+    /// from older source code: build both again.
     NoProperty {
         /// The path of the property, or of the part of the property.
         property: String,
@@ -84,7 +84,8 @@ pub enum Difference {
     },
     /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
     /// name or version. Messages have another channel, another limit or other content. A call has another
-    /// kind, reliability or limit, or a parameter of another form.
+    /// kind, reliability or limit, or a parameter of another form. Build both programs from the same source
+    /// code.
     Form {
         /// The path of the property, or of the part of it that differs. Empty for the content of messages.
         property: String,
@@ -93,7 +94,7 @@ pub enum Difference {
         /// The form of the property on the server.
         server: String,
     },
-    /// Both sides have the same properties or calls in a different order.
+    /// Both sides have the same properties or calls in a different order. Declare them in the same order.
     Order {
         /// The first property that has a different position.
         property: String,
@@ -106,7 +107,8 @@ pub enum Difference {
         /// The side that lacks the archetype.
         missing_on: Side,
     },
-    /// The initial value of a property differs.
+    /// The initial value of a property differs. Let `Default`, or the archetype, give the same value on both
+    /// sides.
     Value {
         /// The property with the different initial value.
         property: String,

@@ -17,6 +17,24 @@ struct Limits {
     more: Vec<u8>,
 }
 
+const WIDTH: usize = 5;
+const PRECISION: i8 = 10;
+const LEAST: i128 = -7;
+const GREATEST: u64 = 93;
+
+/// The numbers of attributes are constants of any integer type.
+#[derive(Replicated, Default)]
+struct Constants {
+    #[replicated(bits = WIDTH)]
+    level: u16,
+    #[replicated(range = LEAST..=GREATEST)]
+    score: i8,
+    #[replicated(quantize(smallest_three = PRECISION))]
+    turn: [f32; 4],
+    #[replicated(quantize(unit_vector = PRECISION as u32 + 2))]
+    aim: [f32; 3],
+}
+
 #[derive(Replicated, Default)]
 pub struct Squad<T: Default + Send + Sync + 'static> {
     #[replicated]
@@ -44,4 +62,6 @@ impl Squad<u8> {
 fn main() {
     let table = Limits::LAYOUT.to_string();
     assert!(table.contains('7') && table.contains('8'), "{table}");
+    let table = Constants::LAYOUT.to_string();
+    assert!(table.contains("-7..=93"), "{table}");
 }

@@ -37,6 +37,7 @@ impl World {
         self.compare_each(&queue);
         queue.clear();
         self.queue = queue;
+        self.changes.found.refusing.drain(..).for_each(|(slot, has)| self.refusing.set(slot, has));
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);
         // Each new object counts as changed, because all its values are new.

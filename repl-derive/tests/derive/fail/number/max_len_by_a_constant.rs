@@ -1,0 +1,12 @@
+use repl::Replicated;
+
+// As a `u32` this is 705,032,704.
+const MOST: u64 = 5_000_000_000;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated(max_len = MOST)]
+    name: String,
+}
+
+fn main() {}
