@@ -1,7 +1,7 @@
 //! The types and the widths of properties as text.
 //!
-//! *Invariant:* the text depends only on the source. The text of a type shows everything that decides its
-//! bits, except the inside of types with names, and the limit and the width of the outermost type.
+//! *Invariant:* the text depends only on the source. The full name of a type shows everything that decides
+//! its bits, except the inside of types with names, and the limit and the width of the outermost type.
 
 use crate::bits::width_bits as below_bits;
 use crate::schema::codec::Codec;
@@ -17,14 +17,25 @@ pub(crate) fn brackets(property: Formatted) -> &'static str {
     }
 }
 
+/// Returns the type of a property, without the limits of what is inside.
 pub(crate) fn type_name(property: Formatted) -> String {
+    name_around(property, type_name)
+}
+
+/// Returns the type of a property, with all limits inside that its parts do not imply.
+pub(crate) fn full_name(property: Formatted) -> String {
+    name_around(property, inner_name)
+}
+
+/// Returns the type of a property. `inner_name` returns the types of its parts.
+fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> String {
     match property.kind() {
         Kind::FixedArray { element, len } => format!("[{}; {len}]", inner_name(property.element(element))),
         Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
             format!("{}<{}>", property.shape.name, inner_name(property.element(element)))
         }
         Kind::Entries(map) => {
-            let key = type_name(map.key.native());
+            let key = full_name(map.key.native());
             let value = inner_name(property.element(map.elements.element));
             let value = if map.is_set { String::new() } else { format!(", {value}") };
             format!("{}<{key}{value}>", property.shape.name)
@@ -58,9 +69,9 @@ pub(crate) fn type_name(property: Formatted) -> String {
     }
 }
 
-/// Returns the type of a part of another type, with its limit or its width if the type does not imply them.
+/// Returns the type of a part of another type, with its limit or its width if the type does not imply it.
 fn inner_name(property: Formatted) -> String {
-    let name = type_name(property);
+    let name = full_name(property);
     match (property.kind(), property.shape.native().kind()) {
         (Kind::Leaf(codec @ (Codec::SmallestThree { .. } | Codec::UnitVector { .. })), _) => {
             format!("{name} in {} bits", bits(&codec))
@@ -89,7 +100,7 @@ impl WireForm {
         match self.content {
             Content::Derived { .. } | Content::ByHand { version: 1, .. } => name(),
             Content::ByHand { version, .. } => format!("{} v{version}", name()),
-            Content::Shape(shape) => type_name(shape.native()),
+            Content::Shape(shape) => full_name(shape.native()),
             Content::Around(around, form) => around.type_name(form),
         }
     }
@@ -137,7 +148,7 @@ impl Around {
             Self::Nothing => form.type_name(),
             Self::Sequence(name, inner) => format!("{name}<{}>", inner.type_name(form)),
             Self::Array(len, inner) => format!("[{}; {len}]", inner.type_name(form)),
-            Self::Map(key, inner) => format!("Map<{}, {}>", type_name(key.native()), inner.type_name(form)),
+            Self::Map(key, inner) => format!("Map<{}, {}>", full_name(key.native()), inner.type_name(form)),
         }
     }
 }

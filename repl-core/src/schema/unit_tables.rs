@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::schema::columns::Columns;
 use crate::schema::shape::{Around, Content, Field, Formatted, Kind, Shape, WireForm};
-use crate::schema::type_text::{bits_text, brackets, tag_bits, type_name};
+use crate::schema::type_text::{bits_text, brackets, full_name, tag_bits};
 
 /// The tables of the units in a table, in the order in which they occur. Prints an empty line before each of
 /// them.
@@ -160,8 +160,8 @@ impl fmt::Debug for WireForm {
 }
 
 impl Field {
-    /// Returns the path, the type and the bits of the field, in the form in which printed tables show them, and
-    /// then of the fields of each struct inside that is not a unit.
+    /// Returns the path, the type and the bits of the field, as printed tables show them, and then those of the
+    /// fields of each struct inside that is not a unit.
     #[must_use]
     pub fn rows(&self, path: &str) -> Vec<[String; 3]> {
         let mut rows = Vec::new();
@@ -173,7 +173,7 @@ impl Field {
 /// Adds the row of a property and the rows of all structs inside.
 fn add_rows(property: Formatted, path: String, rows: &mut Vec<[String; 3]>) {
     let inside = inside(property, &path);
-    rows.push([path, type_name(property), bits_text(property)]);
+    rows.push([path, full_name(property), bits_text(property)]);
     rows.extend(inside);
 }
 
