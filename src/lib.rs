@@ -98,12 +98,11 @@
 //! }
 //! ```
 //!
-//! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. The
-//! table does not show the inside of a type with `derive(NetSerialize)`: if it changes, the checksum in the
-//! last line differs. `cargo insta review` accepts or rejects the change, and the accepted table is committed
-//! with it. Builds from
-//! before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset and
-//! the size in memory, and prints the runs of memory that are each compared as one block. These depend on
+//! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. Below
+//! the table are the tables of the types with `derive(NetSerialize)` in it, each once.
+//! `cargo insta review` accepts or rejects the change, and the accepted table is committed with it. Builds
+//! from before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset
+//! and the size in memory, and prints the runs of memory that are each compared as one block. These depend on
 //! compiler and target, so compare them only for types that are `repr(C)`. The example `layouts` has both
 //! forms, and a hand-written serialiser on the traits of `bitstream_io`.
 //!
@@ -238,6 +237,10 @@
 //! while let Some(Chat(text)) = client.poll_message() {
 //!     println!("{text}");
 //! }
+//!
+//! // A table for reviews, as for an object: each field or variant with its type and its width.
+//! let table = Chat::WIRE_FORM.to_string();
+//! assert!(table.contains("0      String  ≤ 4096 B"));
 //! ```
 //!
 //! **Call.** A remote call is a function of an object that one side calls and the other side runs.
@@ -401,7 +404,7 @@ pub use repl_core::leaf;
 pub use repl_core::{
     BitReader, BitWriter, Callbacks, Condition, Coordinates, Guid, ItemId, Layout, Located, Map,
     NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
-    Replicated, WriteError,
+    Replicated, WireForm, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///

@@ -98,7 +98,7 @@ pub use schema::map::Map;
 pub use schema::program::Program;
 pub use schema::property::Property;
 pub use schema::replicated::Replicated;
-pub use schema::shape::Notify;
+pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
@@ -113,6 +113,7 @@ pub mod __private {
     pub use crate::schema::callbacks::ValueCallbacks;
     pub use crate::schema::callbacks::{NoCallbacks, ObjectCallbackPolicy, OwnCallbacks, SaysCallbacks};
     pub use crate::schema::codec::Format;
+    pub use crate::schema::columns::Columns;
     pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};
     pub use crate::schema::program::{Parent, Tables};
@@ -120,7 +121,8 @@ pub mod __private {
     pub use crate::schema::replicated::{
         EveryFieldIsSend, EveryFieldIsSync, InAnObject, assert_in_an_object,
     };
-    pub use crate::schema::shape::{Field, Shape};
+    pub use crate::schema::shape::{Around, Field, Shape};
+    pub use crate::schema::unit_tables::UnitTables;
     pub use crate::schema::value::{assert_named, unsaid};
     pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::static_program;

@@ -63,6 +63,9 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
 /// `Clone`. The key of a `HashMap` must also implement `Eq` and `Hash`, and the key of a `BTreeMap` `Ord`. In
 /// the initial value, each field has its initial value. The initial value of an enum is the variant marked
 /// `#[default]`, or else the first.
+///
+/// The constant `WIRE_FORM` is the table of everything that is sent. Print it in a snapshot test to see in a
+/// review which fields or variants were changed.
 #[proc_macro_derive(NetSerialize, attributes(replicated))]
 pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
     expand::derive(Derive::NetSerialize, input.into()).into()

@@ -158,8 +158,8 @@ fn calls_are_numbered_in_the_order_of_their_declaration() {
 fn names_on_the_wire_are_those_that_the_attributes_give() {
     assert_eq!(Player::CALLS.class(), "Hero");
     assert_eq!(renamed::Fighter::CALLS.class(), renamed::Hero::CALLS.class());
-    assert_eq!(renamed::FighterCall::WIRE_CHECKSUM, renamed::HeroCall::WIRE_CHECKSUM);
-    assert_ne!(renamed::FighterCall::WIRE_CHECKSUM, PlayerCall::WIRE_CHECKSUM);
+    assert_eq!(renamed::FighterCall::WIRE_FORM.checksum(), renamed::HeroCall::WIRE_FORM.checksum());
+    assert_ne!(renamed::FighterCall::WIRE_FORM.checksum(), PlayerCall::WIRE_FORM.checksum());
 }
 
 /// A class with every form of call and parameter.

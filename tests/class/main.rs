@@ -17,4 +17,5 @@ mod layout;
 mod places;
 mod std_types;
 mod values;
+mod wire_forms;
 mod with_within;

@@ -7,7 +7,9 @@
 use crate::support::{Room, size};
 use repl::prelude::*;
 use repl::tools::{Difference, LayoutMismatch, Side};
-use repl::{ArchetypeId, DisconnectReason, MessageOptions};
+use repl::{
+    ArchetypeId, BitReader, BitWriter, DisconnectReason, MessageOptions, ReadError, ReferenceMap, WriteError,
+};
 
 /// A server or a client. Both sides can register the same classes and archetypes through this trait.
 trait Registry {
@@ -287,6 +289,43 @@ macro_rules! chat {
     }};
 }
 
+/// Two functions that register this type of messages, one on the server and one on the client.
+macro_rules! message {
+    ($($item:tt)*) => {{
+        #[derive(NetSerialize, Clone)]
+        $($item)*
+
+        fn register<R: Registry>(registry: &mut R) {
+            registry.message::<Made>(Channel::Ordered, MessageOptions::default());
+        }
+        (register::<Server> as fn(&mut Server), register::<Client> as fn(&mut Client))
+    }};
+}
+
+/// A message with a serialiser of its own in this version.
+struct Turn<const VERSION: u32>;
+
+impl<const VERSION: u32> NetSerialize for Turn<VERSION> {
+    const WIRE_NAME: &'static str = "Turn";
+    const WIRE_VERSION: u32 = VERSION;
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_bits(0, VERSION);
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        reader.read_bits(VERSION).map(|_| Self)
+    }
+}
+
+fn turn<const VERSION: u32>() -> Sides {
+    fn register<R: Registry, const VERSION: u32>(registry: &mut R) {
+        registry.message::<Turn<VERSION>>(Channel::Ordered, MessageOptions::default());
+    }
+    (register::<Server, VERSION>, register::<Client, VERSION>)
+}
+
 /// Nothing that both sides register.
 fn nothing() -> Sides {
     (|_| (), |_| ())
@@ -316,6 +355,52 @@ fn r21_messages_that_differ_are_named_with_what_differs() {
         "each side has its own weights"
     );
     let missing = |missing_on| Difference::NoClass { missing_on };
+    let missing_field =
+        |property: &str, missing_on| Difference::NoProperty { property: property.to_owned(), missing_on };
+    let differ = |client, difference| report(plain(), client, "message Chat", difference);
+    let named = message!(
+        #[replicated(name = "Chat")]
+        struct Made {
+            text: u8,
+            to: u8,
+        }
+    );
+    let swapped = message!(
+        #[replicated(name = "Chat")]
+        struct Made {
+            to: u8,
+            text: u8,
+        }
+    );
+    let mood = message!(
+        #[replicated(name = "Mood")]
+        enum Made {
+            Sad,
+            Glad { how: [u8; 2] },
+        }
+    );
+    let moods = message!(
+        #[replicated(name = "Mood")]
+        enum Made {
+            Sad,
+            Glad { how: [u8; 2], why: u8 },
+        }
+    );
+    let more_moods = message!(
+        #[replicated(name = "Mood")]
+        enum Made {
+            Sad,
+            Angry,
+            Glad { how: [u8; 2] },
+        }
+    );
+    let other_mood = message!(
+        #[replicated(name = "Mood")]
+        enum Made {
+            Sad,
+            Glad { how: [u16; 2] },
+        }
+    );
     let reports = [
         report(plain(), nothing(), "message Chat", missing(Side::Client)),
         report(nothing(), plain(), "message Chat", missing(Side::Server)),
@@ -343,7 +428,13 @@ fn r21_messages_that_differ_are_named_with_what_differs() {
             "message Chat",
             form("per_second", "1000", "50"),
         ),
-        report(plain(), chat!((u16), Channel::Ordered), "message Chat", form("", "Chat", "Chat")),
+        differ(chat!((u16), Channel::Ordered), form(".0", "u8, 8 bits", "u16, 16 bits")),
+        differ(chat!((u8, u8), Channel::Ordered), missing_field(".1", Side::Server)),
+        report(named, swapped, "message Chat", Difference::Order { property: ".text".to_owned() }),
+        report(mood, moods, "message Mood", missing_field(".Glad.why", Side::Server)),
+        report(mood, more_moods, "message Mood", form(".Glad", "variant 1", "variant 2")),
+        report(mood, other_mood, "message Mood", form(".Glad.how[]", "u8, 8 bits", "u16, 16 bits")),
+        report(turn::<1>(), turn::<2>(), "message Turn", form("", "Turn<1>", "Turn<2> v2")),
     ];
     insta::assert_snapshot!(reports.join("\n"));
 }
@@ -426,7 +517,7 @@ fn r21_calls_that_differ_are_named_with_what_differs() {
             calls! { #[rpc(server, reliable)] fn fire(aim: Aim); },
             calls! { #[rpc(server, reliable)] fn fire(aim: FineAim); },
             "calls of Ship",
-            form("fire.aim", "Aim", "Aim"),
+            form("fire.aim.0", "u8, 8 bits", "u16, 16 bits"),
         ),
     ];
     insta::assert_snapshot!(reports.join("\n"));

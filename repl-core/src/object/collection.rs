@@ -471,7 +471,7 @@ impl Shape {
         let kind = Kind::Items(
             const { &CollectionShape::of::<A, A::Item>(A::HAS_CALLBACKS, ItemForm { is_ordered: A::ORDERED }) },
         );
-        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind, content: None }
+        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind, form: None }
     }
 
     /// Returns the shape of a map or set.
@@ -489,6 +489,6 @@ impl Shape {
                 }
             },
         );
-        Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind, content: None }
+        Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind, form: None }
     }
 }

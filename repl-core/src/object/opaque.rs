@@ -8,11 +8,10 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::schema::attributes::CloneAsUnit;
-use crate::schema::checksum::Checksum;
 use crate::schema::codec::Codec;
 use crate::schema::opaque::OpaqueLeaf;
-use crate::schema::shape::Shape;
-use crate::schema::value::{NetSerialize, With, form_checksum, same_bits};
+use crate::schema::shape::{Shape, WireForm};
+use crate::schema::value::{NetSerialize, With, same_bits};
 
 /// # Safety
 /// Both pointers point to an aligned `T`.
@@ -93,8 +92,7 @@ pub(crate) unsafe fn with_read<T: 'static, W: With<T>>(
 impl OpaqueLeaf {
     pub(crate) const fn of<T: NetSerialize + Clone>() -> Self {
         Self {
-            checksum: T::WIRE_CHECKSUM,
-            version: T::WIRE_VERSION,
+            checksum: T::WIRE_FORM.checksum,
             identical: opaque_identical::<T>,
             copy: opaque_copy::<T>,
             write: opaque_write::<T>,
@@ -103,16 +101,9 @@ impl OpaqueLeaf {
         }
     }
 
-    pub(crate) const fn with<T: Clone + 'static, W: With<T>>() -> Self {
+    pub(crate) const fn with<T: Clone + 'static, W: With<T>>(form: &WireForm) -> Self {
         Self {
-            checksum: match W::AROUND {
-                0 => form_checksum(W::WIRE_NAME, W::WIRE_VERSION),
-                around => Checksum::new()
-                    .number(form_checksum(W::WIRE_NAME, W::WIRE_VERSION))
-                    .number(around)
-                    .finish(),
-            },
-            version: W::WIRE_VERSION,
+            checksum: form.checksum,
             identical: with_identical::<T, W>,
             copy: opaque_copy::<T>,
             write: with_write::<T, W>,
@@ -128,13 +119,15 @@ impl Shape {
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         let shape = Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()));
-        Self { content: T::CONTENT, ..shape }
+        Self { form: Some(T::WIRE_FORM), ..shape }
     }
 
     /// Returns the shape of a field with its own serialiser (`with = module`). Like a type with the shape
     /// [`opaque`](Self::opaque), a field with its own serialiser has one command in the program.
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
-        Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))
+        let form = const { &WireForm::custom::<T, W>() };
+        let shape = Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>(form)));
+        Self { form: Some(form), ..shape }
     }
 }

@@ -75,8 +75,11 @@ struct Inside {
 
 const fn check_attributes(property: Formatted) -> Option<AttributeError> {
     match property.shape.kind {
-        Kind::Leaf(codec) => match (check_leaf(codec, property.format), property.shape.content) {
-            (None, Some(content)) => check_attributes(content.native()),
+        Kind::Leaf(codec) => match (check_leaf(codec, property.format), property.shape.form) {
+            (None, Some(form)) => match form.content.marked() {
+                Some(shape) => check_attributes(shape.native()),
+                None => None,
+            },
             (error, _) => error,
         },
         Kind::Struct(fields) => check_struct(property, fields),

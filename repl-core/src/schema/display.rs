@@ -7,11 +7,13 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use crate::ids::key::KeyBits;
-use crate::schema::codec::Codec;
+use crate::schema::columns::Columns;
 use crate::schema::condition::Condition;
 use crate::schema::layout::{Layout, count, travels};
 use crate::schema::plan::Plan;
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
+use crate::schema::shape::{Field, Formatted, Kind, Notify};
+use crate::schema::type_text::{bits_text, brackets, most_elements, type_name};
+use crate::schema::unit_tables::UnitTables;
 
 /// One handle of a level, as it is printed.
 struct Entry {
@@ -29,12 +31,12 @@ struct Entry {
 /// Appends the handles that a property has at its level, in their order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
     match property.kind() {
-        Kind::Leaf(codec) => {
+        Kind::Leaf(_) => {
             if travels(property) {
                 into.push(Entry {
                     path: path.to_owned(),
                     type_name: type_name(property),
-                    bits: bits(&codec),
+                    bits: bits_text(property),
                     offset,
                     size: property.shape.size,
                     inner: None,
@@ -76,117 +78,6 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
     }
 }
 
-/// Returns the text that follows the path of a property in the paths of its elements: `?` for an option, `[]`
-/// for an array, `{}` for a collection or map.
-pub(crate) fn brackets(property: Formatted) -> &'static str {
-    match property.kind() {
-        Kind::Array(array) if array.optional => "?",
-        Kind::Items(_) | Kind::Entries(_) => "{}",
-        _ => "[]",
-    }
-}
-
-pub(crate) fn type_name(property: Formatted) -> String {
-    match property.kind() {
-        Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
-        Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
-            format!("{}<{}>", property.shape.name, type_name(property.element(element)))
-        }
-        Kind::Entries(map) => {
-            let key = type_name(map.key.native());
-            let value = type_name(property.element(map.elements.element));
-            let value = if map.is_set { String::new() } else { format!(", {value}") };
-            format!("{}<{key}{value}>", property.shape.name)
-        }
-        Kind::Leaf(codec) => match codec {
-            Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
-                let (min, max, step) = quantizer.parameters();
-                format!("{} {min}..={max} by {step}", property.shape.name)
-            }
-            Codec::Int(int) if !int.is_native() => {
-                let (min, max) = int.bounds();
-                format!("{} {min}..={max}", property.shape.name)
-            }
-            Codec::SmallestThree { .. } => "quaternion".to_owned(),
-            Codec::UnitVector { .. } => "unit vector".to_owned(),
-            Codec::Opaque(leaf) => {
-                let version = if leaf.version == 1 { String::new() } else { format!(" v{}", leaf.version) };
-                let (name, rust_name) = (property.shape.name, (property.shape.rust_name)());
-                // Arrays and tuples that are sent as a whole have no name of their own.
-                match name.starts_with(['[', '(']) {
-                    true => format!("{}{version}", without_paths(rust_name)),
-                    false => format!("{name}{}{version}", arguments(unboxed(rust_name))),
-                }
-            }
-            Codec::Bool
-            | Codec::Int(_)
-            | Codec::Wide
-            | Codec::F32
-            | Codec::F64
-            | Codec::Char
-            | Codec::String { .. }
-            | Codec::Reference => property.shape.name.to_owned(),
-        },
-        Kind::Struct(fields) if property.shape.name == "()" => {
-            let inner: Vec<_> = fields.iter().map(|field| type_name(property.field(field))).collect();
-            format!("({})", inner.join(", "))
-        }
-        Kind::Struct(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
-    }
-}
-
-/// Returns the content of a box, whose name on the wire is the name of its content, or the type itself.
-fn unboxed(rust_name: &str) -> &str {
-    let content = rust_name.strip_prefix("alloc::boxed::Box<").and_then(|name| name.strip_suffix('>'));
-    content.map_or(rust_name, unboxed)
-}
-
-/// Returns the generic arguments of a type, with their angle brackets and without module paths. The function
-/// returns an empty text if the type is not generic.
-fn arguments(rust_name: &str) -> String {
-    let (mut open, mut start) = (0_usize, None);
-    // The search starts at the end, because types inside functions have angle brackets in their paths.
-    for (at, c) in rust_name.char_indices().rev().take_while(|_| rust_name.ends_with('>')) {
-        match c {
-            '>' if !rust_name[..at].ends_with('-') => open += 1,
-            '<' => open -= 1,
-            _ => {}
-        }
-        if open == 0 {
-            start = Some(at);
-            break;
-        }
-    }
-    without_paths(start.map_or("", |start| &rust_name[start..]))
-}
-
-/// Returns a type without module paths.
-fn without_paths(rust_name: &str) -> String {
-    let (mut text, mut word) = (String::new(), 0);
-    let mut rest = rust_name;
-    while let Some(c) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("::") {
-            text.truncate(word);
-            rest = after;
-            continue;
-        }
-        text.push(c);
-        rest = &rest[c.len_utf8()..];
-        if !c.is_alphanumeric() && c != '_' {
-            word = text.len();
-        }
-    }
-    text
-}
-
-pub(crate) fn bits(codec: &Codec) -> String {
-    match codec {
-        Codec::String { max_bytes, .. } => format!("≤ {max_bytes} B"),
-        Codec::Char => "8, 22".to_owned(),
-        _ => codec.width_bits().map_or_else(|| "–".to_owned(), |bits| bits.to_string()),
-    }
-}
-
 /// Returns the last column of a field's row: its condition, its notify, and whether it is `push`.
 fn remarks(field: &Field) -> String {
     let mut words = Vec::new();
@@ -205,44 +96,6 @@ fn remarks(field: &Field) -> String {
         words.push("push");
     }
     words.join(", ")
-}
-
-impl Field {
-    /// Returns the type of the field with its wire form, as the printed tables show it.
-    #[must_use]
-    pub fn type_name(&self) -> String {
-        type_name(self.formatted())
-    }
-
-    /// Returns how many bits the whole field takes, in the form in which printed tables show it.
-    #[must_use]
-    pub fn bits_text(&self) -> String {
-        let property = self.formatted();
-        match (width_bits(property), property.kind()) {
-            (Some(bits), _) => bits.to_string(),
-            (None, Kind::Leaf(codec)) => bits(&codec),
-            (None, Kind::Struct(_) | Kind::FixedArray { .. }) => "–".to_owned(),
-            (None, Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => most_elements(property),
-        }
-    }
-}
-
-/// Returns how many bits a property takes, if this number is the same for all values.
-fn width_bits(property: Formatted) -> Option<usize> {
-    match property.kind() {
-        Kind::Leaf(codec) => codec.width_bits().map(|bits| bits as usize),
-        Kind::Struct(fields) => fields.iter().map(|field| width_bits(property.field(field))).sum(),
-        Kind::FixedArray { element, len } => Some(len * width_bits(property.element(element))?),
-        Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => None,
-    }
-}
-
-/// Returns how many elements an array, an option, a collection or a map can have.
-fn most_elements(property: Formatted) -> String {
-    match property.elements() {
-        Some((_, max_len)) if brackets(property) != "?" => format!("≤ {max_len}"),
-        _ => "0..1".to_owned(),
-    }
 }
 
 struct Row {
@@ -333,42 +186,23 @@ impl fmt::Display for Layout {
         let handles = if counts.handles == 1 { "handle" } else { "handles" };
         let name = type_name(self.shape.native());
         writeln!(f, "{name}: {} {handles}, checksum {:016x}", counts.handles, self.checksum())?;
-        let width = |column: &dyn Fn(&Row) -> usize, title: &str| {
-            table.iter().map(column).max().unwrap_or(0).max(title.chars().count())
-        };
-        let handle_width = width(&|row| row.handle.chars().count(), "handle");
-        let path_width = width(&|row| row.entry.path.chars().count(), "path");
-        let type_width = width(&|row| row.entry.type_name.chars().count(), "type");
-        let bits_width = width(&|row| row.entry.bits.chars().count(), "bits");
-        let mut line = String::new();
-        let mut print = |f: &mut fmt::Formatter<'_>, cells: [&str; 5], place: &str| {
-            line.clear();
-            let [handle, path, type_name, bits, remarks] = cells;
-            write!(
-                line,
-                "{handle:<handle_width$}  {path:<path_width$}  {type_name:<type_width$}  {bits:>bits_width$}  {place}{remarks}"
-            )?;
-            writeln!(f, "{}", line.trim_end())
-        };
-        let alternate = f.alternate();
-        let place = |text: String| if alternate { format!("{text:<12}  ") } else { String::new() };
-        let title = place("offset, size".to_owned());
-        let places: Vec<_> =
-            table.iter().map(|row| place(format!("{}, {}", row.entry.offset, row.entry.size))).collect();
-        print(f, ["handle", "path", "type", "bits", "remarks"], &title)?;
-        for (row, place) in table.iter().zip(&places) {
-            print(
-                f,
-                [&row.handle, &row.entry.path, &row.entry.type_name, &row.entry.bits, &row.remarks],
-                place,
-            )?;
+        let is_alternate = f.alternate();
+        let mut columns = Columns::new(match is_alternate {
+            true => &["handle", "path", "type", "bits", "offset, size", "remarks"],
+            false => &["handle", "path", "type", "bits", "remarks"],
+        });
+        for Row { handle, entry, remarks } in table {
+            let place = is_alternate.then(|| format!("{}, {}", entry.offset, entry.size));
+            let cells = [handle, entry.path, entry.type_name, entry.bits];
+            columns.push(cells.into_iter().chain(place).chain([remarks]));
         }
+        write!(f, "{columns}")?;
         if f.alternate() {
             for run in Plan::of(self.shape).runs() {
                 writeln!(f, "run: {} bytes at {}", run.len, run.offset)?;
             }
         }
-        Ok(())
+        write!(f, "{}", UnitTables::of(self.fields))
     }
 }
 
@@ -440,33 +274,5 @@ fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatt
             let _ = write!(text, "[{}]", skip / handles);
             locate(property.element(element), skip % handles, text)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{arguments, unboxed};
-
-    #[test]
-    fn a_box_is_printed_as_its_content() {
-        let arguments = |name| arguments(unboxed(name));
-        assert_eq!(arguments("alloc::boxed::Box<game::Inner>"), "");
-        assert_eq!(arguments("alloc::boxed::Box<alloc::boxed::Box<game::Outer<u8>>>"), "<u8>");
-        assert_eq!(arguments("game::Outer<game::Inner>"), "<Inner>");
-    }
-
-    #[test]
-    fn generic_arguments_are_printed_without_paths() {
-        assert_eq!(arguments("game::bag::Stack"), "");
-        assert_eq!(arguments("game::Stack<u16>"), "<u16>");
-        assert_eq!(
-            arguments("game::Stack<alloc::vec::Vec<game::gem::Gem>, 4, [u8; 2]>"),
-            "<Vec<Gem>, 4, [u8; 2]>"
-        );
-        assert_eq!(
-            arguments("<game::Bag as game::Make>::make::Stack<(u8, fn(u8) -> x::Y)>"),
-            "<(u8, fn(u8) -> Y)>"
-        );
-        assert_eq!(arguments("<game::Bag as game::Make>::make::Stack"), "");
     }
 }

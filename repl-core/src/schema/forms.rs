@@ -5,10 +5,11 @@
 //! in the order of declaration.
 
 use crate::schema::checksum::Checksum;
+use crate::schema::codec::Codec;
 use crate::schema::condition::Condition;
-use crate::schema::display::{bits, brackets, type_name};
 use crate::schema::layout::Layout;
-use crate::schema::shape::{Field, Formatted, Kind};
+use crate::schema::shape::{Content, Field, Formatted, Kind, WireForm};
+use crate::schema::type_text::{bits, brackets, type_name};
 
 /// The description of one part of a layout: a property, or a part of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,17 @@ impl Field {
     }
 }
 
+impl WireForm {
+    /// Returns the form of the type and of each of its parts. The path of the type is empty, and the paths of
+    /// its parts begin with a dot or a bracket. Allocates, like [`Layout::forms`].
+    #[must_use]
+    pub fn forms(&self) -> Vec<Form> {
+        let mut forms = Vec::new();
+        add_form(self, "", &mut forms);
+        forms
+    }
+}
+
 /// Adds the forms of a field to `forms`. The condition of a field is part of the field's first form.
 fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
     let first = forms.len();
@@ -63,6 +75,9 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
         forms.push(Form { path: path.clone(), text, sum: sum.finish() });
     };
     match property.kind() {
+        Kind::Leaf(Codec::Opaque(_)) => {
+            property.shape.form.into_iter().for_each(|form| add_form(form, &path, forms));
+        }
         Kind::Leaf(codec) => {
             let width = bits(&codec);
             let unit = if codec.width_bits().is_some() { " bits" } else { "" };
@@ -70,7 +85,9 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
             push(text, codec.checksum(named));
         }
         Kind::Struct(fields) => {
-            push(name, named.number(fields.len() as u64));
+            // A field that only one side has is a form that only this side has.
+            let is_tuple = property.shape.is_tuple();
+            push(name, if is_tuple { named.number(fields.len() as u64) } else { named });
             for field in fields {
                 add_field(property.field(field), field, format!("{path}.{}", field.name), forms);
             }
@@ -87,6 +104,44 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
                 add(map.key.native(), format!("{path}{{key}}"), forms);
             }
             add(element, format!("{path}{brackets}"), forms);
+        }
+    }
+}
+
+/// Adds the form of a unit and of all its parts to `forms`.
+fn add_form(form: &WireForm, path: &str, forms: &mut Vec<Form>) {
+    let named = Checksum::new().text(form.name);
+    let add_fields = |fields: &[Field], path: &str, forms: &mut Vec<Form>| {
+        for field in fields {
+            add_field(field.formatted(), field, format!("{path}.{}", field.name), forms);
+        }
+    };
+    let mut push = |path: &str, text: String, sum: Checksum| {
+        forms.push(Form { path: path.to_owned(), text, sum: sum.finish() });
+    };
+    match form.content {
+        Content::ByHand { parameters, .. } => {
+            let parameters = parameters.iter().map(|(name, number)| format!(", {name} {number}"));
+            push(path, form.type_name() + &parameters.collect::<String>(), named.number(form.checksum));
+        }
+        Content::Derived { fields, variants: [] } => {
+            push(path, form.type_name(), named);
+            add_fields(fields, path, forms);
+        }
+        Content::Derived { variants, .. } => {
+            let words = if variants.len() == 1 { "variant" } else { "variants" };
+            push(path, format!("{}, {} {words}", form.type_name(), variants.len()), named.text("enum"));
+            for (number, (name, fields)) in form.variants().enumerate() {
+                let path = format!("{path}.{name}");
+                let sum = Checksum::new().number(number as u64).finish();
+                forms.push(Form { path: path.clone(), text: format!("variant {number}"), sum });
+                add_fields(fields, &path, forms);
+            }
+        }
+        Content::Shape(shape) => add(shape.native(), path.to_owned(), forms),
+        Content::Around(around, inner) => {
+            push(path, form.type_name(), named.number(around.checksum(0)));
+            add_form(inner, &format!("{path}[]"), forms);
         }
     }
 }

@@ -11,9 +11,8 @@ use crate::ids::reference::ReferenceMap;
 /// A leaf whose type is known only to the functions in this struct.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
+    /// The checksum of the wire form.
     pub(crate) checksum: u64,
-    /// The version of the wire form, which appears in the printed table.
-    pub(crate) version: u32,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
     pub(crate) write: unsafe fn(*const u8, &mut BitWriter) -> Result<(), WriteError>,

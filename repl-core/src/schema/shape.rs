@@ -28,8 +28,64 @@ pub struct Shape {
     /// value is padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
-    /// The shape of the values inside a leaf, if one of them may be a struct whose fields have attributes.
-    pub(crate) content: Option<&'static Self>,
+    /// The wire form of a leaf that writes and reads itself.
+    pub(crate) form: Option<&'static WireForm>,
+}
+
+/// The wire form of a value that is sent as a unit: everything that decides its bits, as `'static` data.
+///
+/// [`NetSerialize::WIRE_FORM`](crate::NetSerialize::WIRE_FORM) is the form of a type. The format `{}` prints
+/// it as a table for reviewers: each field or variant with its type, and its width or its greatest length.
+/// The tables of the units inside follow below, each once.
+///
+/// ```
+/// use repl_core::NetSerialize;
+///
+/// let form = <(u8, [bool; 4], Option<String>)>::WIRE_FORM;
+/// let table = form.to_string();
+/// let (_, rows) = table.split_once('\n').unwrap(); // the first line has the name and the checksum
+/// let expected = "\
+/// field  type            bits
+/// 0      u8                 8
+/// 1      [bool; 4]          4
+/// 2      Option<String>  0..1
+/// ";
+/// assert_eq!(rows, expected);
+/// ```
+#[derive(Clone, Copy)]
+pub struct WireForm {
+    pub(crate) name: &'static str,
+    /// A function that returns the compiler's name of the type, for the generic arguments in printed tables.
+    pub(crate) rust_name: fn() -> &'static str,
+    pub(crate) content: Content,
+    pub(crate) checksum: u64,
+}
+
+/// What a wire form consists of.
+#[derive(Clone, Copy)]
+pub(crate) enum Content {
+    /// Functions that were written by hand. Two builds compare the version and the parameters.
+    ByHand { version: u32, parameters: &'static [(&'static str, u128)] },
+    /// The fields of a struct, or of all variants of an enum. Each variant has its name and the number of its
+    /// fields. A struct has no variants.
+    Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
+    /// All values that the shape describes, in order.
+    Shape(&'static Shape),
+    /// Values of another form, and what is written around them.
+    Around(&'static Around, &'static WireForm),
+}
+
+/// What is written around values of a form: the lengths and keys of the collections that contain them.
+#[derive(Clone, Copy)]
+pub enum Around {
+    /// Nothing is written around a single value.
+    Nothing,
+    /// A sequence of this name, for example `Vec` or `Option`.
+    Sequence(&'static str, &'static Self),
+    /// An array of this length.
+    Array(usize, &'static Self),
+    /// A map with keys of this shape.
+    Map(&'static Shape, &'static Self),
 }
 
 impl Shape {
@@ -37,8 +93,8 @@ impl Shape {
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
         match &self.kind {
-            Kind::Leaf(_) => match self.content {
-                Some(content) => content.conditional_field(),
+            Kind::Leaf(_) => match self.form {
+                Some(form) => form.conditional_field(),
                 None => None,
             },
             Kind::Struct(fields) => {
@@ -333,6 +389,11 @@ impl Field {
 }
 
 impl Shape {
+    /// Returns whether this is the shape of a tuple.
+    pub(crate) fn is_tuple(&self) -> bool {
+        matches!(self.kind, Kind::Struct(_)) && self.name == "()"
+    }
+
     pub(crate) const fn is_f32(&self) -> bool {
         matches!(self.kind, Kind::Leaf(Codec::F32))
     }
@@ -349,7 +410,7 @@ impl Shape {
             size: size_of::<T>(),
             bitwise,
             kind: Kind::Leaf(codec),
-            content: None,
+            form: None,
         }
     }
 
@@ -370,7 +431,7 @@ impl Shape {
             size: size_of::<T>(),
             bitwise: bitwise && bytes == size_of::<T>(),
             kind: Kind::Struct(fields),
-            content: None,
+            form: None,
         }
     }
 
@@ -383,7 +444,7 @@ impl Shape {
             size: size_of::<A>(),
             bitwise: element.bitwise,
             kind,
-            content: None,
+            form: None,
         }
     }
 
@@ -395,7 +456,7 @@ impl Shape {
             size: size_of::<A>(),
             bitwise: false,
             kind: Kind::Array(array),
-            content: None,
+            form: None,
         }
     }
 }

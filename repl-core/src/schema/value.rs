@@ -5,8 +5,7 @@
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
-use crate::schema::checksum::Checksum;
-use crate::schema::shape::Shape;
+use crate::schema::shape::{Around, WireForm};
 
 /// A value with its own serialiser, which is always sent whole.
 ///
@@ -52,14 +51,13 @@ pub trait NetSerialize: Sized + 'static {
     /// state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
-    /// A checksum of everything that decides which bits the serialiser writes. By default the checksum covers
-    /// the name and the version.
-    const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
-
-    /// The shape of the values inside, if one of them may be a struct whose fields have conditions, notifies
-    /// or `push`. These have no effect in a value that is sent as a unit, so such a struct is refused there.
-    #[doc(hidden)]
-    const CONTENT: Option<&'static Shape> = None;
+    /// Everything that decides which bits the serialiser writes, as a constant. The form prints as a table for
+    /// reviews, and two builds compare its checksum in the handshake.
+    ///
+    /// The derives fill it with names, types, widths and limits. By default it has the name and the version.
+    /// If other numbers also decide the bits of a type with its own serialiser, add them with
+    /// [`WireForm::parameters`].
+    const WIRE_FORM: &'static WireForm = &WireForm::by_hand::<Self>();
 
     /// Writes the value in its wire form.
     ///
@@ -91,11 +89,6 @@ pub trait NetSerialize: Sized + 'static {
     fn identical(&self, other: &Self) -> bool {
         same_bits(|writer| self.write(writer), |writer| other.write(writer))
     }
-}
-
-/// Returns the checksum of a wire form that has only a name and a version.
-pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
-    Checksum::new().text(name).number(version as u64).finish()
 }
 
 /// Default values of the constants that a module of `with = module` does not define.
@@ -137,9 +130,9 @@ pub trait With<T>: 'static {
     /// `VERSION` of the module, or 1 if the module has no `VERSION`.
     const WIRE_VERSION: u32;
 
-    /// A checksum of everything that is written around the module's values, if the field contains several of
-    /// them. `AROUND` is zero if the field is a single value of the module.
-    const AROUND: u64 = 0;
+    /// What is written around the module's values, if the field is a collection of them.
+    #[doc(hidden)]
+    const AROUND: &'static Around = &Around::Nothing;
 
     /// Writes a value in the same way as [`NetSerialize::write`].
     ///

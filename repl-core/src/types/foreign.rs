@@ -11,10 +11,9 @@ mod glam_types {
     use crate::ids::reference::ReferenceMap;
     use crate::object::whole;
     use crate::schema::attributes::{Quantizable, Ranged, UnitQuaternion, UnitVector};
-    use crate::schema::checksum::Checksum;
     use crate::schema::location::Coordinates;
     use crate::schema::property::Property;
-    use crate::schema::shape::{Field, Shape};
+    use crate::schema::shape::{Field, Shape, WireForm};
     use crate::schema::value::NetSerialize;
     use crate::types::std::net_serialize_by_shape;
 
@@ -86,15 +85,10 @@ macro_rules! flags {
     ($type:ty) => {
         impl $crate::NetSerialize for $type {
             const WIRE_NAME: &'static str = ::core::stringify!($type);
-            const WIRE_CHECKSUM: u64 = {
-                let all = Self::all().bits() as u128;
-                $crate::Checksum::new()
-                    .text(Self::WIRE_NAME)
-                    .number(all as u64)
-                    .number((all >> 64) as u64)
-                    .number(::core::mem::size_of::<Self>() as u64)
-                    .finish()
-            };
+            const WIRE_FORM: &'static $crate::WireForm = &$crate::WireForm::by_hand::<Self>().parameters(&[
+                ("bits", ::core::mem::size_of::<Self>() as u128 * 8),
+                ("flags", Self::all().bits() as u128),
+            ]);
 
             fn write(
                 &self,
@@ -179,8 +173,14 @@ mod flag_tests {
 
     #[test]
     fn flags_of_other_widths_or_with_other_names_have_another_checksum() {
-        assert_ne!(narrow::Keys::WIRE_CHECKSUM, wide::Keys::WIRE_CHECKSUM);
-        assert_ne!(wider::Keys::WIRE_CHECKSUM, widest::Keys::WIRE_CHECKSUM);
+        assert_ne!(narrow::Keys::WIRE_FORM.checksum(), wide::Keys::WIRE_FORM.checksum());
+        assert_ne!(wider::Keys::WIRE_FORM.checksum(), widest::Keys::WIRE_FORM.checksum());
+    }
+
+    #[test]
+    fn the_form_of_flags_shows_their_width_and_which_of_them_have_names() {
+        let table = wide::Keys::WIRE_FORM.to_string();
+        assert!(table.contains("bits     16") && table.contains("flags    3"), "{table}");
     }
 
     #[test]

@@ -9,10 +9,9 @@ use std::hash::BuildHasher;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::object::whole;
-use crate::schema::checksum::Checksum;
 use crate::schema::map::{HashKey, Map, SortKey};
 use crate::schema::property::Property;
-use crate::schema::shape::{Field, Shape};
+use crate::schema::shape::{Field, Shape, WireForm};
 use crate::schema::value::NetSerialize;
 use crate::types::std::net_serialize_by_shape;
 

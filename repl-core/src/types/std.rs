@@ -10,11 +10,10 @@ use std::sync::Arc;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::{ObjectRef, ReferenceMap};
 use crate::object::{arrays, whole};
-use crate::schema::checksum::Checksum;
 use crate::schema::codec::{Codec, IntCodec, Repr, TextLeaf};
 use crate::schema::limits;
 use crate::schema::property::Property;
-use crate::schema::shape::{Field, Shape};
+use crate::schema::shape::{Field, Shape, WireForm};
 use crate::schema::value::NetSerialize;
 
 /// Makes a type with a hand-written [`NetSerialize`] usable as a field: the type has one command in the
@@ -54,8 +53,7 @@ macro_rules! net_serialize_by_shape {
     ([$($generics:tt)*] $type:ty, $name:expr) => {
         impl<$($generics)*> NetSerialize for $type {
             const WIRE_NAME: &'static str = $name;
-            const WIRE_CHECKSUM: u64 = Checksum::new().field(&Field::new("", 0, <Self as Property>::SHAPE)).finish();
-            const CONTENT: Option<&'static Shape> = Some(<Self as Property>::SHAPE);
+            const WIRE_FORM: &'static WireForm = &WireForm::of_shape(<Self as Property>::SHAPE);
 
             fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
                 whole::write(self, &Field::new("", 0, <Self as Property>::SHAPE), writer)

@@ -13,10 +13,9 @@ use crate::bits::count::LEAST_BITS;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::{read_wide, write_wide};
-use crate::schema::checksum::Checksum;
 use crate::schema::limits::MAX_ELEMENTS;
 use crate::schema::property::Property;
-use crate::schema::shape::Shape;
+use crate::schema::shape::{Around, Shape, WireForm};
 use crate::schema::value::NetSerialize;
 
 /// The order of the Exp-Golomb code for seconds.
@@ -128,8 +127,7 @@ unit!([T: Property + NetSerialize + Clone] Box<T>, Self::new(T::initial()));
 /// A box is always sent whole, and is written in the form of its content.
 impl<T: NetSerialize> NetSerialize for Box<T> {
     const WIRE_NAME: &'static str = T::WIRE_NAME;
-    const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
-    const CONTENT: Option<&'static Shape> = T::CONTENT;
+    const WIRE_FORM: &'static WireForm = T::WIRE_FORM;
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         T::write(self, writer)
@@ -151,8 +149,11 @@ unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 /// same index before.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
-    const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
-    const CONTENT: Option<&'static Shape> = T::CONTENT;
+    const WIRE_FORM: &'static WireForm = &WireForm::around(
+        Self::WIRE_NAME,
+        &Around::Sequence(Self::WIRE_NAME, &Around::Nothing),
+        T::WIRE_FORM,
+    );
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         count::write_count(self.len(), MAX_ELEMENTS, writer)?;

@@ -14,11 +14,10 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::collection::is_outdated;
 use crate::object::whole;
-use crate::schema::checksum::Checksum;
 use crate::schema::limits::{MAX_ELEMENTS, MAX_ITEMS};
 use crate::schema::map::{HashKey, SortKey};
 use crate::schema::property::Property;
-use crate::schema::shape::Field;
+use crate::schema::shape::{Around, Field};
 
 /// The functions of the `with` module apply to the field itself.
 pub enum Itself {}
@@ -43,9 +42,8 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// A checksum of everything that is written around the module's values. `AROUND` is zero if nothing is
-    /// written around the values.
-    const AROUND: u64;
+    /// What is written around the module's values.
+    const AROUND: &'static Around;
 
     /// Writes the field with the function of the `with` module.
     ///
@@ -73,10 +71,9 @@ pub trait ReadsField<Field, Depth> {
     ) -> Result<Field, ReadError>;
 }
 
-/// Returns the checksum of everything that is written around the values of a `with` module that has this
-/// function `write`.
+/// Returns what is written around the values of a `with` module that has this function `write`.
 #[must_use]
-pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> u64 {
+pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> &'static Around {
     W::AROUND
 }
 
@@ -105,7 +102,7 @@ pub fn read_with<F, D>(
 }
 
 impl<F, W: Fn(&F, &mut BitWriter) -> Result<(), WriteError>> WritesField<F, Itself> for W {
-    const AROUND: u64 = 0;
+    const AROUND: &'static Around = &Around::Nothing;
 
     fn write_field(&self, field: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
         self(field, writer)
@@ -125,7 +122,7 @@ impl<F, R: Fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<F, ReadError>
 }
 
 impl<F, W: Unreachable> WritesField<F, Nowhere> for W {
-    const AROUND: u64 = 0;
+    const AROUND: &'static Around = &Around::Nothing;
 
     fn write_field(&self, _: &F, _: &mut BitWriter) -> Result<(), WriteError> {
         Ok(())
@@ -139,7 +136,7 @@ impl<F, R: Unreachable> ReadsField<F, Nowhere> for R {
 }
 
 impl<F, D, W: WritesField<F, D>> WritesField<Option<F>, Within<D>> for W {
-    const AROUND: u64 = Checksum::new().text("Option").number(W::AROUND).finish();
+    const AROUND: &'static Around = &Around::Sequence("Option", W::AROUND);
 
     fn write_field(&self, field: &Option<F>, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_flag(field.is_some());
@@ -158,7 +155,7 @@ impl<F, D, R: ReadsField<F, D>> ReadsField<Option<F>, Within<D>> for R {
 }
 
 impl<F, D, W: WritesField<F, D>, const N: usize> WritesField<[F; N], Within<D>> for W {
-    const AROUND: u64 = Checksum::new().text("[;]").number(N as u64).number(W::AROUND).finish();
+    const AROUND: &'static Around = &Around::Array(N, W::AROUND);
 
     fn write_field(&self, field: &[F; N], writer: &mut BitWriter) -> Result<(), WriteError> {
         field.iter().try_for_each(|value| self.write_field(value, writer))
@@ -181,7 +178,7 @@ impl<F, D, R: ReadsField<F, D>, const N: usize> ReadsField<[F; N], Within<D>> fo
 macro_rules! sequences {
     ($($sequence:ident)*) => {$(
         impl<F, D, W: WritesField<F, D>> WritesField<$sequence<F>, Within<D>> for W {
-            const AROUND: u64 = Checksum::new().text("Vec").number(W::AROUND).finish();
+            const AROUND: &'static Around = &Around::Sequence("Vec", W::AROUND);
 
             fn write_field(&self, field: &$sequence<F>, writer: &mut BitWriter) -> Result<(), WriteError> {
                 count::write_count(field.len(), MAX_ELEMENTS, writer)?;
@@ -211,8 +208,7 @@ sequences!(Vec VecDeque);
 macro_rules! maps {
     ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
         impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {
-            const AROUND: u64 =
-                Checksum::new().text("Map").field(&Field::new("", 0, K::SHAPE)).number(W::AROUND).finish();
+            const AROUND: &'static Around = &Around::Map(K::SHAPE, W::AROUND);
 
             fn write_field(&self, field: &$map, writer: &mut BitWriter) -> Result<(), WriteError> {
                 write_entries(self, field.iter(), writer)

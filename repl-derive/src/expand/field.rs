@@ -279,7 +279,7 @@ fn serializer_of(
         impl #declared #private::With<#ty> for #name #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
             const WIRE_VERSION: ::core::primitive::u32 = #wire_version;
-            const AROUND: ::core::primitive::u64 = #around;
+            const AROUND: &'static #private::Around = #around;
 
             fn write(
                 value: &#ty,

@@ -143,7 +143,7 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
 fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) -> TokenStream {
     let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let checksum = checksum(container, forms);
+    let form = wire_form(container, forms);
     let write = write(container, forms);
     let read = read(container, forms);
     let identical = identical(container, forms);
@@ -151,7 +151,7 @@ fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'
         #[automatically_derived]
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
-            const WIRE_CHECKSUM: ::core::primitive::u64 = #checksum;
+            const WIRE_FORM: &'static #private::WireForm = #form;
 
             fn write(
                 &self,
@@ -174,17 +174,14 @@ fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'
     }
 }
 
-/// Returns an expression for the checksum of the names and wire forms of everything that is sent.
-fn checksum(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
-    let (private, name) = (container.private(), container.wire_name());
-    let count = forms.len() as u64;
-    let parts = forms.iter().map(|form| {
-        let name = form.wire_name.iter();
-        let entries = form.sent().map(|(_, index)| entry(index));
-        let count = entries.len() as u64;
-        quote!(#(.text(#name))* .number(#count) #(.field(#entries))*)
+/// Returns an expression for the wire form: the fields, and each variant with the number of its fields.
+fn wire_form(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
+    let private = container.private();
+    let variants = forms.iter().filter_map(|form| {
+        let (name, count) = (form.wire_name.as_ref()?, form.sent().len());
+        Some(quote!((#name, #count)))
     });
-    quote!(#private::Checksum::new().text(#name).number(#count) #(#parts)* .finish())
+    quote!(&#private::WireForm::derived::<Self>(<Self as __Fields>::FIELDS, &[#(#variants),*]))
 }
 
 fn write(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {

@@ -104,23 +104,13 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
     let (declared, parameters, bounds) = generics.split_for_impl();
     let layout = match container.derive {
         Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),
-        Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => {
-            let layout = layout(container);
-            quote!((#layout))
-        }
+        Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => layout(container),
     };
-    let content = has_marked_field(container).then(|| {
-        quote! {
-            const CONTENT: ::core::option::Option<&'static #private::Shape> =
-                ::core::option::Option::Some(<Self as #private::Property>::SHAPE);
-        }
-    });
     quote! {
         #[automatically_derived]
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
-            const WIRE_CHECKSUM: ::core::primitive::u64 = #layout.checksum();
-            #content
+            const WIRE_FORM: &'static #private::WireForm = &#private::WireForm::of_layout(#layout);
 
             fn write(
                 &self,
@@ -141,13 +131,6 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
             }
         }
     }
-}
-
-/// Returns whether a field has an attribute that only a property of an object can obey.
-fn has_marked_field(container: &Container<'_>) -> bool {
-    let sent = container.sent();
-    let mut marks = sent.iter().map(|field| &field.attrs);
-    marks.any(|attrs| attrs.condition.is_some() || attrs.notify.is_some() || attrs.push.is_some())
 }
 
 /// Returns the marker for a type with the attribute `callbacks`. The callback trait that the user implements

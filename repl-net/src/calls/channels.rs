@@ -31,7 +31,7 @@ pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
 /// Panics if they are registered already.
 #[track_caller]
 pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
-    let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_CHECKSUM).finish();
+    let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_FORM.checksum()).finish();
     let class = T::CALLS.class();
     for (is_reliable, name, channel) in [
         (true, format!("{CALLS}{class}"), Channel::Ordered),

@@ -173,8 +173,7 @@ where
 
     fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
         let mut forms = config.forms();
-        let (path, text) = (String::new(), M::WIRE_NAME.to_owned());
-        forms.push(Form { path, text, sum: M::WIRE_CHECKSUM });
+        forms.extend(M::WIRE_FORM.forms());
         forms
     }
 
@@ -276,7 +275,7 @@ impl<F: Sender> Mailbox<F> {
         options: MessageOptions,
     ) {
         options.assert_valid();
-        if let Some(field) = M::CONTENT.and_then(|content| content.conditional_field()) {
+        if let Some(field) = M::WIRE_FORM.conditional_field() {
             panic!(
                 "`{}` cannot be a message, because its field `{field}` has a condition, and each receiver gets a message whole: \
                  send a struct of its own with `#[derive(NetSerialize, Clone)]`",
@@ -286,7 +285,7 @@ impl<F: Sender> Mailbox<F> {
         let name = format!("{MESSAGE}{}", M::WIRE_NAME);
         let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
         let config = ChannelConfig { channel, options };
-        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_CHECKSUM, config, inbox);
+        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_FORM.checksum(), config, inbox);
     }
 
     /// Adds a type of messages with an inbox of its own.

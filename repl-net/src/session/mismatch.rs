@@ -63,8 +63,8 @@ impl fmt::Display for Side {
 }
 
 /// How two classes with the same name differ. Messages and calls use the same variants. A property is then
-/// the channel of the messages (`channel`), one of their limits (`max_bytes`, `per_second`), a call (`fire`)
-/// or a parameter of a call (`fire.direction`).
+/// the channel of the messages (`channel`), one of their limits (`max_bytes`, `per_second`), a field of a
+/// message (`.text`), a call (`fire`) or a parameter of a call (`fire.direction`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -83,11 +83,11 @@ pub enum Difference {
         missing_on: Side,
     },
     /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
-    /// name or version. Messages have another channel, another limit or other content. A call has another
-    /// kind, reliability or limit, or a parameter of another form. Build both programs from the same source
-    /// code.
+    /// name or version. Messages have another channel, another limit or a field of another form. A call has
+    /// another kind, reliability or limit, or a parameter of another form. Build both programs from the same
+    /// source code.
     Form {
-        /// The path of the property, or of the part of it that differs. Empty for the content of messages.
+        /// The path of the property, or of the part of it that differs. Empty for a type of messages itself.
         property: String,
         /// The form of the property on the client.
         client: String,
@@ -117,7 +117,8 @@ pub enum Difference {
         archetype: u32,
     },
     /// The classes differ in something that the handshake compares only as a whole. To find the difference,
-    /// print the class's `LAYOUT` in both programs, or its `CALLS`, and compare the tables.
+    /// print the class's `LAYOUT` in both programs, or its `CALLS`, or the `WIRE_FORM` of a type of messages,
+    /// and compare the tables.
     Elsewhere,
 }
 
@@ -195,15 +196,26 @@ impl Difference {
                     "the {missing_on} has no messages of the type `{name}`: register the type there too"
                 )
             }
+            Self::NoProperty { property, missing_on } => write!(
+                f,
+                "the {missing_on} has no `{name}{property}`: build both sides from the same version of the type"
+            ),
+            Self::Form { property, client, server } if client != server && is_content(property) => write!(
+                f,
+                "`{name}{property}` is `{client}` on the client and `{server}` on the server: declare it alike on both sides"
+            ),
             Self::Form { property, client, server } if client != server => write!(
                 f,
                 "`{property}` of the messages `{name}` is `{client}` on the client and `{server}` on the server: register the type alike \
                  on both sides"
             ),
+            Self::Order { property } => write!(
+                f,
+                "`{name}{property}` has another position on the server: declare the fields in the same order on both sides"
+            ),
             _ => write!(
                 f,
-                "the messages `{name}` have other content on the server: compare the variants and fields of the type, or the name and \
-                 the version of its serialiser"
+                "the messages `{name}` have other content on the server: print `{name}::WIRE_FORM` in both builds, and compare the tables"
             ),
         }
     }
@@ -244,6 +256,11 @@ impl Difference {
             ),
         }
     }
+}
+
+/// Returns whether a path in a type of messages leads to a part of the type, and not to one of its limits.
+fn is_content(path: &str) -> bool {
+    path.is_empty() || path.starts_with(['.', '[', '?', '{'])
 }
 
 impl LayoutMismatch {

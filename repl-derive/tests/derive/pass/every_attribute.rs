@@ -121,5 +121,5 @@ fn main() {
     read.post_net_init();
     assert!(read.calls.is_empty());
     assert_eq!(Player::WIRE_NAME, "Hero");
-    assert_eq!(Player::WIRE_CHECKSUM, Player::LAYOUT.checksum());
+    assert_eq!(Player::WIRE_FORM.checksum(), Player::LAYOUT.checksum());
 }

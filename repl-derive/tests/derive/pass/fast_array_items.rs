@@ -142,7 +142,7 @@ fn main() {
         (Item::LAYOUT.properties(), Pair::LAYOUT.properties(), Present::LAYOUT.properties()),
         (13, 2, 0)
     );
-    assert_eq!((Item::WIRE_NAME, Item::WIRE_CHECKSUM), ("Slot", Item::LAYOUT.checksum()));
+    assert_eq!((Item::WIRE_NAME, Item::WIRE_FORM.checksum()), ("Slot", Item::LAYOUT.checksum()));
     assert!(FastArray::<Item>::HAS_CALLBACKS && !FastArray::<Socket>::HAS_CALLBACKS);
 
     let mut bag = Bag { items: FastArray::from([item]), ..Bag::default() };

@@ -88,5 +88,5 @@ fn main() {
     assert_eq!(r#struct::<u8>::WIRE_NAME, "struct");
     assert_eq!(r#struct::<u8>::LAYOUT.property_name(r#struct::<u8>::LAYOUT.property("type")), "type");
     assert_ne!(Stack::<Plain, u8, 4>::LAYOUT.checksum(), Stack::<Plain, u8, 5>::LAYOUT.checksum());
-    assert_ne!(r#struct::<u8>::WIRE_CHECKSUM, r#struct::<u16>::WIRE_CHECKSUM);
+    assert_ne!(r#struct::<u8>::WIRE_FORM.checksum(), r#struct::<u16>::WIRE_FORM.checksum());
 }

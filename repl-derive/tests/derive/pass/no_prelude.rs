@@ -99,5 +99,5 @@ mod flag {
 fn main() {
     let _ = <user::Player as ::repl::Replicated>::program();
     let _ = <user::Item as ::repl::FastArrayItem>::LAYOUT;
-    let _ = <user::Stance as ::repl::NetSerialize>::WIRE_CHECKSUM;
+    let _ = <user::Stance as ::repl::NetSerialize>::WIRE_FORM.checksum();
 }

@@ -1,0 +1,187 @@
+//! Makes wire forms: of types with derives, of types of the library, and of serialisers that were written by
+//! hand.
+//!
+//! *Invariant:* the checksum of a form covers everything that the form contains, and nothing else. So two
+//! forms with different checksums print differently.
+
+use std::any::type_name;
+
+use crate::schema::checksum::Checksum;
+use crate::schema::layout::Layout;
+use crate::schema::shape::{Around, Content, Field, Shape, WireForm};
+use crate::schema::value::{NetSerialize, With};
+
+impl WireForm {
+    /// Returns the form of a type whose functions were written by hand: its name and its version.
+    #[must_use]
+    pub const fn by_hand<T: NetSerialize>() -> Self {
+        Self { rust_name: type_name::<T>, ..Self::named(T::WIRE_NAME, T::WIRE_VERSION) }
+    }
+
+    /// Adds numbers that also decide the bits of a form that was written by hand, each with a name. For
+    /// example, these can be constant parameters of the type, or checksums of the forms of other types that
+    /// its functions write.
+    ///
+    /// ```
+    /// # use repl_core as repl;
+    /// use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WireForm, WriteError};
+    ///
+    /// struct Angle<const BITS: u32>(u64);
+    ///
+    /// impl<const BITS: u32> NetSerialize for Angle<BITS> {
+    ///     const WIRE_NAME: &'static str = "Angle";
+    ///     const WIRE_FORM: &'static WireForm =
+    ///         &WireForm::by_hand::<Self>().parameters(&[("bits", BITS as u128)]);
+    ///
+    ///     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+    ///         writer.write_bits(self.0, BITS);
+    ///         Ok(())
+    ///     }
+    ///     fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+    ///         reader.read_bits(BITS).map(Self)
+    ///     }
+    /// }
+    /// assert_ne!(Angle::<8>::WIRE_FORM.checksum(), Angle::<9>::WIRE_FORM.checksum());
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the form was not made by [`by_hand`](Self::by_hand), or has parameters already. In a constant,
+    /// this panic is a compile error.
+    #[must_use]
+    #[track_caller]
+    pub const fn parameters(self, parameters: &'static [(&'static str, u128)]) -> Self {
+        let Content::ByHand { version, parameters: [] } = self.content else {
+            panic!("call `parameters` once, on the result of `by_hand`");
+        };
+        let mut sum = Checksum::new().number(self.checksum);
+        let mut i = 0;
+        while i < parameters.len() {
+            let (name, number) = parameters[i];
+            sum = sum.text(name).number(number as u64).number((number >> 64) as u64);
+            i += 1;
+        }
+        Self { content: Content::ByHand { version, parameters }, checksum: sum.finish(), ..self }
+    }
+
+    const fn named(name: &'static str, version: u32) -> Self {
+        let checksum = Checksum::new().text(name).number(version as u64).finish();
+        Self { name, rust_name: || "", content: Content::ByHand { version, parameters: &[] }, checksum }
+    }
+
+    /// Returns the form of a field with its own serialiser (`with = module`).
+    pub(crate) const fn custom<T, W: With<T>>() -> Self {
+        let form = const { &Self::named(W::WIRE_NAME, W::WIRE_VERSION) };
+        match W::AROUND {
+            Around::Nothing => *form,
+            around => Self::around(form.name, around, form),
+        }
+    }
+
+    /// Returns the form of values of the form `form` with `around` around them.
+    pub(crate) const fn around(name: &'static str, around: &'static Around, form: &'static Self) -> Self {
+        let checksum = around.checksum(form.checksum);
+        Self { name, rust_name: || "", content: Content::Around(around, form), checksum }
+    }
+
+    /// Returns the form of a type that derives `NetSerialize`, or of the calls of a class. A struct has no
+    /// variants. An enum has the fields of all its variants, and for each variant its name and the number of
+    /// its fields.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn derived<T: NetSerialize>(
+        fields: &'static [Field],
+        variants: &'static [(&'static str, usize)],
+    ) -> Self {
+        let sum = Checksum::new().text(T::WIRE_NAME);
+        let sum = if variants.is_empty() {
+            add_fields(sum.number(1), fields)
+        } else {
+            let (mut sum, mut rest) = (sum.number(variants.len() as u64), fields);
+            let mut i = 0;
+            while i < variants.len() {
+                let (name, count) = variants[i];
+                let (own, others) = rest.split_at(count);
+                sum = add_fields(sum.text(name), own);
+                rest = others;
+                i += 1;
+            }
+            sum
+        };
+        let (name, content) = (T::WIRE_NAME, Content::Derived { fields, variants });
+        Self { name, rust_name: type_name::<T>, content, checksum: sum.finish() }
+    }
+
+    /// Returns the form of an object or item that is sent as a unit.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_layout(layout: &Layout) -> Self {
+        let (shape, checksum) = (layout.shape, layout.checksum());
+        Self { name: shape.name, rust_name: shape.rust_name, content: Content::Shape(shape), checksum }
+    }
+
+    /// Returns the form of a type whose shape decides its bits.
+    pub(crate) const fn of_shape(shape: &'static Shape) -> Self {
+        let checksum = Checksum::new().field(&Field::new("", 0, shape)).finish();
+        Self { name: shape.name, rust_name: shape.rust_name, content: Content::Shape(shape), checksum }
+    }
+
+    /// Returns the name of the type on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns a checksum of everything that decides the bits: names, types, widths, limits, quantisers,
+    /// versions. Builds with different checksums refuse each other (R21).
+    #[must_use]
+    pub const fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// Returns the first field inside the value that has a condition.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn conditional_field(&self) -> Option<&'static str> {
+        match self.content.marked() {
+            Some(shape) => shape.conditional_field(),
+            None => None,
+        }
+    }
+}
+
+impl Content {
+    /// Returns the shape of the values inside, if one of them may be a struct whose fields have conditions,
+    /// notifies or `push`. These have no effect in a value that is sent as a unit. The table of a type that
+    /// derives `NetSerialize` has refused such a struct already.
+    pub(crate) const fn marked(self) -> Option<&'static Shape> {
+        match self {
+            Self::Shape(shape) => Some(shape),
+            Self::Around(_, form) => form.content.marked(),
+            Self::ByHand { .. } | Self::Derived { .. } => None,
+        }
+    }
+}
+
+impl Around {
+    /// Returns the checksum of values whose form has the checksum `form`, together with what is around them.
+    pub(crate) const fn checksum(&self, form: u64) -> u64 {
+        let (sum, inner) = match self {
+            Self::Nothing => return form,
+            Self::Sequence(name, inner) => (Checksum::new().text(name), inner),
+            Self::Array(len, inner) => (Checksum::new().text("[;]").number(*len as u64), inner),
+            Self::Map(key, inner) => (Checksum::new().text("Map").field(&Field::new("", 0, key)), inner),
+        };
+        sum.number(inner.checksum(form)).finish()
+    }
+}
+
+/// Adds the number of fields and each field to a checksum.
+const fn add_fields(sum: Checksum, fields: &[Field]) -> Checksum {
+    let mut sum = sum.number(fields.len() as u64);
+    let mut i = 0;
+    while i < fields.len() {
+        sum = sum.field(&fields[i]);
+        i += 1;
+    }
+    sum
+}
