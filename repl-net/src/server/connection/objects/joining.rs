@@ -24,8 +24,8 @@ struct Rest {
     /// Objects of which the client still lacks some content. Only content counts that existed when the client
     /// connected.
     lacking: SparseSlots,
-    /// Objects whose content from that time was sent completely. For each object, the packet with the stored
-    /// number and later packets contain only content that was added after the client connected.
+    /// Objects whose content from that time was sent. The number is that of the first packet that contains
+    /// none of this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,

@@ -157,9 +157,9 @@ impl ObjectStates {
         self.blob_waits = true;
     }
 
-    /// Returns the number of bytes of the blob for which an object has waited since it was last sent, if it
-    /// has nothing else to send: its opening waits, or it `is_unchanged` since then. From now on it does not
-    /// wait.
+    /// Ends the wait of an object for a blob, and returns the number of bytes of the blob. Returns `None` if
+    /// the object did not wait, or if it now has something else to send. `is_unchanged`: whether the object
+    /// has no changes since it began to wait.
     pub(crate) fn take_waiting_blob(&mut self, slot: u32, is_unchanged: bool) -> Option<usize> {
         let tracked = self.tracked.get_mut(slot)?;
         let bytes = std::mem::take(&mut tracked.waiting_blob_bytes);
