@@ -33,6 +33,7 @@ mod paths;
 mod peer;
 mod peers;
 mod phase;
+mod poll_order;
 mod priority;
 mod rates;
 mod relevancy;
@@ -48,7 +49,6 @@ mod statics;
 mod subobjects;
 mod tear_off;
 mod transmit;
-mod turns;
 mod views;
 mod world;
 
@@ -71,11 +71,11 @@ use events::ServerEvents;
 use passes::{Ends, PassInputs, Passes};
 use peer::preloaded_for_losses;
 use peers::Peers;
+use poll_order::PollOrder;
 use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;
 use source::Source;
-use turns::Turns;
 use world::{World, WorldLimits, assert_property};
 
 pub use cells::area::{Area, Position};
@@ -147,7 +147,7 @@ pub struct Server {
     /// The latest time that the user has passed to the server.
     now: Duration,
     /// The order in which the packets of the connections are polled.
-    turns: Turns,
+    poll_order: PollOrder,
     /// The connections that have a turn in the current tick.
     served: Served,
     events: ServerEvents,
@@ -196,7 +196,7 @@ impl Server {
             passes: Passes::default(),
             connections: Peers::default(),
             next_connection: 0,
-            turns: Turns::new(),
+            poll_order: PollOrder::new(),
             served: Served::new(),
             events: ServerEvents::default(),
             tick_watch: TickWatch::default(),
@@ -255,8 +255,8 @@ impl Server {
     ///
     /// # Panics
     /// Panics in the same cases as [`register`](Self::register), if the class is
-    /// [external](Self::register_external), and if [`ServerConfig::max_objects`] slots are taken. If slots can
-    /// run out, use [`try_spawn`](Self::try_spawn).
+    /// [external](Self::register_external), and if [`ServerConfig::max_objects`] slots are taken. If slots
+    /// can run out, use [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)

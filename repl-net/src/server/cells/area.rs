@@ -319,8 +319,8 @@ impl Area {
         (self.keep_radius / self.cell).ceil() as i32 + 1
     }
 
-    /// Returns the borders at which the nearness of cells changes, in ascending order, and how many there are.
-    /// A border is the square of a distance, with the nearness of the cells between the border before it and
+    /// Returns the borders at which the nearness of cells changes, in ascending order, and their number. A
+    /// border is the square of a distance, with the nearness of the cells between the border before it and
     /// this one.
     pub(super) fn borders(&self) -> ([(f64, Nearness); MAX_BORDERS], usize) {
         let mut borders = [(0.0, Nearness::HERE); MAX_BORDERS];

@@ -6,7 +6,7 @@
 use repl_core::{BitWriter, Guid, ObjectRef};
 
 use super::Connection;
-use super::held_calls::Turn;
+use super::held_calls::CallVerdict;
 use super::unacked_calls::UnackedCalls;
 use crate::messages::channel::SendError;
 use crate::server::world::World;
@@ -27,8 +27,8 @@ impl Connection {
         let max_bits = self.outbox.capacity();
         self.exchange.outgoing.check_size(channel, writer.bit_len())?;
         let may_pass = self.held_calls.as_ref().is_none_or(|held| held.lets_pass(channel));
-        match self.turn(world, object) {
-            Turn::Send if may_pass => match self.exchange.outgoing.add(channel, writer, max_bits) {
+        match self.verdict(world, object) {
+            CallVerdict::Send if may_pass => match self.exchange.outgoing.add(channel, writer, max_bits) {
                 Err(SendError::Full) => {
                     self.held_calls.iter_mut().for_each(|held| held.found_full(channel));
                     self.hold_call(object, channel, writer)
@@ -40,8 +40,8 @@ impl Connection {
                     Ok(())
                 }
             },
-            Turn::Send | Turn::Wait => self.hold_call(object, channel, writer),
-            Turn::Drop => Ok(()),
+            CallVerdict::Send | CallVerdict::Wait => self.hold_call(object, channel, writer),
+            CallVerdict::Drop => Ok(()),
         }
     }
 
@@ -61,7 +61,7 @@ impl Connection {
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
         let mut unacked = self.unacked_calls.take().unwrap_or_default();
         held.settle(
-            |object| self.turn(world, object),
+            |object| self.verdict(world, object),
             |object, channel, writer| {
                 let is_sent = outgoing.add(channel, writer, max_bits).is_ok();
                 if is_sent {
@@ -97,16 +97,16 @@ impl Connection {
     }
 
     /// Returns what can be done now with the remote calls on an object.
-    fn turn(&self, world: &World, object: Guid) -> Turn {
+    fn verdict(&self, world: &World, object: Guid) -> CallVerdict {
         if world.slot_of(ObjectRef::<()>::new(object)).is_none() {
-            return Turn::Drop;
+            return CallVerdict::Drop;
         }
         if self.objects.has_arrived(object.slot()) {
-            Turn::Send
+            CallVerdict::Send
         } else if self.objects.is_expected(object.slot()) {
-            Turn::Wait
+            CallVerdict::Wait
         } else {
-            Turn::Drop
+            CallVerdict::Drop
         }
     }
 }

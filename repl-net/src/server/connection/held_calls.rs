@@ -41,7 +41,7 @@ struct HeldCall {
 
 /// What a connection can do with a remote call now.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum CallVerdict {
     /// The client has the object.
     Send,
     /// The call must wait, because the client does not have the object yet, but will receive it.
@@ -59,8 +59,8 @@ impl HeldCalls {
         self.calls.is_empty()
     }
 
-    /// Returns whether a new call in a channel, on an object that the client has, may be sent before the calls
-    /// that wait. This is so after [`settle`](Self::settle), if the channel has room.
+    /// Returns whether a new call in a channel, on an object that the client has, may be sent before the
+    /// calls that wait. This is so after [`settle`](Self::settle), if the channel has room.
     pub(super) fn lets_pass(&self, channel: u16) -> bool {
         self.full.as_ref().is_some_and(|full| !full.contains(&channel))
     }
@@ -111,13 +111,13 @@ impl HeldCalls {
         }
     }
 
-    /// Removes the calls that no longer wait. `turn` says what can be done with the calls on an object, and
-    /// `send` sends a call on an object in a channel and returns whether there was room. After a call without
-    /// room, the later calls of its channel wait too. Does nothing if this was done before and `unsettle` was
-    /// not called since then, otherwise costs O(calls).
+    /// Removes the calls that no longer wait. `verdict` says what can be done with the calls on an object,
+    /// and `send` sends a call on an object in a channel and returns whether there was room. After a call
+    /// without room, the later calls of its channel wait too. Does nothing if this was done before and
+    /// `unsettle` was not called since then, otherwise costs O(calls).
     pub(super) fn settle(
         &mut self,
-        turn: impl Fn(Guid) -> Turn,
+        verdict: impl Fn(Guid) -> CallVerdict,
         mut send: impl FnMut(Guid, u16, &mut BitWriter) -> bool,
     ) {
         if self.full.is_some() {
@@ -127,11 +127,11 @@ impl HeldCalls {
         let mut full = Vec::new();
         let Self { calls, by_slot, bytes, .. } = self;
         calls.retain(|number, call| {
-            let waits = match turn(call.object) {
-                Turn::Wait => true,
-                Turn::Drop => false,
-                Turn::Send if full.contains(&call.channel) => true,
-                Turn::Send => {
+            let waits = match verdict(call.object) {
+                CallVerdict::Wait => true,
+                CallVerdict::Drop => false,
+                CallVerdict::Send if full.contains(&call.channel) => true,
+                CallVerdict::Send => {
                     writer.clear();
                     writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
                     let has_room = send(call.object, call.channel, &mut writer);
@@ -174,7 +174,7 @@ mod tests {
         // Both channels have room for calls of one bit only.
         let mut sent = Vec::new();
         held.settle(
-            |_| Turn::Send,
+            |_| CallVerdict::Send,
             |_, channel, writer| {
                 let has_room = writer.bit_len() == 1;
                 sent.extend(has_room.then_some(channel));
@@ -183,7 +183,7 @@ mod tests {
         );
         assert_eq!((sent, held.calls.len()), (vec![], 4));
         held.unsettle();
-        held.settle(|_| Turn::Send, |_, _, _| true);
+        held.settle(|_| CallVerdict::Send, |_, _, _| true);
         assert!(held.is_empty() && held.held_bytes() == 0);
     }
 
@@ -196,11 +196,11 @@ mod tests {
         }
         let looked_at = Cell::new(0);
         let settle = |held: &mut HeldCalls| {
-            let turn = |object| {
+            let verdict = |object| {
                 looked_at.set(looked_at.get() + 1);
-                if object == objects[0] { Turn::Wait } else { Turn::Send }
+                if object == objects[0] { CallVerdict::Wait } else { CallVerdict::Send }
             };
-            held.settle(turn, |_, _, _| false);
+            held.settle(verdict, |_, _, _| false);
             looked_at.take()
         };
         assert_eq!([settle(&mut held), settle(&mut held)], [100, 0]);
