@@ -126,6 +126,22 @@ fn r09_an_idle_client_speaks_often_enough_for_the_shorter_of_the_two_timeouts() 
 }
 
 #[test]
+fn a_server_whose_clock_goes_back_does_not_end_the_connections_of_clients_that_speak() {
+    let mut room = Room::new(ServerConfig::default(), ships_and_ports);
+    room.server.register::<Ship>().register::<Port>();
+    // A connection is added, and packets are received, at times long before the last tick.
+    room.server.tick(Duration::from_secs(100));
+    room.enter();
+    room.server.tick(Duration::from_secs(100));
+    for _ in 0..40 {
+        room.step();
+        room.server.tick(Duration::from_secs(100));
+    }
+    assert_eq!(room.closed(0), None);
+    assert!(room.client().is_connected());
+}
+
+#[test]
 fn r21_answers_are_never_longer_than_the_request() {
     for register in [ships_and_ports, |client: &mut Client| drop_ref(client.register::<newer::Ship>())] {
         let (mut room, ship) = meet(register);

@@ -135,8 +135,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
 
     /// Returns the next packet with the address to which the caller sends it immediately. Returns `None` if
     /// there are no more packets until the next [`Server::tick`] or [`receive`](Self::receive). The
-    /// connections take turns, as in [`Server::poll_any_transmit`]. All calls of a tick together take
-    /// O(packets + connections).
+    /// connections take turns, as in [`Server::poll_any_transmit`]. The cost is the same, too.
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
         self.forget_removed(server);
         if let Some((to, bytes)) = self.answers.pop_front() {

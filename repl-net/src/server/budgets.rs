@@ -15,9 +15,10 @@ impl Server {
     /// everything in a tick, because of its [budget](Self::set_budget), its link or another limit. Then the
     /// objects with the greatest product of priority and age are sent first. The age is the number of ticks
     /// since something of the object began to wait for this connection. So an object with twice the priority
-    /// is sent about twice as often. At first all priorities are 1. An object is four times as important to
-    /// its owner as its priority says (S189), unless a [function](Self::set_priority_by) decides. Does not
-    /// register the class. Costs nothing while everything fits.
+    /// is sent about twice as often. At first all priorities are 1. To its owner, an object is four times as
+    /// important as its priority says (S189), but not more than 1,000,000, unless a
+    /// [function](Self::set_priority_by) decides. Does not register the class. Costs nothing while everything
+    /// fits.
     ///
     /// With equal priorities the changes that have waited longest are always sent first. If half of what is
     /// wanted fits, none of them waits for more than a few ticks. If priorities differ by a factor, waits
@@ -52,7 +53,7 @@ impl Server {
     /// by their distance from the viewpoints of the connection. The function is called for each object that
     /// waits for a connection, in each tick in which not everything fits. It may read only properties, as
     /// [`locate`](Self::locate) says. A result outside of 0.000001 to 1,000,000 counts as the nearest number
-    /// of this range.
+    /// of this range, and so does the product.
     ///
     /// ```
     /// # use repl_core::Replicated;

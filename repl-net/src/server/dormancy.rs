@@ -76,9 +76,9 @@ impl Dormancies {
     }
 
     /// Returns the objects of a word that may sleep for a connection. `chosen` are the partially dormant
-    /// objects that may sleep for it.
-    pub(crate) fn sleepers_in(&self, word: usize, chosen: &SparseSlots) -> u64 {
-        self.all.word(word) | self.partial.word(word) & chosen.word(word)
+    /// objects that may sleep for it, if there are any.
+    pub(crate) fn sleepers_in(&self, word: usize, chosen: Option<&SparseSlots>) -> u64 {
+        self.all.word(word) | self.partial.word(word) & chosen.map_or(0, |chosen| chosen.word(word))
     }
 
     /// Returns whether any object may sleep.

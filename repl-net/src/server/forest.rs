@@ -2,13 +2,14 @@
 //!
 //! *Invariant:* no object is below itself, directly or through other objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which objects are below which objects, by their slots.
 #[derive(Debug, Default)]
 pub(crate) struct Forest {
     parents: BTreeMap<u32, u32>,
-    children: BTreeMap<u32, Vec<u32>>,
+    /// Each object that is above another one, with the object directly below it.
+    children: BTreeSet<(u32, u32)>,
 }
 
 impl Forest {
@@ -23,28 +24,20 @@ impl Forest {
         self.parents.range(first..=first | 63).fold(0, |mask, (slot, _)| mask | 1 << (slot % 64))
     }
 
-    /// Returns the objects directly below an object.
-    pub(crate) fn children(&self, slot: u32) -> &[u32] {
-        self.children.get(&slot).map_or(&[], Vec::as_slice)
+    /// Returns the objects directly below an object, in ascending order of their slots.
+    pub(crate) fn children(&self, slot: u32) -> impl Iterator<Item = u32> {
+        self.children.range((slot, 0)..=(slot, u32::MAX)).map(|(_, child)| *child)
     }
 
-    /// Puts an object below another one, or below none. The other one must not be below the object.
+    /// Puts an object below another one, or below none. The other one must not be below the object. Costs
+    /// O(log objects), however many objects are below the same one.
     pub(crate) fn set(&mut self, slot: u32, parent: Option<u32>) {
         let before = match parent {
             Some(parent) => self.parents.insert(slot, parent),
             None => self.parents.remove(&slot),
         };
-        if let Some(before) = before
-            && let Some(children) = self.children.get_mut(&before)
-        {
-            children.retain(|other| *other != slot);
-            if children.is_empty() {
-                self.children.remove(&before);
-            }
-        }
-        if let Some(parent) = parent {
-            self.children.entry(parent).or_default().push(slot);
-        }
+        before.into_iter().for_each(|before| _ = self.children.remove(&(before, slot)));
+        self.children.extend(parent.map(|parent| (parent, slot)));
     }
 
     /// Returns an object and all objects below it. Each object comes before those below it.
@@ -60,8 +53,8 @@ impl Forest {
     /// Removes an object. Returns the objects that were directly below it, and now are below none.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         self.set(slot, None);
-        let orphans = self.children.remove(&slot).unwrap_or_default();
-        orphans.iter().for_each(|orphan| _ = self.parents.remove(orphan));
+        let orphans: Vec<u32> = self.children(slot).collect();
+        orphans.iter().for_each(|&orphan| self.set(orphan, None));
         orphans
     }
 }
@@ -69,6 +62,16 @@ impl Forest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_objects_directly_below_one_are_in_the_order_of_their_slots() {
+        let mut forest = Forest::default();
+        [7, 3, 9, 5].into_iter().for_each(|slot| forest.set(slot, Some(1)));
+        forest.set(4, Some(3));
+        forest.set(9, None);
+        assert!(forest.children(1).eq([3, 5, 7]) && forest.children(3).eq([4]));
+        assert_eq!((forest.remove(1), forest.children(1).count()), (vec![3, 5, 7], 0));
+    }
 
     #[test]
     fn nothing_is_kept_of_objects_that_are_above_and_below_none() {

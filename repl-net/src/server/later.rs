@@ -30,7 +30,7 @@ struct Period {
     /// The objects that are due in each tick of the period, by their [phases](phase_of). Some of them may no
     /// longer wait.
     slots: Vec<Vec<u32>>,
-    /// The changes that are due in this tick.
+    /// The changes that are due in this tick, in ascending order of their slots.
     due: Vec<Change>,
     /// The objects of `due`.
     due_slots: SlotSet,
@@ -87,15 +87,15 @@ impl LaterChanges {
         self.periods.iter().any(|period| period.ticks == ticks && period.waiting.contains(slot))
     }
 
-    /// Returns the changes of an object that wait for a period, or that are due for it in this tick.
+    /// Returns the changes of an object that wait for a period, or that are due for it in this tick. Costs
+    /// O(log(due objects)).
     pub(crate) fn lacking(&self, ticks: u16, slot: u32) -> Option<&Changelist> {
         let period = self.periods.iter().find(|period| period.ticks == ticks)?;
         if period.waiting.contains(slot) {
             return period.lists.get(slot as usize);
         }
-        let is_due = period.due_slots.contains(slot);
-        let due = is_due.then(|| period.due.iter().find(|change| change.slot == slot))?;
-        due.map(|change| &change.list)
+        let at = period.due.binary_search_by_key(&slot, |change| change.slot).ok()?;
+        period.due.get(at).map(|change| &change.list)
     }
 
     /// Returns the objects with changes that wait, or that are due in this tick, for each period.
@@ -147,7 +147,9 @@ impl Period {
         self.due.clear();
         self.due_slots.clear();
         let Self { waiting, lists, slots, due, due_slots, .. } = self;
-        for slot in slots[(frame % u64::from(self.ticks)) as usize].drain(..) {
+        let slots = &mut slots[(frame % u64::from(self.ticks)) as usize];
+        slots.sort_unstable();
+        for slot in slots.drain(..) {
             if waiting.contains(slot) {
                 waiting.remove(slot);
                 let mut list = std::mem::take(&mut lists[slot as usize]);
@@ -190,6 +192,17 @@ mod tests {
         assert_eq!(due(&mut period, 0..10), [(1, 7, vec![1, 3]), (2, 9, vec![2])]);
         period.add(7, &list(&[4]));
         assert_eq!(due(&mut period, 10..20), [(11, 7, vec![4])]);
+    }
+
+    #[test]
+    fn what_is_due_is_found_by_its_slot_in_whatever_order_it_was_added() {
+        let mut later = LaterChanges::default();
+        let slots = [40, 8, 24, 56, 16];
+        slots.into_iter().for_each(|slot| later.period_mut(1).add(slot, &list(&[slot])));
+        later.periods[0].advance(0, |_, _| {});
+        let lacking = |slot| later.lacking(1, slot).map(|list| list.handles().iter().collect::<Vec<_>>());
+        assert!(slots.into_iter().all(|slot| lacking(slot) == Some(vec![slot])));
+        assert!(lacking(32).is_none());
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod paths;
 mod peer;
 mod peers;
 mod phase;
+mod poll_order;
 mod priority;
 mod rates;
 mod relevancy;
@@ -48,7 +49,6 @@ mod statics;
 mod subobjects;
 mod tear_off;
 mod transmit;
-mod turns;
 mod views;
 mod world;
 
@@ -71,11 +71,11 @@ use events::ServerEvents;
 use passes::{Ends, PassInputs, Passes};
 use peer::preloaded_for_losses;
 use peers::Peers;
+use poll_order::PollOrder;
 use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;
 use source::Source;
-use turns::Turns;
 use world::{World, WorldLimits, assert_property};
 
 pub use cells::area::{Area, Position};
@@ -147,7 +147,7 @@ pub struct Server {
     /// The latest time that the user has passed to the server.
     now: Duration,
     /// The order in which the packets of the connections are polled.
-    turns: Turns,
+    poll_order: PollOrder,
     /// The connections that have a turn in the current tick.
     served: Served,
     events: ServerEvents,
@@ -196,7 +196,7 @@ impl Server {
             passes: Passes::default(),
             connections: Peers::default(),
             next_connection: 0,
-            turns: Turns::new(),
+            poll_order: PollOrder::new(),
             served: Served::new(),
             events: ServerEvents::default(),
             tick_watch: TickWatch::default(),
@@ -254,8 +254,9 @@ impl Server {
     /// differ from `T::default()` are sent (S69). Costs O(connections).
     ///
     /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if [`ServerConfig::max_objects`] slots
-    /// are taken. If slots can run out, use [`try_spawn`](Self::try_spawn).
+    /// Panics in the same cases as [`register`](Self::register), if the class is
+    /// [external](Self::register_external), and if [`ServerConfig::max_objects`] slots are taken. If slots
+    /// can run out, use [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
@@ -274,7 +275,8 @@ impl Server {
     /// ```
     ///
     /// # Panics
-    /// Panics in the same cases as [`register`](Self::register).
+    /// Panics in the same cases as [`register`](Self::register), and if the class is
+    /// [external](Self::register_external).
     #[track_caller]
     pub fn reserve<T: Replicated>(&mut self, additional: usize) {
         let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
@@ -302,7 +304,8 @@ impl Server {
     /// is dropped, and nothing else changes.
     ///
     /// # Panics
-    /// Panics in the same cases as [`register`](Self::register).
+    /// Panics in the same cases as [`register`](Self::register), and if the class is
+    /// [external](Self::register_external).
     #[track_caller]
     pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
         self.try_spawn_from(ArchetypeId::default(), object)
@@ -314,7 +317,7 @@ impl Server {
     /// Returns an error in the same cases as [`try_spawn`](Self::try_spawn).
     ///
     /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if `archetype` was not returned by
+    /// Panics in the same cases as [`try_spawn`](Self::try_spawn), and if `archetype` was not returned by
     /// [`register_archetype`](Self::register_archetype) of this server.
     #[track_caller]
     pub fn try_spawn_from<T: Replicated>(
@@ -367,7 +370,9 @@ impl Server {
     }
 
     /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
-    /// nothing if the object does not exist. Costs O(connections) for each object that is removed.
+    /// nothing if the object does not exist. Costs O(connections × log objects) for each object that is
+    /// removed. The first removal after a packet of a client also looks once at each call that waits for this
+    /// client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
@@ -378,8 +383,7 @@ impl Server {
     fn despawn_one(&mut self, slot: u32) {
         let mut holders = 0;
         for peer in self.connections.values_mut() {
-            // A call on this object may wait only for an earlier call on another one.
-            peer.connection.release_calls(&self.world);
+            peer.connection.end_calls(&self.world, slot);
             holders += u32::from(peer.connection.destroy(&mut self.world, slot));
         }
         self.world.despawn(slot, holders);

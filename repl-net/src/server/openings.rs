@@ -48,8 +48,8 @@ pub(crate) struct OpeningHeader {
     pub(crate) handles: HandleSet,
 }
 
-/// How openings with the same properties are written, of objects of the same class. Most objects are like the
-/// object before in this.
+/// How the openings of one class with one set of properties are written. It is kept from object to object,
+/// because neighbours mostly have the same class and properties.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,

@@ -80,6 +80,11 @@ impl Viewer<'_> {
     }
 }
 
+/// Returns the nearest number to a priority that is from [`LEAST`] to [`MOST`].
+fn in_range(priority: f32) -> f32 {
+    if priority.is_nan() { LEAST } else { priority.clamp(LEAST, MOST) }
+}
+
 /// A function that computes the priority of an object for a connection.
 pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync>;
 
@@ -117,11 +122,8 @@ impl Priorities {
     pub(crate) fn of(&self, slot: u32, class: u16, is_owner: bool, compute: impl FnOnce() -> f32) -> f32 {
         let (class, is_computed) = self.classes.get(usize::from(class)).copied().unwrap_or((1.0, false));
         let priority = self.objects.get(&slot).copied().unwrap_or(class);
-        if !is_computed {
-            return priority * owner_factor(is_owner);
-        }
-        let product = priority * compute();
-        if product.is_nan() { LEAST } else { product.clamp(LEAST, MOST) }
+        let factor = if is_computed { in_range(compute()) } else { owner_factor(is_owner) };
+        in_range(priority * factor)
     }
 }
 
@@ -137,6 +139,20 @@ mod tests {
         priorities.forget(3);
         assert_eq!(priorities.of(3, 0, false, || 1.0), 1.0);
         assert!(!priorities.is_used());
+    }
+
+    #[test]
+    fn s189_the_results_of_functions_and_the_products_count_as_the_nearest_numbers_of_the_range() {
+        let mut priorities = Priorities::default();
+        *priorities.class(0) = (0.25, true);
+        assert_eq!(priorities.of(3, 0, true, || 4e9), 250_000.0, "the result counts as 1,000,000");
+        assert_eq!(priorities.of(3, 0, false, || 0.0), LEAST);
+        *priorities.class(0) = (4_096.0, true);
+        assert_eq!(priorities.of(3, 0, false, || f32::NAN), 4_096.0 * LEAST);
+        assert_eq!(priorities.of(3, 0, false, || -1.0), 4_096.0 * LEAST);
+        assert_eq!(priorities.of(3, 0, false, || 5_000.0), MOST);
+        *priorities.class(0) = (500_000.0, false);
+        assert_eq!([true, false].map(|is_owner| priorities.of(3, 0, is_owner, || 1.0)), [MOST, 500_000.0]);
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl Server {
     }
 
     fn connect_as(&mut self, now: Duration, is_replay: bool, secret: Secret, trust: Trust) -> ConnectionId {
-        self.now = self.now.max(now);
+        let now = self.now.max(now);
+        self.now = now;
         if !self.is_registration_over() {
             self.classes = self.world.class_list(self.mailbox.forms());
         }
@@ -220,7 +221,8 @@ impl Server {
     /// without a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
-        self.now = self.now.max(now);
+        let now = self.now.max(now);
+        self.now = now;
         self.dispatch_packet(connection, now, bytes);
         if cfg!(debug_assertions)
             && self.connections.get(connection).is_some_and(|peer| peer.handshake.last_received() == now)

@@ -23,8 +23,9 @@ impl Server {
     /// to a loop over [`poll_transmit`](Self::poll_transmit). The connections take turns, and each turn is
     /// one packet, so that clients behind the same narrow link get equal shares of this link.
     ///
-    /// The packet is borrowed until the next call on the server. All calls of `poll_any_transmit` in a tick
-    /// together take O(packets + connections).
+    /// The packet is borrowed until the next call on the server. The calls of `poll_any_transmit` in a tick,
+    /// up to the first one that returns `None`, together take O(packets + connections). Each later call in
+    /// this tick takes O(connections), because a connection may have a new packet.
     ///
     /// ```
     /// # use std::{collections::HashMap, net::SocketAddr, net::UdpSocket};
@@ -50,6 +51,6 @@ impl Server {
     ) -> Option<ConnectionId> {
         let has_packets =
             |id: ConnectionId, peer: &Peer| peer.connection.outbox.queue.is_ready() && is_meant(id);
-        self.turns.next(self.world.frame, &self.connections, has_packets)
+        self.poll_order.next(self.world.frame, &self.connections, has_packets)
     }
 }

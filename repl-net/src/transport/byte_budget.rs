@@ -1,8 +1,7 @@
 //! A budget of bytes in a second, which the user sets for a connection below what the link carries.
 //!
-//! *Invariant:* over any time, at most the budget of this time is sent, plus two packets: one that was saved
-//! up, and one that exceeds the budget by its first update. If a tick brings more than a packet, what the
-//! tick brings replaces the first of the two.
+//! *Invariant:* in any period at most its budget is sent, plus one saved packet (or the budget of one tick,
+//! if that is more), plus one packet whose first update was larger than the rest of the budget.
 
 use std::time::Duration;
 

@@ -46,7 +46,7 @@ enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// No trial of the send rate is running. While no trial is running, the current rate is used.
-    Rest,
+    Idle,
     /// The trial has sent at one of its rates since this time, but does not count the packets yet.
     Drain(Side, Duration),
     /// The trial sends at one of its rates, and has counted the packets since this time.
@@ -105,7 +105,7 @@ impl Trial {
     pub(crate) fn new() -> Self {
         Self {
             enough: None,
-            stage: Stage::Rest,
+            stage: Stage::Idle,
             high_rate: 0,
             low_rate: 0,
             high: RateSample::default(),
@@ -120,7 +120,7 @@ impl Trial {
         let rate = match self.stage {
             Stage::Drain(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
             Stage::Drain(Side::Low, _) | Stage::Count(Side::Low, _) => self.low_rate,
-            Stage::Rest | Stage::Wait => self.enough.unwrap_or(greatest),
+            Stage::Idle | Stage::Wait => self.enough.unwrap_or(greatest),
         };
         rate.min(greatest)
     }
@@ -129,7 +129,7 @@ impl Trial {
     /// if `is_wanted` is set. The argument `next` is the number of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
-            Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link),
+            Stage::Idle if is_wanted && now >= self.not_before => self.begin(now, link),
             Stage::Drain(side, since) if now.saturating_sub(since) >= DRAIN_TIME => {
                 self.sample(side).packets = next..Sequence::new(u64::MAX);
                 self.stage = Stage::Count(side, now);
@@ -180,10 +180,10 @@ impl Trial {
             // it is `sent_share`. The threshold is the mean of the two.
             if arrived_share >= (1_000 + sent_share) / 2 {
                 self.enough = Some(self.low_rate.max(self.low.rate()));
-                self.stage = Stage::Rest;
+                self.stage = Stage::Idle;
             } else if self.high_rate < link.greatest_rate {
                 self.enough = Some(self.high_rate);
-                self.stage = Stage::Rest;
+                self.stage = Stage::Idle;
             } else {
                 self.enough = None;
                 self.pause(now);
@@ -192,13 +192,13 @@ impl Trial {
     }
 
     fn pause(&mut self, now: Duration) {
-        self.stage = Stage::Rest;
+        self.stage = Stage::Idle;
         self.not_before = now + PAUSE;
     }
 
     /// Returns whether a trial is running.
     pub(crate) fn is_running(&self) -> bool {
-        self.stage != Stage::Rest
+        self.stage != Stage::Idle
     }
 
     /// Returns whether the trial may hold the send rate below the greatest rate.
@@ -208,7 +208,7 @@ impl Trial {
 
     /// Ends the trial without a result, because the peer does not answer.
     pub(crate) fn give_up(&mut self) {
-        self.stage = Stage::Rest;
+        self.stage = Stage::Idle;
     }
 
     /// Records that a packet of `bytes` bytes was sent.

@@ -146,6 +146,52 @@ fn s215_a_call_behind_one_that_waits_for_another_object_runs_before_its_object_i
     assert!(!room.guests[0].client.contains(heroes[0]));
 }
 
+#[test]
+fn s215_s216_calls_on_objects_that_are_removed_one_after_another_keep_their_order() {
+    let (mut room, heroes) = room(1);
+    let removed: [_; 3] = std::array::from_fn(|_| spawn_for_first(&mut room));
+    room.settle();
+    let new = spawn_for_first(&mut room);
+    room.server.call(new).jot(99).unwrap();
+    for (hero, number) in removed.into_iter().zip([0, 2, 4]) {
+        room.server.call(heroes[0]).jot(number).unwrap();
+        room.server.call(hero).jot(number + 1).unwrap();
+        room.server.despawn(hero);
+    }
+    room.settle();
+    assert_eq!(take_jotted(), [0, 1, 2, 3, 4, 5, 99]);
+}
+
+#[test]
+fn s215_no_call_overtakes_one_that_waited_until_a_packet_came_after_a_removal() {
+    let (mut room, _) = room(1);
+    let other = spawn_for_first(&mut room);
+    room.settle();
+    let new = spawn_for_first(&mut room);
+    room.server.call(new).jot(1).unwrap();
+    room.step();
+    // The removal looks through the calls that wait before the client acknowledges the new object.
+    room.server.despawn(other);
+    room.acknowledge();
+    room.server.call(new).jot(2).unwrap();
+    room.server.despawn(new);
+    room.settle();
+    assert_eq!(take_jotted(), [1, 2]);
+}
+
+#[test]
+fn s215_calls_that_wait_for_objects_that_are_removed_leave_room_for_others() {
+    let (mut room, heroes) = room(1);
+    for _ in 0..10_000 {
+        let new = spawn_for_first(&mut room);
+        room.server.call(new).jot(1).unwrap();
+        room.server.despawn(new);
+    }
+    room.server.call(heroes[0]).jot(2).unwrap();
+    room.settle();
+    assert_eq!((take_jotted(), room.closed(0)), (vec![2], None));
+}
+
 #[derive(Replicated, Default)]
 struct Bomb {
     #[replicated]

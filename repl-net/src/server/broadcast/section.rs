@@ -54,8 +54,9 @@ pub(super) struct Section {
     changes: Vec<Placed>,
     /// The changes in the order of the places of their cells.
     order: Vec<u32>,
-    /// For each strip with changes, and each of its cells with changes, the end of the cell's changes in
-    /// `order`. The number of the changes before they are [arranged](Self::arrange).
+    /// For each strip with changes, and each of its cells with changes, a number. Before
+    /// [`arrange`](Self::arrange), it is how many changes the cell has. After it, it is where they end in
+    /// `order`.
     ends: Vec<[u32; 64]>,
 }
 
@@ -201,8 +202,8 @@ impl Section {
         }
     }
 
-    /// Adds the entries in the cells of `spans` to `pieces`, without spans in bands for which this section is
-    /// not. The spans are in ascending order of the areas, and then of the strips. The places in
+    /// Adds the entries in the cells of `spans` to `pieces`. Skips spans whose band this section does not
+    /// serve. The spans are in ascending order of the areas, and then of the strips. The places in
     /// `may_be_out_of_step` are of cells with objects that may be out of step, in ascending order. Costs
     /// O(spans in the areas with entries of the section).
     pub(super) fn add_pieces(

@@ -319,8 +319,9 @@ impl Area {
         (self.keep_radius / self.cell).ceil() as i32 + 1
     }
 
-    /// Returns the squares of the distances at which the nearness of cells changes, each with the nearness of
-    /// the cells up to there that are beyond the border before, and the number of these borders.
+    /// Returns the borders at which the nearness of cells changes, in ascending order, and their number. A
+    /// border is the square of a distance, with the nearness of the cells between the border before it and
+    /// this one.
     pub(super) fn borders(&self) -> ([(f64, Nearness); MAX_BORDERS], usize) {
         let mut borders = [(0.0, Nearness::HERE); MAX_BORDERS];
         let [one, two, three] = self.bands.map(|band| band.beyond);

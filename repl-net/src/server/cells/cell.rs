@@ -144,9 +144,10 @@ fn nearness_to(viewers: &[Viewer], viewer: ConnectionId) -> Option<Nearness> {
     Some(viewers[index].nearness)
 }
 
-/// Returns the connections for which an object comes nearer, goes into another band, goes out of sight or
-/// goes to another cell in which it is only kept, when it moves from a cell with the viewers `before` to a
-/// cell with the viewers `after`.
+/// Returns the connections that must reconsider an object that moves from a cell with the viewers `before` to
+/// a cell with the viewers `after`. These are the connections for which the object goes out of sight, comes
+/// nearer or goes into another band. They are also the connections that only keep what is in the new cell, if
+/// they had the old cell in sight.
 pub(super) fn concerned<'a>(
     before: &'a [Viewer],
     after: &'a [Viewer],

@@ -14,7 +14,7 @@ mod rings;
 pub(crate) mod sight;
 pub(crate) mod strips;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use repl_core::__private::{preload, preload_all};
 
@@ -101,8 +101,8 @@ pub(crate) struct Cells {
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,
     everyone: SlotSet,
-    /// The objects that are attached to an object.
-    attached: BTreeMap<u32, Vec<u32>>,
+    /// Each object to which another one is attached, with the other one.
+    attached: BTreeSet<(u32, u32)>,
 }
 
 impl Cells {
@@ -175,9 +175,10 @@ impl Cells {
 
     /// Detaches the objects that are attached to an object. Returns them, and what is attached to them.
     pub(crate) fn release_attached(&mut self, slot: u32) -> Vec<u32> {
-        let orphans = self.attached.remove(&slot).unwrap_or_default();
+        let orphans: Vec<u32> = self.attached_to(slot).collect();
         let mut affected = Vec::new();
         for orphan in orphans {
+            self.attached.remove(&(slot, orphan));
             self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
             affected.extend(self.move_to_cell(orphan));
         }
@@ -276,11 +277,16 @@ impl Cells {
         &self.cells[cell as usize].members
     }
 
+    /// Returns the objects that are directly attached to an object, in ascending order of their slots.
+    fn attached_to(&self, slot: u32) -> impl Iterator<Item = u32> {
+        self.attached.range((slot, 0)..=(slot, u32::MAX)).map(|(_, attached)| *attached)
+    }
+
     /// Returns an object and all objects that are attached to it, directly or through other objects.
     pub(crate) fn with_attached(&self, slot: u32) -> Vec<u32> {
         let (mut all, mut next) = (vec![slot], 0);
-        while let Some(slot) = all.get(next) {
-            all.extend(self.attached.get(slot).into_iter().flatten());
+        while let Some(&slot) = all.get(next) {
+            all.extend(self.attached_to(slot));
             next += 1;
         }
         all
@@ -293,19 +299,14 @@ impl Cells {
         self.detach(slot);
         self.places[slot as usize].relevancy = relevancy;
         if let Some(parent) = self.parent(slot) {
-            self.attached.entry(parent).or_default().push(slot);
+            self.attached.insert((parent, slot));
         }
         self.move_to_cell(slot)
     }
 
     fn detach(&mut self, slot: u32) {
         let Some(parent) = self.parent(slot) else { return };
-        if let Some(attached) = self.attached.get_mut(&parent) {
-            attached.retain(|&other| other != slot);
-            if attached.is_empty() {
-                self.attached.remove(&parent);
-            }
-        }
+        self.attached.remove(&(parent, slot));
     }
 
     /// Returns the area of a class, and the positions, into which the caller puts the new positions of
@@ -340,7 +341,7 @@ impl Cells {
         let first = affected.len();
         let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
         affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
-        if self.attached.contains_key(&slot) {
+        if self.attached_to(slot).next().is_some() {
             let others = self.move_to_cell(slot);
             for at in first..affected.len() {
                 let viewer = affected[at].0;

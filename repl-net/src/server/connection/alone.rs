@@ -9,7 +9,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
-use super::objects::{OpeningRest, Phase};
+use super::objects::{OpeningRemainder, Phase};
 use crate::server::occupant::Occupant;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
@@ -27,7 +27,7 @@ impl Connection {
     /// Sends everything that must be sent to this connection alone.
     pub(super) fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        self.objects.turns(&mut slots);
+        self.objects.order_to_send(&mut slots);
         for &slot in &slots {
             if self.objects.is_pending_spawn(slot) {
                 self.objects.leave_spawns(slot);
@@ -38,7 +38,7 @@ impl Connection {
                 }
                 continue;
             }
-            self.objects.take_turn(slot);
+            self.objects.begin_sending(slot);
             self.send_object(slot, context);
         }
         context.scratch.slots = slots;
@@ -157,7 +157,7 @@ impl Connection {
             slot,
             sequence,
             bits,
-            OpeningRest { after_ack: later, owed, has_items },
+            OpeningRemainder { after_ack: later, owed, has_items },
         );
         let unneeded = Self::release_position(context.world, slot, position, None);
         context.free_later(slot, unneeded);

@@ -146,7 +146,7 @@ impl Backlog {
 
     /// Returns how many objects probably fit if this many bytes may still be sent.
     pub(super) fn expected_count(&self, bytes: usize) -> usize {
-        ((bytes.min(1 << 30) * 6) as f32 / self.object_bits) as usize
+        ((bytes.min(1 << 30) as u64 * 6) as f32 / self.object_bits) as usize
     }
 }
 

@@ -3,7 +3,7 @@
 //! *Invariant:* a remote call on an object leaves this queue after all earlier calls on the same object in
 //! the same channel, and is dropped if the object is removed from the client.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitSlice, BitWriter, Guid};
 
@@ -15,11 +15,19 @@ const MAX_HELD: usize = 4_096;
 /// The greatest number of bytes of the remote calls that wait on a connection.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
-/// The waiting remote calls, in the order in which they were made.
+/// The waiting remote calls.
 #[derive(Debug, Default)]
 pub(super) struct HeldCalls {
-    calls: VecDeque<HeldCall>,
+    /// The calls by their numbers, in the order in which they were made.
+    calls: BTreeMap<u64, HeldCall>,
+    /// The slot of the object of each call, with the number of the call.
+    by_slot: BTreeSet<(u32, u64)>,
+    /// The number of the next call.
+    next: u64,
     bytes: usize,
+    /// The channels without room, if every call that could leave has left. `None` if this is not known, for
+    /// example because a packet of the client has arrived since then.
+    full: Option<Vec<u16>>,
 }
 
 /// A remote call that was written in its wire form.
@@ -33,7 +41,7 @@ struct HeldCall {
 
 /// What a connection can do with a remote call now.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum CallVerdict {
     /// The client has the object.
     Send,
     /// The call must wait, because the client does not have the object yet, but will receive it.
@@ -49,6 +57,23 @@ impl HeldCalls {
 
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
+    }
+
+    /// Returns whether a new call in a channel, on an object that the client has, may be sent before the
+    /// calls that wait. This is so after [`settle`](Self::settle), if the channel has room.
+    pub(super) fn lets_pass(&self, channel: u16) -> bool {
+        self.full.as_ref().is_some_and(|full| !full.contains(&channel))
+    }
+
+    /// Records that a channel has no room, so that the later calls of this channel wait too.
+    pub(super) fn found_full(&mut self, channel: u16) {
+        self.full.iter_mut().for_each(|full| full.push(channel));
+    }
+
+    /// Records that more calls may leave from now on, because the client may have other objects, or the
+    /// channels may have more room.
+    pub(super) fn unsettle(&mut self) {
+        self.full = None;
     }
 
     /// Adds a call that was written in its wire form.
@@ -67,27 +92,46 @@ impl HeldCalls {
             return Err(SendError::Full);
         }
         self.bytes = self.bytes.saturating_add(held);
-        self.calls.push_back(HeldCall { object, channel, bytes: writer.finish().to_vec(), bits });
+        let call = HeldCall { object, channel, bytes: writer.finish().to_vec(), bits };
+        self.by_slot.insert((object.slot(), self.next));
+        self.calls.insert(self.next, call);
+        self.next += 1;
         Ok(())
     }
 
-    /// Removes the calls that no longer wait. `turn` says what can be done with the calls on an object, and
-    /// `send` sends a call on an object in a channel and returns whether there was room. After a call without
-    /// room, the later calls of its channel wait too.
-    pub(super) fn release(
+    /// Drops the calls on the object in a slot. Costs O(log(calls)) for each of them.
+    pub(super) fn drop_on(&mut self, slot: u32) {
+        let Self { calls, by_slot, bytes, .. } = self;
+        let numbers: Vec<u64> =
+            by_slot.range((slot, 0)..=(slot, u64::MAX)).map(|(_, number)| *number).collect();
+        for number in numbers {
+            by_slot.remove(&(slot, number));
+            let dropped = calls.remove(&number).map_or(0, |call| call.held_bytes());
+            *bytes = bytes.saturating_sub(dropped);
+        }
+    }
+
+    /// Removes the calls that no longer wait. `verdict` says what can be done with the calls on an object,
+    /// and `send` sends a call on an object in a channel and returns whether there was room. After a call
+    /// without room, the later calls of its channel wait too. Does nothing if this was done before and
+    /// `unsettle` was not called since then, otherwise costs O(calls).
+    pub(super) fn settle(
         &mut self,
-        turn: impl Fn(Guid) -> Turn,
+        verdict: impl Fn(Guid) -> CallVerdict,
         mut send: impl FnMut(Guid, u16, &mut BitWriter) -> bool,
     ) {
+        if self.full.is_some() {
+            return;
+        }
         let mut writer = BitWriter::new();
         let mut full = Vec::new();
-        let Self { calls, bytes } = self;
-        calls.retain(|call| {
-            let waits = match turn(call.object) {
-                Turn::Wait => true,
-                Turn::Drop => false,
-                Turn::Send if full.contains(&call.channel) => true,
-                Turn::Send => {
+        let Self { calls, by_slot, bytes, .. } = self;
+        calls.retain(|number, call| {
+            let waits = match verdict(call.object) {
+                CallVerdict::Wait => true,
+                CallVerdict::Drop => false,
+                CallVerdict::Send if full.contains(&call.channel) => true,
+                CallVerdict::Send => {
                     writer.clear();
                     writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
                     let has_room = send(call.object, call.channel, &mut writer);
@@ -96,15 +140,24 @@ impl HeldCalls {
                 }
             };
             if !waits {
-                *bytes = bytes.saturating_sub(held_bytes(call.bytes.len()));
+                by_slot.remove(&(call.object.slot(), *number));
+                *bytes = bytes.saturating_sub(call.held_bytes());
             }
             waits
         });
+        self.full = Some(full);
+    }
+}
+
+impl HeldCall {
+    fn held_bytes(&self) -> usize {
+        held_bytes(self.bytes.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::num::NonZeroU32;
 
     use super::*;
@@ -120,8 +173,8 @@ mod tests {
         }
         // Both channels have room for calls of one bit only.
         let mut sent = Vec::new();
-        held.release(
-            |_| Turn::Send,
+        held.settle(
+            |_| CallVerdict::Send,
             |_, channel, writer| {
                 let has_room = writer.bit_len() == 1;
                 sent.extend(has_room.then_some(channel));
@@ -129,7 +182,41 @@ mod tests {
             },
         );
         assert_eq!((sent, held.calls.len()), (vec![], 4));
-        held.release(|_| Turn::Send, |_, _, _| true);
+        held.unsettle();
+        held.settle(|_| CallVerdict::Send, |_, _, _| true);
         assert!(held.is_empty() && held.held_bytes() == 0);
+    }
+
+    #[test]
+    fn each_waiting_call_is_looked_at_once_until_more_calls_may_leave() {
+        let mut held = HeldCalls::default();
+        let objects = [3, 4].map(|slot| Guid::new(slot, NonZeroU32::MIN));
+        for _ in 0..100 {
+            held.push(objects[0], 0, &mut BitWriter::new()).expect("there is room");
+        }
+        let looked_at = Cell::new(0);
+        let settle = |held: &mut HeldCalls| {
+            let verdict = |object| {
+                looked_at.set(looked_at.get() + 1);
+                if object == objects[0] { CallVerdict::Wait } else { CallVerdict::Send }
+            };
+            held.settle(verdict, |_, _, _| false);
+            looked_at.take()
+        };
+        assert_eq!([settle(&mut held), settle(&mut held)], [100, 0]);
+        assert!(held.lets_pass(0) && held.lets_pass(1), "only calls on objects that have not arrived wait");
+        held.found_full(1);
+        held.push(objects[1], 1, &mut BitWriter::new()).expect("there is room");
+        assert!(held.lets_pass(0) && !held.lets_pass(1));
+        assert_eq!(settle(&mut held), 0);
+        held.unsettle();
+        assert!(!held.lets_pass(0));
+        assert_eq!([settle(&mut held), settle(&mut held)], [101, 0]);
+        assert!(held.lets_pass(0) && !held.lets_pass(1));
+        held.drop_on(objects[0].slot());
+        held.unsettle();
+        assert_eq!(settle(&mut held), 1, "only the calls on the removed object are dropped");
+        held.drop_on(objects[1].slot());
+        assert!(held.is_empty() && held.held_bytes() == 0 && held.by_slot.is_empty());
     }
 }

@@ -321,8 +321,9 @@ impl Connection {
         }
     }
 
-    /// Records whether the client takes the shared data of an object in a ring, which the rules for views
-    /// decide. Returns whether data that depends on the view may have been sent or must be sent.
+    /// Decides whether the client takes the shared data of an object in a ring, and stores this. Returns
+    /// `false` if the client does not receive the object, or if nothing of it was sent yet and the shared
+    /// opening is still right.
     fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
@@ -550,6 +551,7 @@ impl Connection {
         self.received.insert(sequence);
         self.ack_pace.arrived(sequence);
         self.acked(world, acks, now);
+        self.unsettle_calls();
         if !messages.is_empty() {
             self.ack_pace.schedule_acks();
             self.exchange.deliver(messages, self.id, mailbox, world, now)?;

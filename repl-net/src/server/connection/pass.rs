@@ -34,8 +34,11 @@ impl Connection {
             self.finish_tear_offs(context);
         }
         let packets_before = self.outbox.queue.packets_sent;
-        self.release_calls(context.world);
+        // Since the last time, objects may have been hidden, and the calls on them are dropped.
+        self.unsettle_calls();
+        self.settle_calls(context.world);
         self.send_messages_and_state(context);
+        self.unsettle_calls();
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.maybe_in_step.pop() {
             let ring = self.view().ring_of(context.world, slot);

@@ -134,7 +134,7 @@ impl Connection {
             self.send_fresh(slot, context);
         } else {
             self.objects.leave_spawns(slot);
-            self.objects.take_turn(slot);
+            self.objects.begin_sending(slot);
             self.send_object(slot, context);
         }
         if self.outbox.entries() != before.0 {

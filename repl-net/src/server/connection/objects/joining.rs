@@ -16,16 +16,16 @@ use crate::transport::sparse_slots::SparseSlots;
 /// What the client still lacks of the objects and the news that it receives when it joins. `None` if it lacks
 /// nothing. In a box, because a connection needs it only for a short time.
 #[derive(Debug)]
-pub(super) struct Joining(Option<Box<Rest>>);
+pub(super) struct Joining(Option<Box<Missing>>);
 
 /// What has not arrived yet.
 #[derive(Debug, Default)]
-struct Rest {
+struct Missing {
     /// Objects of which the client still lacks some content. Only content counts that existed when the client
     /// connected.
     lacking: SparseSlots,
-    /// Objects whose content from that time was sent completely. For each object, the packet with the stored
-    /// number and later packets contain only content that was added after the client connected.
+    /// Objects whose content from that time was sent. The number is that of the first packet that contains
+    /// none of this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,
@@ -39,12 +39,12 @@ impl Joining {
 
     /// Adds the objects of `mask`.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
-        self.0.iter_mut().for_each(|rest| rest.lacking.insert_mask(word, mask));
+        self.0.iter_mut().for_each(|missing| missing.lacking.insert_mask(word, mask));
     }
 
     /// Adds the slot of a destroyed static object that the client must still be told about.
     pub(super) fn await_news(&mut self, slot: u32) {
-        self.0.iter_mut().for_each(|rest| rest.news.insert(slot));
+        self.0.iter_mut().for_each(|missing| missing.news.insert(slot));
     }
 
     /// Returns whether all objects that existed when the client connected have arrived, and the news of the
@@ -58,16 +58,16 @@ impl Joining {
         floor: Sequence,
         next: Sequence,
     ) -> bool {
-        let Some(rest) = &mut self.0 else { return true };
-        let Rest { lacking, all_sent, news } = &mut **rest;
+        let Some(missing) = &mut self.0 else { return true };
+        let Missing { lacking, all_sent, news } = &mut **missing;
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
             let sent = mask & !pending.in_word(word);
-            let is_missing = |&slot: &u32| {
+            let is_absent = |&slot: &u32| {
                 tracked.get(slot).is_some_and(|tracked| !is_there(slot, tracked, all_sent, floor, next))
             };
-            let missing = slots_of(word, sent).filter(is_missing).fold(0, |mask, slot| mask | bit_of(slot));
-            arrived.push((word, sent & !missing));
+            let absent = slots_of(word, sent).filter(is_absent).fold(0, |mask, slot| mask | bit_of(slot));
+            arrived.push((word, sent & !absent));
         }
         arrived.into_iter().for_each(|(word, mask)| lacking.remove_mask(word, mask));
         let is_told = |slot: &u32| !tracked.get(*slot).is_some_and(Tracked::is_closing);

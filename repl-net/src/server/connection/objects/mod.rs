@@ -37,7 +37,7 @@ use joining::Joining;
 use known::KnownObjects;
 pub(crate) use outcomes::LostOpening;
 use pending_spawns::PendingSpawns;
-pub(crate) use sending::OpeningRest;
+pub(crate) use sending::OpeningRemainder;
 use sleep::Sleep;
 pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;

@@ -17,7 +17,7 @@ use crate::transport::sparse_slots::SparseSlots;
 
 /// What an opening does not contain.
 #[derive(Debug)]
-pub(crate) struct OpeningRest {
+pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
     pub(crate) after_ack: Changelist,
     /// The collections in `after_ack` that are sent even if the client may see them only in openings.
@@ -90,7 +90,7 @@ impl ObjectStates {
     /// Replaces `slots` by the objects for which something must be sent to this client alone. If a blob waits
     /// until it can begin, the order of the objects rotates from tick to tick. Without the rotation, the
     /// objects in the first slots would begin all blobs.
-    pub(crate) fn turns(&mut self, slots: &mut Vec<u32>) {
+    pub(crate) fn order_to_send(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
         if self.take_blob_waits() && !slots.is_empty() {
@@ -143,9 +143,9 @@ impl ObjectStates {
         self.known.masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
-    /// Begins the turn of an object. After `take_turn`, the caller sends the object, or
+    /// Begins to send what waits of an object. After this call, the caller sends the object, or
     /// [marks](Self::must_send) it again.
-    pub(crate) fn take_turn(&mut self, slot: u32) {
+    pub(crate) fn begin_sending(&mut self, slot: u32) {
         self.to_send.remove(slot);
         self.wake_to_send(slot);
     }
@@ -157,9 +157,9 @@ impl ObjectStates {
         self.blob_waits = true;
     }
 
-    /// Returns the number of bytes of the blob for which an object has waited since it was last sent, if it
-    /// has nothing else to send: its opening waits, or it `is_unchanged` since then. From now on it does not
-    /// wait.
+    /// Ends the wait of an object for a blob, and returns the number of bytes of the blob. Returns `None` if
+    /// the object did not wait, or if it now has something else to send. `is_unchanged`: whether the object
+    /// has no changes since it began to wait.
     pub(crate) fn take_waiting_blob(&mut self, slot: u32, is_unchanged: bool) -> Option<usize> {
         let tracked = self.tracked.get_mut(slot)?;
         let bytes = std::mem::take(&mut tracked.waiting_blob_bytes);
@@ -191,23 +191,23 @@ impl ObjectStates {
     }
 
     /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
-    /// number of bits of the opening, and `rest` is what the opening does not contain. Returns the
+    /// number of bits of the opening, and `remainder` is what the opening does not contain. Returns the
     /// connection's position in the history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
         sequence: Sequence,
         bits: usize,
-        rest: OpeningRest,
+        remainder: OpeningRemainder,
     ) -> Option<u64> {
         let tracked = self.tracked.get_mut(slot)?;
         tracked.carried = sequence;
-        tracked.opened_with_items |= rest.has_items;
+        tracked.opened_with_items |= remainder.has_items;
         tracked.open_bits = bits;
-        tracked.pending = rest.after_ack;
+        tracked.pending = remainder.after_ack;
         // Perhaps an earlier opening arrives and this one does not. So what earlier openings owe stays owed.
-        if !rest.owed.is_empty() {
-            tracked.owed.get_or_insert_default().union(&rest.owed);
+        if !remainder.owed.is_empty() {
+            tracked.owed.get_or_insert_default().union(&remainder.owed);
         }
         tracked.portions.clear();
         tracked.phase = Phase::Opening;

@@ -1,7 +1,7 @@
 //! The objects that sleep for one client, and those that are about to fall asleep (S207).
 //!
-//! *Invariant:* an object is asleep only if nothing of it was sent or had to be sent since the last packet
-//! that the client is known to have received or to lack.
+//! *Invariant:* an object falls asleep only when every packet with something of it was acked or counts as
+//! lost, and nothing of it waits.
 
 use std::collections::VecDeque;
 

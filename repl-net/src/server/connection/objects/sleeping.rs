@@ -20,9 +20,9 @@ impl ObjectStates {
         self.sleep.as_ref().map(|sleep| &sleep.asleep)
     }
 
-    /// Returns the objects with partial dormancy that may sleep for the client.
-    pub(crate) fn chosen(&mut self) -> &SparseSlots {
-        &self.sleep.get_or_insert_default().chosen
+    /// Returns the objects with partial dormancy that may sleep for the client, if there are any.
+    pub(crate) fn chosen(&self) -> Option<&SparseSlots> {
+        self.sleep.as_ref().map(|sleep| &sleep.chosen)
     }
 
     /// Sets whether an object with partial dormancy may sleep for the client. Returns whether this is news.
@@ -56,9 +56,11 @@ impl ObjectStates {
         if dormancies.changed().is_empty() {
             return;
         }
-        let sleep = self.sleep.get_or_insert_default();
         for (word, mask) in self.known.masks_in(dormancies.changed()) {
-            sleep.keep_awake(word, mask & dormancies.sleepers_in(word, &sleep.chosen));
+            let sleepers = mask & dormancies.sleepers_in(word, self.chosen());
+            if sleepers != 0 {
+                self.sleep.get_or_insert_default().keep_awake(word, sleepers);
+            }
         }
     }
 
@@ -102,5 +104,32 @@ impl ObjectStates {
     /// Ends a tick. The next packet is `next`.
     pub(crate) fn end_sleep_pass(&mut self, next: Sequence) {
         self.sleep.iter_mut().for_each(|sleep| sleep.end_pass(next));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::dormancy::Dormancy;
+    use crate::session::connection_id::ConnectionId;
+    use crate::transport::slot_set::SlotSet;
+
+    #[test]
+    fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
+        let mut states = ObjectStates::new(ConnectionId(0), false);
+        states.known.insert(3);
+        states.known.insert(4);
+        let mut dormancies = Dormancies::default();
+        // An object that the client does not have, and one that may not sleep for this client.
+        dormancies.set(70, Dormancy::All);
+        dormancies.set(3, Dormancy::Partial);
+        let mut changed = SlotSet::default();
+        [3, 4, 70].into_iter().for_each(|slot| changed.insert(slot));
+        dormancies.find_changed([&changed].into_iter());
+        states.wake_changed(&dormancies);
+        assert!(states.chosen().is_none() && states.sleep.is_none());
+        assert_eq!(dormancies.sleepers_in(0, states.chosen()), 0);
+        states.set_may_sleep(3, true);
+        assert_eq!(dormancies.sleepers_in(0, states.chosen()), 1 << 3);
     }
 }

@@ -26,11 +26,11 @@ impl ObjectStates {
             return Vec::new();
         }
         // An object waits until the client was told of its subobjects.
-        let is_untold = |child: &u32| {
-            let phase = self.tracked.get(*child).map(|tracked| tracked.phase);
-            tear_offs.contains_key(child) || phase == Some(Phase::Closing(CloseReason::TearOff))
+        let is_untold = |child: u32| {
+            let phase = self.tracked.get(child).map(|tracked| tracked.phase);
+            tear_offs.contains_key(&child) || phase == Some(Phase::Closing(CloseReason::TearOff))
         };
-        let waits = |slot: &&u32| world.subobjects.children(**slot).iter().any(is_untold);
+        let waits = |slot: &&u32| world.subobjects.children(**slot).any(is_untold);
         let waiting: BTreeSet<u32> = tear_offs.keys().filter(waits).copied().collect();
         for (&slot, end) in &mut tear_offs {
             let has_all_in_flight = self.has_arrived(slot)

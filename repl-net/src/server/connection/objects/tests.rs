@@ -291,11 +291,11 @@ impl Pair {
             }
         }
         let mut carried = self.send_spawns();
-        let mut turns = Vec::new();
-        self.states.turns(&mut turns);
+        let mut order = Vec::new();
+        self.states.order_to_send(&mut order);
         let expected = self.model.iter().filter(|(_, plain)| plain.must_send).map(|(&slot, _)| slot);
-        assert_eq!(turns, expected.collect::<Vec<_>>());
-        for slot in turns {
+        assert_eq!(order, expected.collect::<Vec<_>>());
+        for slot in order {
             carried.extend(self.send(slot, changes.get(&slot)));
         }
         self.in_flight.push((self.next, carried));
@@ -329,7 +329,7 @@ impl Pair {
             }
             return None;
         }
-        self.states.take_turn(slot);
+        self.states.begin_sending(slot);
         self.plain(slot).must_send = false;
         let (next, sequence) = (self.next, Sequence::new(self.next));
         let is_large = self.rng.chance(0.2);
@@ -345,8 +345,9 @@ impl Pair {
             Phase::Unsent | Phase::Opening => {
                 let blob = is_large.then(|| self.begin_blob(slot));
                 let (bits, later) = if is_large { (1_000, self.handles()) } else { (100, BTreeSet::new()) };
-                let rest = OpeningRest { after_ack: list(&later), owed: HandleSet::new(), has_items: true };
-                let position = self.states.opening_sent(slot, sequence, bits, rest);
+                let remainder =
+                    OpeningRemainder { after_ack: list(&later), owed: HandleSet::new(), has_items: true };
+                let position = self.states.opening_sent(slot, sequence, bits, remainder);
                 assert_eq!(position, tracked.position);
                 let tracked = self.plain(slot).track();
                 (tracked.phase, tracked.carried, tracked.position) = (Phase::Opening, next, None);

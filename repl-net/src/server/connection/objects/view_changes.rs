@@ -10,8 +10,8 @@ use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 
 impl ObjectStates {
-    /// Records whether the client takes the shared data of an object. Returns whether data that depends on
-    /// the view may have been sent or must be sent.
+    /// Stores whether the client takes the shared data of an object. Returns `false` if the client does not
+    /// receive the object, or if nothing of it was sent yet and the shared opening is still right.
     pub(crate) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
         self.view.own.set(slot, !is_shared);
         if !self.known.contains(slot) || is_shared && self.pending_spawns.unsent.contains(slot) {

@@ -1,4 +1,4 @@
-//! Turns: the order in which the packets of all connections are polled.
+//! The order in which the packets of all connections are polled.
 //!
 //! Clients may share a link, and the queue of this link may be full. Then the queue takes the packets that
 //! come first, and drops those that come last. If all packets of one connection came before the packets of
@@ -17,7 +17,7 @@ use crate::session::connection_id::ConnectionId;
 
 /// The connections with packets, in the order of their turns.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct PollOrder {
     waiting: VecDeque<ConnectionId>,
     /// The connection that had the first turn when the list `waiting` was last made. The next list begins
     /// with the connections after it.
@@ -26,7 +26,7 @@ pub(super) struct Turns {
     tick: u64,
 }
 
-impl Turns {
+impl PollOrder {
     pub(super) const fn new() -> Self {
         Self { waiting: VecDeque::new(), first: ConnectionId(0), tick: 0 }
     }
