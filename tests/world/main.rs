@@ -15,3 +15,4 @@ mod rates;
 mod relevancy;
 mod strange_clients;
 mod together;
+mod turns;

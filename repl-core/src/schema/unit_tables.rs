@@ -160,8 +160,8 @@ impl fmt::Debug for WireForm {
 }
 
 impl Field {
-    /// Returns the path, the type and the bits of the field, as printed tables show them, and then those of the
-    /// fields of each struct inside that is not a unit.
+    /// Returns the path, the type and the bits of the field, as printed tables show them. Those of the fields
+    /// of each struct inside follow, unless the struct is a unit.
     #[must_use]
     pub fn rows(&self, path: &str) -> Vec<[String; 3]> {
         let mut rows = Vec::new();

@@ -45,8 +45,8 @@ impl WireForm {
     /// ```
     ///
     /// # Panics
-    /// Panics if the form was not made by [`by_hand`](Self::by_hand), or has parameters already. In a constant,
-    /// this panic is a compile error.
+    /// Panics if the form was not made by [`by_hand`](Self::by_hand), or has parameters already. In a
+    /// constant, this panic is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn parameters(self, parameters: &'static [(&'static str, u128)]) -> Self {

@@ -108,8 +108,8 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Completes a packet: computes its checksum, and returns all its bytes. The last byte of the packet is filled
-/// up with zeros.
+/// Completes a packet: computes its checksum, and returns all its bytes. The last byte of the packet is
+/// filled up with zeros.
 pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
     let mut bytes = writer.into_bytes();
     store_checksum(&mut bytes, salt.seed());

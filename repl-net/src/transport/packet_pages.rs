@@ -1,6 +1,6 @@
 //! Packets that wait to be sent, in the order in which they were added. They are stored one after another in
-//! pages, because a client that joins is sent hundreds of packets at the same time, and an allocation for each
-//! of them would take longer than copying it.
+//! pages. A client that joins is sent hundreds of packets at the same time, and an allocation for each packet
+//! would take longer than copying it.
 //!
 //! *Invariant:* no packet is in two pages. While one page is enough, it takes about as much memory as its
 //! packets need. Each further page takes [`PAGE_BYTES`].

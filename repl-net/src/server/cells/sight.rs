@@ -214,8 +214,8 @@ impl Sight {
         changes.extend(gone);
     }
 
-    /// Records that the client takes shared data of an object in a cell. Cells [in sight](Ring::InSight) are open
-    /// anyway.
+    /// Records that the client takes shared data of an object in a cell. Cells [in sight](Ring::InSight) are
+    /// open anyway.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
         if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank(cells))
