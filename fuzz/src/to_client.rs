@@ -28,7 +28,7 @@ impl Guest {
     pub fn new(measure: bool) -> Self {
         let config =
             ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
-        let mut client = Client::new(config, SESSION);
+        let mut client = Client::new(config, Session::for_tests(SESSION));
         register(&mut client);
         talk::register(&mut client);
         Self { client, now: Duration::ZERO, ticks: 0, heard: Heard::default() }

@@ -62,7 +62,7 @@ fn one_scroll(config: ServerConfig, guests: usize) -> (Room, ObjectRef<Scroll>) 
 /// Adds a client with limits of its own.
 fn enter_with(room: &mut Room, config: ClientConfig) {
     let id = room.server.connect(room.now);
-    let mut client = Client::new(config, 1_000 + id.index() as u64);
+    let mut client = Client::new(config, Session::for_tests(1_000 + id.index() as u64));
     scrolls(&mut client);
     room.guests.push(Guest { client, id });
 }

@@ -27,7 +27,7 @@ fn one_ship() -> (Room, ObjectRef<Ship>) {
 
 /// Returns a client with a session of its own, and its first hello.
 fn newcomer(session: u64) -> (Client, Packets) {
-    let mut client = Client::new(ClientConfig::default(), session);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(session));
     ships(&mut client);
     let hello = said(&mut client, Duration::ZERO);
     (client, hello)
@@ -106,7 +106,7 @@ fn r25_a_late_farewell_of_an_old_session_does_not_end_a_new_one_of_the_same_addr
     // The packets have the same numbers as in the old session. Only the session distinguishes the packets of
     // the two sessions.
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig::default(), 7);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
     ships(&mut client);
     room.guests[0] = Guest { client, id };
     room.settle();

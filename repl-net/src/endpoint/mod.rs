@@ -46,13 +46,13 @@ const MAX_ANSWERS: usize = 1_024;
 ///
 /// ```
 /// # use repl_net as repl;
-/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig};
+/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig, Session};
 /// use std::time::Duration;
 ///
 /// let mut server = Server::new(ServerConfig::default());
 /// let secret = 0x0123_4567_89ab_cdef_0011_2233_4455_6677; // from the random numbers of the system
 /// let mut endpoint = Endpoint::<u16>::new(EndpointConfig::default(), secret);
-/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 /// for tick in 0..10 {
 ///     let now = Duration::from_millis(16 * tick);
 ///     client.tick(now);

@@ -1,5 +1,5 @@
-//! The secret of a server, and the numbers that the server derives from it: tokens, cookies, and the number
-//! of the server itself.
+//! The secret of a server or of a client, and the numbers that are derived from it: tokens, cookies, the
+//! number of the server itself, and the numbers of a client's sessions.
 //!
 //! *Invariant:* without the secret, none of these numbers can be computed. A token can be learned only from
 //! the welcome, and a cookie only from the retry (R26).
@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use super::connection_id::ConnectionId;
 
-/// The key of all hashes of a server.
+/// The key of all hashes of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct Secret([u64; 2]);
 
@@ -19,6 +19,7 @@ enum Purpose {
     Cookie,
     ConnectionCookie,
     Instance,
+    Session,
 }
 
 impl std::fmt::Debug for Secret {
@@ -60,6 +61,11 @@ impl Secret {
     /// before a restart.
     pub(crate) fn instance(self) -> u64 {
         self.hash(Purpose::Instance, &())
+    }
+
+    /// Returns the number of a client's session that is begun after `earlier` other ones.
+    pub(crate) fn session(self, earlier: u64) -> u64 {
+        self.hash(Purpose::Session, &earlier)
     }
 
     /// Computes the hash SipHash-2-4.

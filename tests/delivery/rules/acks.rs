@@ -220,7 +220,8 @@ fn limits_of_zero_are_refused_and_those_of_one_work() {
     for (name, set) in zeros {
         let mut config = ClientConfig::default();
         set(&mut config);
-        let panic = std::panic::catch_unwind(|| Client::new(config, 1)).err().expect(name);
+        let panic =
+            std::panic::catch_unwind(|| Client::new(config, Session::for_tests(1))).err().expect(name);
         let text = panic.downcast_ref::<String>().expect("a text");
         assert!(text.contains(&format!("`{name}`")) && text.contains("at least 1"), "{text}");
     }
@@ -245,7 +246,10 @@ fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
     let mut room = Room::new(config, things);
     let one = room.server.spawn(thing(0));
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig { first_sequence: 65_500, ..ClientConfig::default() }, 5);
+    let mut client = Client::new(
+        ClientConfig { first_sequence: 65_500, ..ClientConfig::default() },
+        Session::for_tests(5),
+    );
     things(&mut client);
     room.guests.push(Guest { client, id });
     for value in 1..=300 {
@@ -494,7 +498,7 @@ fn r20_a_server_reads_packets_of_at_most_the_mtu_of_its_client() {
         room.server.spawn(thing(1));
         let id = room.server.connect(room.now);
         let config = ClientConfig { mtu_bytes: client_bytes, ..ClientConfig::default() };
-        let mut client = Client::new(config, 1_000);
+        let mut client = Client::new(config, Session::for_tests(1_000));
         things(&mut client);
         room.guests.push(Guest { client, id });
         room.acknowledge();

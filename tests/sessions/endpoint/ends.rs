@@ -172,7 +172,7 @@ fn a_hello_of_an_ended_session_is_answered_with_its_end_and_begins_nothing() {
     world.guests.clear();
     let (events, now) = (world.events.len(), world.now);
     world.endpoint.receive(&mut world.server, now, PeerId(1), &hello(70));
-    let mut late = Client::new(ClientConfig::default(), 70);
+    let mut late = Client::new(ClientConfig::default(), Session::for_tests(70));
     late.register::<Ship>();
     late.tick(now);
     while let Some((_, answer)) = world.endpoint.poll_transmit(&mut world.server) {

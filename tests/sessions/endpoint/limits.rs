@@ -36,7 +36,7 @@ fn a_client_that_finds_the_server_full_learns_it_and_comes_in_when_another_has_g
 
 /// Plays a client that gets a cookie, opens a connection, and says nothing more.
 fn half_open(server: &mut Server, endpoint: &mut Endpoint<u64>, now: Duration, address: u64) {
-    let mut client = Client::new(ClientConfig::default(), address + 1_000);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(address + 1_000));
     client.register::<Ship>();
     client.tick(now);
     let hello = client.poll_transmit().expect("a hello").to_vec();
@@ -81,7 +81,7 @@ fn r26_above_the_limit_the_oldest_half_open_connection_is_evicted_and_no_other()
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Ship { hull: 1 });
     let mut endpoint = Endpoint::new(config, 5);
-    let mut honest = Client::new(ClientConfig::default(), 1);
+    let mut honest = Client::new(ClientConfig::default(), Session::for_tests(1));
     honest.register::<Ship>();
     let mut tick = |server: &mut Server, endpoint: &mut Endpoint<u64>, now| {
         honest.tick(now);

@@ -111,7 +111,7 @@ impl World {
 
     pub(crate) fn enter_with(&mut self, address: u32, session: u64, config: ClientConfig) -> usize {
         let reconnects = config.reconnects;
-        let mut client = Client::new(config, session);
+        let mut client = Client::new(config, Session::for_tests(session));
         client
             .register::<Ship>()
             .register::<Fleet>()
@@ -250,7 +250,7 @@ impl World {
 
 /// Returns the first packet of a client.
 pub(crate) fn hello(session: u64) -> Vec<u8> {
-    let mut client = Client::new(ClientConfig::default(), session);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(session));
     client
         .register::<Ship>()
         .register::<Fleet>()
