@@ -72,7 +72,7 @@ pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
-pub use endpoint::{Endpoint, EndpointConfig};
+pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use register::Register;
 pub use server::{

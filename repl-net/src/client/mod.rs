@@ -392,7 +392,7 @@ impl Client {
             self.end(reason);
             return;
         }
-        let longest_silence = self.handshake.longest_silence(self.config.timeout);
+        let longest_silence = self.handshake.longest_silence(self.config.timeout, self.outbox.sequence());
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
         // An ack that the limit on packets in a second holds back remains due.
         let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();

@@ -23,6 +23,8 @@ pub(super) struct Sessions {
     server: Option<u64>,
     /// When the next session begins. `None` while there is a session, and after an end for good.
     next: Option<Duration>,
+    /// Whether the last session ended because another client has its address or its number.
+    has_yielded: bool,
     /// How long the client waits if the current attempt fails.
     delay: Duration,
 }
@@ -36,7 +38,7 @@ pub(super) struct EarlierSessions {
 
 impl Sessions {
     pub(super) fn new(identity: Session) -> Self {
-        Self { identity, earlier: 0, server: None, next: None, delay: FIRST_DELAY }
+        Self { identity, earlier: 0, server: None, next: None, has_yielded: false, delay: FIRST_DELAY }
     }
 
     /// Returns the number of the server that accepted this client last.
@@ -62,8 +64,16 @@ impl Sessions {
             DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
                 self.delay
             }
+            // Another client has the address or the number of the session. Two that replace each other must
+            // not do so for ever.
+            DisconnectReason::Replaced | DisconnectReason::Taken if !self.has_yielded => {
+                self.has_yielded = true;
+                self.next = Some(now.saturating_add(self.delay));
+                return;
+            }
             _ => return,
         };
+        self.has_yielded = false;
         self.next = Some(now.saturating_add(delay));
         self.delay = self.delay.saturating_mul(2).min(LONGEST_DELAY);
     }
@@ -135,12 +145,19 @@ mod tests {
 
     #[test]
     fn only_some_ends_lead_to_another_session() {
-        for reason in [DisconnectReason::Closed, DisconnectReason::Taken, DisconnectReason::Replaced] {
+        for reason in [DisconnectReason::Closed, DisconnectReason::Stalled] {
             let mut sessions = Sessions::new(Session::for_tests(7));
             sessions.ended(&reason, SECOND);
             assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason}");
         }
         let mut sessions = Sessions::new(Session::for_tests(7));
+        for reason in [DisconnectReason::Taken, DisconnectReason::Replaced] {
+            let mut sessions = Sessions::new(Session::for_tests(7));
+            sessions.ended(&reason, SECOND);
+            assert!(sessions.take_due(2 * SECOND).is_some(), "{reason} once");
+            sessions.ended(&reason, 2 * SECOND);
+            assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason} twice");
+        }
         sessions.ended(&DisconnectReason::Forgotten, SECOND);
         assert!(sessions.take_due(SECOND).is_some(), "a restarted server is there already");
     }

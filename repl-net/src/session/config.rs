@@ -266,7 +266,9 @@ pub struct ClientConfig {
     /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
     /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so immediately, otherwise after 0.5
     /// s. With each failure it waits twice as long, up to 8 s. It tries until you call
-    /// [`Client::disconnect`](crate::Client::disconnect).
+    /// [`Client::disconnect`](crate::Client::disconnect). After
+    /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken) it tries
+    /// once: if the next session ends in such a way too, this is the end.
     ///
     /// The objects keep their last state until the new session begins. Then they are removed, and the objects
     /// that the client may see are sent again. References stay valid if the server is still the same. After a

@@ -20,6 +20,8 @@ enum Purpose {
     ConnectionCookie,
     Instance,
     Session,
+    Origin,
+    Choice,
 }
 
 impl std::fmt::Debug for Secret {
@@ -43,8 +45,9 @@ impl From<u128> for Secret {
 
 impl Secret {
     /// Returns the number by which a client shows that it has received the welcome of its session.
+    /// It is not zero, because zero stands for a client without a token.
     pub(crate) fn token(self, connection: ConnectionId, session: u64) -> u64 {
-        self.hash(Purpose::Token, &(connection, session))
+        self.hash(Purpose::Token, &(connection, session)).max(1)
     }
 
     /// Returns the number by which a client shows, in its hello, that it receives packets at this address.
@@ -68,6 +71,12 @@ impl Secret {
         self.hash(Purpose::Session, &earlier)
     }
 
+    /// Returns the index of one of `count` things, which nobody can guess. Each `number` chooses anew.
+    pub(crate) fn choice(self, number: u64, count: usize) -> usize {
+        let index = self.hash(Purpose::Choice, &number).checked_rem(count as u64);
+        index.unwrap_or(0) as usize
+    }
+
     /// Computes the hash SipHash-2-4.
     #[expect(
         deprecated,
@@ -80,6 +89,11 @@ impl Secret {
         content.hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// Returns a hash without a secret, which anyone can compute: the same content has the same number.
+pub(crate) fn unkeyed(content: &impl Hash) -> u64 {
+    Secret([0, 0]).hash(Purpose::Origin, content)
 }
 
 #[cfg(test)]

@@ -11,9 +11,13 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
+use crate::endpoint::Address;
+
 /// A peer, identified by a number that the test chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
+
+impl Address for PeerId {}
 
 /// A link of a network, which transports packets in one direction between two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
