@@ -60,6 +60,14 @@ pub enum Loss {
     None,
     /// Each packet is lost with this probability, independently of other packets.
     Independent(f64),
+    /// The packets that are sent in the first part of each period are lost, for example those of every second
+    /// tick. Radio links that share a channel lose packets in such a way.
+    Regular {
+        /// The length of a period. No packet is lost if it is zero.
+        period: Duration,
+        /// The part of each period, from its start on, in which all packets are lost.
+        lost: Duration,
+    },
     /// The model of Gilbert and Elliott, which loses packets in bursts. The link is in a good or a bad state,
     /// which may change before each packet. Each of the two states has its own rate of loss. A link starts in
     /// the good state.
@@ -100,12 +108,15 @@ impl Loss {
         }
     }
 
-    /// Returns whether the next packet is lost. The argument `bad` is the state of the loss model, which is
-    /// kept from one packet to the next.
-    pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
+    /// Returns whether the next packet is lost, which is sent at the time `now`. The argument `bad` is the
+    /// state of the loss model, which is kept from one packet to the next.
+    pub(super) fn loses_next(&self, now: Duration, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
             Self::Independent(probability) => rng.chance(probability),
+            Self::Regular { period, lost } => {
+                now.as_nanos().checked_rem(period.as_nanos()).is_some_and(|phase| phase < lost.as_nanos())
+            }
             Self::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
                 *bad = if *bad { !rng.chance(bad_to_good) } else { rng.chance(good_to_bad) };
                 rng.chance(if *bad { loss_when_bad } else { loss_when_good })

@@ -223,7 +223,7 @@ impl Network {
         link.stats.bytes_sent += bytes.len() as u64;
         let place = link.stats.sent;
         let mut rng = link.rng.fork(place);
-        let is_lost = link.conditions.loss.loses_next(&mut link.bad, &mut rng);
+        let is_lost = link.conditions.loss.loses_next(now, &mut link.bad, &mut rng);
         let (is_taken, queue) = (link.takes(now, bytes.len()), link.queue);
         let leaves_at = if is_taken { self.links[queue.0].enqueue(now, bytes.len()) } else { None };
         let link = &mut self.links[id.0];

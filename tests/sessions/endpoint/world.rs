@@ -229,6 +229,14 @@ impl World {
             && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
     }
 
+    /// Returns whether a client has a value of the ship that is as young as the round trip allows.
+    pub(crate) fn is_current_after(&self, guest: usize, round_trip: Duration) -> bool {
+        let ticks = (round_trip.as_millis() / 2 / TICK.as_millis()) as u64 + 8;
+        let client = &self.guests[guest].client;
+        client.is_connected()
+            && client.get(self.ship).is_some_and(|ship| ship.hull + ticks > self.server[self.ship].hull)
+    }
+
     /// Returns the connections that began, in their order.
     pub(crate) fn connected(&self) -> Vec<ConnectionId> {
         let of = |event: &ServerEvent| match event {
