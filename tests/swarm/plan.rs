@@ -9,6 +9,7 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::extremes::Extremes;
 use crate::lives::Lives;
+use crate::regular_losses;
 use crate::talk::{LARGEST_BYTES, Talk};
 
 /// How often a silent link is probed at least (R9).
@@ -152,6 +153,9 @@ impl Plan {
         if has_lives {
             Lives::draw(&mut plan);
         }
+        if seed >= regular_losses::FIRST_SEED {
+            regular_losses::draw(&mut plan);
+        }
         plan
     }
 
@@ -160,7 +164,7 @@ impl Plan {
         for link in [&mut self.down, &mut self.up] {
             link.loss = match link.loss {
                 Loss::Independent(loss) => Loss::Independent(loss.min(most)),
-                Loss::GilbertElliott { .. } => Loss::Independent(most),
+                Loss::GilbertElliott { .. } | Loss::Regular { .. } => Loss::Independent(most),
                 Loss::None => Loss::None,
             };
         }
@@ -179,6 +183,7 @@ impl Plan {
             Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => {
                 good_to_bad / (good_to_bad + bad_to_good)
             }
+            Loss::Regular { period, lost } => lost.as_secs_f64() / period.as_secs_f64(),
         };
         of(&self.down).max(of(&self.up))
     }
