@@ -120,8 +120,8 @@ impl<A: Address> Endpoint<A> {
     }
 
     /// Takes a packet that came from an address. Bytes that belong to no session are ignored. Poll the
-    /// answers after each batch of packets: at most 1,024 answers to clients without a connection wait.
-    /// O(bytes + log connections).
+    /// answers after each batch of packets: at most 1,024 answers to clients without a connection wait, and
+    /// 32 of them to one origin. O(bytes + log connections).
     ///
     /// # Panics
     /// As [`Server::receive`].

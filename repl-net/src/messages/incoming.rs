@@ -422,6 +422,19 @@ mod tests {
     }
 
     #[test]
+    fn r20_a_message_that_overtakes_the_first_one_waits_from_its_arrival_on() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            let content = [0; 8];
+            let content = BitSlice::new(&content, 0, 64).expect("64 bits");
+            let message = ReceivedMessage { channel: 0, number: 1, part: None, content };
+            incoming.take(&message, SECOND * 100, |_, _| {});
+            assert_eq!(incoming.expire(Some(SECOND * 99), SECOND * 129), None);
+            assert_eq!(incoming.expire(Some(SECOND * 100), SECOND * 130), Some(0));
+        }
+    }
+
+    #[test]
     fn r20_unfinished_messages_are_at_most_sixteen() {
         for channel in [Channel::Ordered, Channel::Unordered] {
             let mut incoming = incoming(channel);

@@ -121,8 +121,8 @@ pub(crate) struct ServerHandshake {
     login: Vec<u8>,
     /// The application's answer to the login, until the client has shown that it has received the welcome.
     answer: Vec<u8>,
-    /// When the last welcome was sent to the client.
-    last_welcome: Duration,
+    /// When the last welcome was sent to the client. `None` before the first one.
+    last_welcome: Option<Duration>,
     /// The current question about the client's classes, and its answer so far.
     inquiry: Box<Inquiry>,
 }
@@ -143,7 +143,7 @@ impl ServerHandshake {
             since: now,
             login: Vec::new(),
             answer: Vec::new(),
-            last_welcome: now,
+            last_welcome: None,
             inquiry: Box::default(),
         }
     }
@@ -379,13 +379,11 @@ impl ServerHandshake {
             *self.inquiry = Inquiry::default();
         }
         match &self.stage {
-            Stage::Ended(_) if self.client.is_some() => {
-                self.send_closing(context.config, queue);
-                HandshakeOutcome::Nothing
-            }
-            // The connection ended before the first hello.
             Stage::Ended(reason) => {
-                queue.push(&Control::closing(reason, context.config.mtu_bytes).to_packet(session));
+                // The connection may have ended before the first hello.
+                let mtu_bytes = context.config.mtu_bytes;
+                let first = || Control::closing(reason, mtu_bytes).to_packet(session);
+                queue.push(&self.closing(hello.token(), mtu_bytes).unwrap_or_else(first));
                 HandshakeOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected if self.knows(hello.token()) => {
@@ -585,7 +583,7 @@ impl ServerHandshake {
     }
 
     fn send_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
-        self.last_welcome = now;
+        self.last_welcome = Some(now);
         let token = self.client.map_or(0, |client| client.token);
         let (timeout_ms, instance) = (timeout_ms(timeout), self.secret.instance());
         let welcome = Welcome { timeout_ms, token, instance, answer: self.answer.clone() };
@@ -598,15 +596,15 @@ impl ServerHandshake {
         if !self.has_token
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
             && !queue.is_held_back()
-            && now.saturating_sub(self.last_welcome) >= self.welcome_interval()
+            && self.last_welcome.is_none_or(|last| now.saturating_sub(last) >= self.welcome_interval(last))
         {
             self.send_welcome(timeout, now, queue);
         }
     }
 
     /// Returns the time between the last welcome and the next one.
-    fn welcome_interval(&self) -> Duration {
-        jitter::around(WELCOME_INTERVAL, self.binding(), self.last_welcome.as_nanos() as u64)
+    fn welcome_interval(&self, last: Duration) -> Duration {
+        jitter::around(WELCOME_INTERVAL, self.binding(), last.as_nanos() as u64)
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
@@ -624,15 +622,15 @@ impl ServerHandshake {
         HandshakeOutcome::Ended(reason)
     }
 
-    /// Tells the client why the session ended. Until the client has shown that it knows the token, it may
-    /// still wait for the welcome, so it gets the packet with both seals. Refusals come before the welcome.
+    /// Tells the client why the session ended. Until the client has shown that it knows the token, it may or
+    /// may not have received the welcome, so it gets the packet with both seals.
     fn send_closing(&self, config: &ServerConfig, queue: &mut SendQueue) {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return };
         let closing = Control::closing(reason, config.mtu_bytes);
         if !self.has_token {
             queue.push(&closing.to_packet(client.session));
         }
-        if matches!(closing, Control::Closing(_)) {
+        if self.last_welcome.is_some() {
             queue.push(&closing.to_packet(client.session ^ client.token));
         }
     }

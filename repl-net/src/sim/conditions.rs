@@ -215,7 +215,7 @@ impl LinkConditions {
     /// Panics if a probability is not from 0 to 1 or the bandwidth is zero.
     pub(super) fn check(&self) {
         let losses = match self.loss {
-            Loss::None => [0.0; 4],
+            Loss::None | Loss::Regular { .. } => [0.0; 4],
             Loss::Independent(probability) => [probability; 4],
             Loss::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
                 [good_to_bad, bad_to_good, loss_when_good, loss_when_bad]
@@ -249,7 +249,8 @@ mod tests {
     /// the bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
-        let fates: Vec<bool> = (0..2_000_000).map(|_| loss.loses_next(&mut bad, &mut rng)).collect();
+        let fates: Vec<bool> =
+            (0..2_000_000).map(|_| loss.loses_next(Duration::ZERO, &mut bad, &mut rng)).collect();
         let lost = fates.iter().filter(|&&lost| lost).count() as f64;
         let rows = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         (lost / fates.len() as f64, lost / rows.max(1.0))
