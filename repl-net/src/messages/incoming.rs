@@ -138,6 +138,10 @@ impl Incoming {
         if receiving.has_arrived(number) {
             return;
         }
+        if receiving.early.is_empty() {
+            // What is stored now begins to wait now, also in the first packet of a connection.
+            receiving.since = receiving.since.max(now);
+        }
         let mut assembled;
         let content = match message.part {
             None => message.content,

@@ -44,7 +44,9 @@ pub(super) enum Cause {
 impl Cause {
     fn explains(self, reason: &DisconnectReason) -> bool {
         match reason {
-            DisconnectReason::Timeout | DisconnectReason::Forgotten => self != Self::SameSession,
+            DisconnectReason::Timeout | DisconnectReason::Forgotten => true,
+            // The welcome of the earlier client came late, and packets of its connection after it.
+            DisconnectReason::Protocol(_) => self == Self::SameSession,
             DisconnectReason::Replaced => self == Self::Successor,
             DisconnectReason::Taken => self == Self::SameSession,
             DisconnectReason::Full => self == Self::Crowd,
@@ -107,7 +109,9 @@ impl Guest {
 
     /// Returns whether a cause explains the end of the present session.
     pub(super) fn may_end(&self, reason: &DisconnectReason, now: Duration) -> bool {
-        self.causes.iter().any(|(cause, until)| now <= *until && cause.explains(reason))
+        self.causes.iter().any(|(cause, until)| {
+            (now <= *until || *reason == DisconnectReason::Full) && cause.explains(reason)
+        })
     }
 
     pub(super) fn has_joined(&self) -> bool {
@@ -151,16 +155,16 @@ impl Guest {
         );
         self.ended += 1;
         self.connection = None;
-        self.due = self.due.max(now + LONGEST_DELAY + plan.joins_within());
+        if *reason != DisconnectReason::Full {
+            self.due = self.due.max(now + LONGEST_DELAY + plan.joins_within());
+        }
         match reason {
             DisconnectReason::Replaced | DisconnectReason::Taken => self.yielded += 1,
             _ => self.yielded = 0,
         }
-        if self.yielded > 1 {
-            // A client that has yielded two times gives up.
-            assert!(self.client.is_over());
-            self.has_left = true;
-        }
+        // A client that has yielded two times gives up, and so does one after a protocol error.
+        self.has_left = self.client.is_over();
+        assert_eq!(self.has_left, self.yielded > 1 || matches!(reason, DisconnectReason::Protocol(_)));
     }
 
     /// Sends a message.

@@ -204,8 +204,8 @@ impl Plan {
             self.flood = Some(FloodPlan::draw(rng, self));
         }
         if rng.chance(0.1) {
-            // There may be no place for some clients while others are there.
-            self.limits.max_connections = self.places as usize;
+            // There may be no place for some clients while others are remembered.
+            self.limits.max_connections = self.places as usize + 1;
             self.echo_delay = self.echo_delay.min(SECOND * 3);
         }
     }
@@ -273,7 +273,7 @@ impl Plan {
 
     /// Returns whether strangers or other clients may take the places of honest clients.
     pub(super) fn is_crowded(&self) -> bool {
-        self.limits.max_connections <= self.places as usize
+        self.limits.max_connections <= self.places as usize + 1
             || self.flood.as_ref().is_some_and(|flood| flood.takes_all(self))
     }
 
