@@ -76,6 +76,12 @@ impl<F, T: Rpcs> CallInbox<F, T> {
 }
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
+    /// Returns whether a message is the mark of a reliable call that the server has withdrawn. A call has at
+    /// least the bits of its object. Clients withdraw no calls.
+    fn is_mark(&self, content: BitSlice<'_>) -> bool {
+        self.is_reliable && !F::IS_CLIENT && content.len() == 0
+    }
+
     /// Adds a call that this side itself made.
     pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
         self.calls.push_back(Queued { from: None, object, call });
@@ -144,6 +150,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
 
 impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
+        if self.is_mark(content) {
+            return Ok(());
+        }
         let read = Content::<T>::read(content, &NoObjects)?;
         let entry = read.entry().ok_or(ReadError::UnknownVariant)?;
         let is_for_server = entry.kind == CallKind::Server;
@@ -166,6 +175,9 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), InboxRefusal> {
+        if self.is_mark(arrival.content) {
+            return Ok(());
+        }
         let read = match arrival.ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
             Some((object, call)) => Content::new(object, call, arrival.objects),
             None => match Content::<T>::read(arrival.content, arrival.objects) {

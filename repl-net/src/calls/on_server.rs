@@ -98,7 +98,7 @@ impl Server {
         let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
             if entry.kind == CallKind::Client {
                 let owner = self.owner(object).ok_or(CallError::NoOwner)?;
-                return Ok(self.send_call_to(owner, guid, channel, &mut writer)?);
+                return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
             self.queue_own(object, call, entry.is_reliable);

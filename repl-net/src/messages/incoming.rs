@@ -140,7 +140,11 @@ impl Incoming {
         }
         let mut assembled;
         let content = match message.part {
-            None => message.content,
+            None => {
+                // It may be the mark of a message that was withdrawn after some of its parts had been sent.
+                self.assembly.drop_message((message.channel, number));
+                message.content
+            }
             Some(part) => {
                 if number == receiving.next {
                     receiving.since = now;

@@ -2,7 +2,7 @@
 //! needed.
 //!
 //! *Invariant:* a reliable message is waiting or in flight until packets with all of it are acknowledged, so
-//! it is never lost.
+//! it is never lost. The same holds for the mark that is sent in place of a message that was withdrawn.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use repl_core::BitWriter;
 
 use super::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
 use super::declared_lost::DeclaredLost;
+use super::recipient::{MayReceive, Recipient};
 use super::sending::{Message, SendingChannel, Stop};
 use crate::transport::acks::AckRange;
 use crate::transport::in_flight::InFlight;
@@ -44,16 +45,27 @@ impl Outgoing {
         )
     }
 
-    /// Adds a message, which is sent in the next tick. `max_bits` is the room of a packet.
+    /// Adds a message for anyone, which is sent in the next tick. `max_bits` is the room of a packet.
     pub(crate) fn add(
         &mut self,
         channel: u16,
         writer: &mut BitWriter,
         max_bits: usize,
     ) -> Result<(), SendError> {
+        self.add_for(Recipient::Anyone, channel, writer, max_bits)
+    }
+
+    /// Adds a message for a recipient, which is sent in the next tick. `max_bits` is the room of a packet.
+    pub(crate) fn add_for(
+        &mut self,
+        recipient: Recipient,
+        channel: u16,
+        writer: &mut BitWriter,
+        max_bits: usize,
+    ) -> Result<(), SendError> {
         let sending = self.channels.get(channel as usize).ok_or(SendError::NotConnected)?;
         sending.check_size(writer.bit_len())?;
-        let message = Message::new(writer.bit_len(), max_bits, sending.times());
+        let message = Message::new(writer.bit_len(), max_bits, sending.times(), recipient);
         if sending.is_reliable() && !self.has_room(sending, &message) {
             return Err(SendError::Full);
         }
@@ -113,9 +125,32 @@ impl Outgoing {
     /// Puts the waiting messages into packets, as far as there is room and until `budget_bits` are used up.
     /// The last message may exceed the budget. Returns how many bits the messages take.
     ///
+    /// Asks `may_receive` before each message or part that is not for anyone, and withdraws a message that
+    /// the other side may not receive now.
+    pub(crate) fn send(
+        &mut self,
+        outbox: &mut Outbox,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
+        if !self.is_waiting() {
+            return 0;
+        }
+        let sent_bits = self.send_in_turns(outbox, budget_bits, may_receive, now);
+        self.channels.iter_mut().for_each(SendingChannel::end_sending);
+        sent_bits
+    }
+
     /// The channels take turns. In each turn a channel sends as much as its weight says: deficit round robin
     /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
-    pub(crate) fn send(&mut self, outbox: &mut Outbox, budget_bits: usize, now: Duration) -> usize {
+    fn send_in_turns(
+        &mut self,
+        outbox: &mut Outbox,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
         let (count, mut sent_bits) = (self.channels.len(), 0);
         while self.is_waiting() {
             let first = usize::from(self.first);
@@ -127,9 +162,8 @@ impl Outgoing {
                 if !std::mem::take(&mut self.resumes) {
                     sending.begin_turn();
                 }
-                if sending.send((at as u16, count as u16), outbox, (&mut sent_bits, budget_bits), now)
-                    == Stop::NoRoom
-                {
+                let (place, budget) = ((at as u16, count as u16), (&mut sent_bits, budget_bits));
+                if sending.send(place, outbox, budget, may_receive, now) == Stop::NoRoom {
                     (self.first, self.resumes) = (at as u16, true);
                     return sent_bits;
                 }
@@ -227,7 +261,7 @@ mod tests {
             let first = self.outbox.sequence();
             self.outbox.begin_pass();
             self.outgoing.begin_pass();
-            self.outgoing.send(&mut self.outbox, usize::MAX, Duration::ZERO);
+            self.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| true, Duration::ZERO);
             self.outbox.end_pass(Duration::ZERO);
             let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
@@ -419,12 +453,12 @@ mod tests {
         for _ in 0..10 {
             (0..3).for_each(|_| side.add(0, 4).unwrap());
             side.outgoing.begin_pass();
-            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+            side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         // They wait for as long as there is no room.
         for _ in 0..10 {
             side.outgoing.begin_pass();
-            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+            side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         assert_eq!(side.send().concat(), [24, 25, 26, 27, 28, 29].map(|number| (0, number)));
     }
