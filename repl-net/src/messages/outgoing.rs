@@ -503,4 +503,92 @@ mod tests {
         assert_eq!(error, SendError::TooLarge { bits: 32_008, max_bits: 32_000 });
         side.add(0, 4_000).unwrap();
     }
+
+    /// Sends the packets of a tick to a side that may receive no message for viewers.
+    fn send_withdrawing(side: &mut Side) -> Vec<Vec<(u16, u64)>> {
+        let first = side.outbox.sequence();
+        side.outbox.begin_pass();
+        side.outgoing.begin_pass();
+        side.outgoing.send(&mut side.outbox, usize::MAX, &|_, _| false, Duration::ZERO);
+        side.outbox.end_pass(Duration::ZERO);
+        let sequences = (first.number()..side.outbox.sequence().number()).map(Sequence::new);
+        sequences.map(|sequence| side.messages_in(sequence)).collect()
+    }
+
+    fn add_for_viewers(side: &mut Side, channel: u16, bytes: usize) {
+        let mut writer = BitWriter::new();
+        (0..bytes).for_each(|_| writer.write_bits(0xff, 8));
+        let max_bits = side.outbox.capacity();
+        side.outgoing.add_for(Recipient::Viewer, channel, &mut writer, max_bits).unwrap();
+    }
+
+    #[test]
+    fn marks_take_the_places_of_withdrawn_messages_until_they_are_acknowledged() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unreliable]);
+        for channel in 0..2 {
+            side.add(channel, 10).unwrap();
+            add_for_viewers(&mut side, channel, 150);
+            add_for_viewers(&mut side, channel, 1_000);
+            side.add(channel, 10).unwrap();
+        }
+        let sent = [vec![(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 3)]];
+        assert_eq!(
+            send_withdrawing(&mut side),
+            sent,
+            "all in one packet, and no mark for the unreliable ones"
+        );
+        side.resolve(0, Delivery::Lost);
+        assert_eq!(side.send(), [[(0, 0), (0, 1), (0, 2), (0, 3)]], "a withdrawn message never comes back");
+        side.resolve(1, Delivery::Arrived);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r04_a_late_ack_of_a_withdrawn_message_in_one_piece_counts_for_its_mark() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        add_for_viewers(&mut side, 0, 100);
+        assert_eq!(side.send(), [[(0, 0)]]);
+        side.resolve(0, Delivery::Lost);
+        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+        side.outgoing.arrived_late(range(0, 0));
+        side.resolve(1, Delivery::Lost);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r04_late_acks_of_parts_do_not_count_for_the_mark_of_a_withdrawn_message() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        add_for_viewers(&mut side, 0, 1_000);
+        let packets = side.send().len() as u64;
+        assert!(packets > 3);
+        side.resolve(0, Delivery::Arrived);
+        side.resolve(1, Delivery::Lost);
+        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+        // The mark is not known to have arrived, whatever becomes of the parts.
+        side.outgoing.arrived_late(range(1, 1));
+        (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        side.resolve(packets, Delivery::Lost);
+        assert_eq!(side.send(), [[(0, 0)]]);
+        side.resolve(packets + 1, Delivery::Arrived);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r20_a_withdrawn_message_counts_until_its_mark_is_acknowledged() {
+        // The other side counts what it has received of the messages until their marks arrive.
+        let mut side = Side::new(&[Channel::Ordered]);
+        (0..8).for_each(|_| add_for_viewers(&mut side, 0, 1_000));
+        assert_eq!(
+            side.add(0, 1_000),
+            Err(SendError::Full),
+            "of large messages a channel takes at most half"
+        );
+        let held = side.outgoing.held_bytes();
+        let marks = send_withdrawing(&mut side);
+        assert_eq!((marks.len(), side.outgoing.held_bytes()), (1, held));
+        assert_eq!(side.add(0, 1_000), Err(SendError::Full));
+        side.resolve(0, Delivery::Arrived);
+        assert_eq!(side.outgoing.held_bytes(), 0);
+        side.add(0, 1_000).unwrap();
+    }
 }

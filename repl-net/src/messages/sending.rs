@@ -417,3 +417,51 @@ impl SendingChannel {
         self.stored.large = self.stored.large.saturating_sub(usize::from(message.is_large()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::channel::MessageOptions;
+    use crate::transport::outbox::Limits;
+
+    #[test]
+    fn the_contents_of_withdrawn_messages_are_freed_and_all_others_stay() {
+        for channel in [Channel::Ordered, Channel::Unreliable] {
+            let mut sending =
+                SendingChannel::new(ChannelConfig { channel, options: MessageOptions::DEFAULT });
+            for number in 0..40_u8 {
+                let recipient = if number % 4 == 0 { Recipient::Anyone } else { Recipient::Viewer };
+                sending.add(Message::new(800, 9_000, 1, recipient), &[number; 100]);
+            }
+            let limits = Limits {
+                mtu_bytes: 1_200,
+                packets_in_flight: 100,
+                bytes_in_flight: usize::MAX,
+                bytes_per_pass: usize::MAX,
+                memory_bytes: usize::MAX,
+            };
+            let mut outbox = Outbox::new(Sequence::new(0), limits);
+            let asked = std::cell::RefCell::new(Vec::new());
+            let may_receive = |_, content: &[u8]| {
+                asked.borrow_mut().push(content[0]);
+                content[0] % 4 == 1
+            };
+            outbox.begin_pass();
+            sending.begin_pass();
+            while {
+                sending.begin_turn();
+                sending.send((0, 1), &mut outbox, (&mut 0, 20_000), &may_receive, Duration::ZERO)
+                    == Stop::Turn
+            } {}
+            sending.end_sending();
+            let viewers: Vec<u8> = (0..40).filter(|number| number % 4 != 0).collect();
+            assert_eq!(asked.into_inner(), viewers, "each is asked about once, with its own content");
+            let kept = if channel == Channel::Ordered { 20 } else { 0 };
+            assert_eq!(sending.contents.stored_bytes(), kept * 100, "{channel:?}");
+            for (message, number) in sending.messages.iter().zip(0..) {
+                let expected = vec![number; message.content_bytes()];
+                assert_eq!(sending.contents.get(message.position, expected.len()), expected);
+            }
+        }
+    }
+}

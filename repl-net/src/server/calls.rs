@@ -11,6 +11,8 @@ use super::Server;
 use super::connection::CallRoute;
 use super::rows::OwnColumn;
 use crate::messages::channel::SendError;
+#[cfg(test)]
+use crate::messages::outgoing::Outgoing;
 use crate::messages::recipient::Recipient;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
@@ -76,6 +78,12 @@ impl Server {
         }
         laggards.into_iter().for_each(|laggard| self.close(laggard, DisconnectReason::Unacknowledged));
         Ok(())
+    }
+
+    /// Returns the messages that are sent to a client.
+    #[cfg(test)]
+    pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
+        &mut self.connections.get_mut(connection).expect("a connection").connection.exchange.outgoing
     }
 
     /// Returns whether the calls of a client may still run in this tick.
