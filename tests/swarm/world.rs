@@ -645,9 +645,10 @@ impl World {
         // These bits may be the end of a secret that started in another packet, followed by bits of something
         // else.
         let thing = self.things.get(canary.object as usize);
-        let newest =
-            |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);
-        let is_made = |thing: &&Thing| Whisper::of(canary).is_some() || canary.version <= newest(thing);
+        let is_made = |thing: &&Thing| {
+            let made = thing.versions.get(usize::from(canary.property));
+            Whisper::of(canary).is_some() || made.is_some_and(|made| canary.version <= made.0)
+        };
         let Some(thing) = thing.filter(is_made) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
         if Whisper::of(canary).is_some() {

@@ -172,7 +172,7 @@ fn room_with_clients(config: ClientConfig) -> (Room, [ObjectRef<Hero>; 1]) {
     room.server.register::<Shot>().register_calls::<Hero>();
     let hero = room.server.spawn(Hero::default());
     let id = room.enter();
-    let mut client = Client::new(config, 1);
+    let mut client = Client::new(config, Session::for_tests(1));
     register(&mut client);
     room.guests[0].client = client;
     room.server.set_owner(hero, Some(id));
