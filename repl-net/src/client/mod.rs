@@ -90,7 +90,7 @@ pub enum ReceiveError {
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 pub struct Client {
-    config: ClientConfig,
+    pub(crate) config: ClientConfig,
     handshake: ClientHandshake,
     sessions: Sessions,
     pub(crate) replicas: Replicas,
