@@ -44,9 +44,9 @@ fn between(from: f64, to: f64, fraction: f64) -> f64 {
         // no product is greater than its factor.
         return from * (1.0 - fraction) + to * fraction;
     }
-    // The difference is rounded, so the sum can be beyond the end.
-    let sum = from + (to - from) * fraction;
-    if from < to { sum.min(to) } else { sum.max(to) }
+    // This sum is never beyond the end: multiplied by less than 1, the rounded difference is at most the exact
+    // difference.
+    from + (to - from) * fraction
 }
 
 impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
@@ -272,8 +272,8 @@ mod tests {
         fractions
     }
 
-    /// Checks what holds between two finite values: the ends are exact, and on the way from `from` to `to` no
-    /// value goes back or leaves the range.
+    /// Checks what holds between two finite values: the ends are exact, each value is that part of the way,
+    /// and no value goes back or leaves the range.
     fn check_the_way(from: f64, to: f64, at: impl Fn(f64) -> f64) {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
         assert!(same(at(0.0), from) && same(at(1.0), to), "{from} to {to}: {} to {}", at(0.0), at(1.0));
@@ -283,6 +283,13 @@ mod tests {
             let is_on_the_way =
                 if from <= to { last <= value && value <= to } else { last >= value && value >= to };
             assert!(is_on_the_way, "{from} to {to} at {fraction}: {value} after {last}");
+            let expected = from * (1.0 - fraction) + to * fraction;
+            // As exact as an `f32`.
+            let tolerance = from.abs().max(to.abs()) * f64::from(f32::EPSILON) + f64::from(f32::MIN_POSITIVE);
+            assert!(
+                (value - expected).abs() <= tolerance,
+                "{from} to {to} at {fraction}: {value}, not {expected}"
+            );
             last = value;
         }
     }
