@@ -51,7 +51,7 @@ impl Repl {
     fn new(has_priorities: bool) -> Self {
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..ServerConfig::default() };
         let mut server = Server::new(config);
-        let mut client = Client::new(ClientConfig::default(), 1);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
         client.register::<Creature>();
         let creatures = (0..OBJECTS).map(|_| server.spawn(Creature::default())).collect();
         if has_priorities {
@@ -142,7 +142,7 @@ impl Crowd {
         let mut server = Server::new(config);
         (0..CROWD_OBJECTS).for_each(|_| _ = server.spawn(Creature::default()));
         let clients = (1..=CROWD_CONNECTIONS).map(|nonce| {
-            let mut client = Client::new(ClientConfig::default(), nonce);
+            let mut client = Client::new(ClientConfig::default(), Session::for_tests(nonce));
             client.register::<Creature>();
             (server.connect(Duration::ZERO), client)
         });

@@ -70,7 +70,7 @@ impl Link {
             ServerConfig { congestion_control: repl::CongestionControl::Off, ..ServerConfig::default() };
         let mut server = Server::new(config);
         server.register_calls::<Target>().register_message_with::<Add>(Channel::Ordered, MANY);
-        let mut client = Client::new(ClientConfig::default(), 1);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
         client.register_calls::<Target>().register_message_with::<Add>(Channel::Ordered, MANY);
         let target = server.spawn(Target::default());
         let id = server.connect(Duration::ZERO);

@@ -149,7 +149,8 @@ impl<W: Whole> Scene<W> {
     fn new(connections: usize) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let whole = W::spawn(&mut server);
-        let mut client = Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, 1);
+        let mut client =
+            Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, Session::for_tests(1));
         W::register(&mut client);
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
         let (now, next, packets) = (TICK, 0, Vec::new());

@@ -204,7 +204,8 @@ impl Crowd {
         let items = (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect();
         let bag = server.spawn(Bag { items });
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
-        let mut client = Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, 7);
+        let mut client =
+            Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, Session::for_tests(7));
         client.register::<Bag>();
         let mut crowd = Self { server, bag, connections, client, now: TICK, places: Places(3) };
         for _ in 0..200 {

@@ -145,7 +145,7 @@ impl<S: Store + Default> Opening<S> {
         let start = Instant::now();
         let Self { server, now, .. } = self;
         let id = server.connect(*now);
-        let mut client = Client::new(ClientConfig::default(), 7);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
         client.register::<Board<S>>();
         let mut bytes = 0;
         for tick in 0.. {

@@ -155,7 +155,7 @@ impl<T: Subject> Candidate for Repl<T> {
         let mut times = Times::default();
         let mut server = Server::new(at_once());
         server.register::<T>();
-        let mut client = Client::new(ClientConfig::default(), 1);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
         client.register::<T>();
         let connection = server.connect(Duration::ZERO);
         let objects =

@@ -93,7 +93,7 @@ impl<T: Long> Host<T> {
     }
 
     fn enter(&mut self) -> (Client, ConnectionId) {
-        let mut client = Client::new(ClientConfig::default(), 1);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
         client.register::<T>();
         (client, self.server.connect(self.now))
     }

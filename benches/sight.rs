@@ -133,8 +133,10 @@ impl Repl {
         server.locate(Area::within(scene.radius).flat(), |player: &Player| place(player.id, 0));
         let players = (0..CHANGES.players).map(|index| server.spawn(Player::nth(index))).collect();
         let clients = (0..scene.connections).map(|number| {
-            let mut client =
-                Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, number as u64 + 1);
+            let mut client = Client::new(
+                ClientConfig { timeout: FOREVER, ..ClientConfig::default() },
+                Session::for_tests(number as u64 + 1),
+            );
             client.register::<Player>();
             let connection = server.connect(Duration::ZERO);
             server.set_viewpoints(connection, &[viewpoint(number, scene.radius)]);

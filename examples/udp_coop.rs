@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig, Login, MessageOptions};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
-use std::{env, error::Error, hash, io, process::ExitCode, sync::LazyLock, thread};
+use std::{env, error::Error, io, process::ExitCode, sync::LazyLock, thread};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 const TICK: Duration = Duration::from_millis(10);
@@ -49,8 +49,10 @@ fn register(side: &mut impl Register) {
     side.register_calls::<Player>().register_message_with::<Step>(INPUT, STEPS);
 }
 
-fn random() -> u64 {
-    hash::BuildHasher::hash_one(&hash::RandomState::new(), 0) // the keys are from the operating system
+fn random() -> [u8; 16] {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).expect("the operating system has random numbers");
+    bits
 }
 
 struct Game {
@@ -66,7 +68,7 @@ impl Game {
         let mut server = Server::new(ServerConfig { login: Login::Ask, ..ServerConfig::default() });
         register(&mut server);
         players.into_iter().for_each(|player| _ = server.spawn(player));
-        let secret = u128::from(random()) << 64 | u128::from(random());
+        let secret = u128::from_le_bytes(random());
         Ok(Self { socket, endpoint: Endpoint::new(EndpointConfig::default(), secret), server })
     }
 
@@ -120,7 +122,10 @@ impl Guest {
         let socket = UdpSocket::bind(if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
         socket.connect(server)?;
         socket.set_nonblocking(true)?;
-        let mut client = Client::new(ClientConfig { login: name.into(), ..Default::default() }, random());
+        let mut client = Client::new(
+            ClientConfig { login: name.into(), ..Default::default() },
+            Session::from_random(random()),
+        );
         register(&mut client);
         Ok(Self { socket, client })
     }

@@ -12,7 +12,7 @@
 //!     cooldown: f32, // no attribute: never leaves the server
 //! }
 //!
-//! let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), 1));
+//! let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), Session::for_tests(1)));
 //! client.register::<Player>();
 //! let player = server.spawn(Player { health: 100, cooldown: 0.5 });
 //! let connection = server.connect(Duration::ZERO);
@@ -139,7 +139,7 @@
 //! let door = server.spawn_static("level1/door_7", Door { open: true, mesh: 0 });
 //! assert_eq!(server.find_static("level1/door_7"), Some(door));
 //!
-//! let mut client = Client::new(ClientConfig::default(), 1);
+//! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! let placed = client.place_static("level1/door_7", Door { open: false, mesh: 3 });
 //! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
 //! ```
@@ -232,7 +232,7 @@
 //! #[derive(NetSerialize, Clone)]
 //! struct Chat(String);
 //!
-//! let mut client = Client::new(ClientConfig::default(), 1);
+//! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! client.register_message::<Chat>(Channel::Ordered);
 //! while let Some(Chat(text)) = client.poll_message() {
 //!     println!("{text}");
@@ -502,7 +502,7 @@ pub use repl_net::{
     ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
     Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Placed, Position, ReceiveError,
     ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
+    ServerEvent, Session, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
@@ -519,7 +519,7 @@ pub mod prelude {
         Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
         ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions,
         MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
-        ServerEvent, UpdateRate,
+        ServerEvent, Session, UpdateRate,
     };
 }
 

@@ -42,7 +42,10 @@ impl World {
     fn new() -> Self {
         let mut server = Server::new(ServerConfig::default());
         let ship = server.spawn(Ship { hull: 1 });
-        let mut client = Client::new(ClientConfig { reconnects: false, ..ClientConfig::default() }, 70);
+        let mut client = Client::new(
+            ClientConfig { reconnects: false, ..ClientConfig::default() },
+            Session::for_tests(70),
+        );
         client.register::<Ship>();
         Self {
             start: Instant::now(),

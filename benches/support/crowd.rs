@@ -27,7 +27,7 @@ impl Crowd {
     /// Connects a client. The handshake needs a few [exchanges](Self::exchange).
     pub(crate) fn connect(&mut self) -> ConnectionId {
         let connection = self.server.connect(self.now);
-        let mut client = Client::new(self.config.clone(), connection.index() as u64 + 1);
+        let mut client = Client::new(self.config.clone(), Session::for_tests(connection.index() as u64 + 1));
         (self.register)(&mut client);
         self.clients.push((connection, client));
         connection

@@ -10,7 +10,9 @@ use std::fmt::Debug;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use repl::{Client, ClientConfig, ConnectionId, ObjectRef, PropertyIndex, Replicated, Server, ServerConfig};
+use repl::{
+    Client, ClientConfig, ConnectionId, ObjectRef, PropertyIndex, Replicated, Server, ServerConfig, Session,
+};
 
 use crate::config::at_once;
 use crate::player::{MarkedPlayer, Player};
@@ -330,8 +332,10 @@ impl Joining {
 
 /// Returns a new client. Every client has the same session, so one client's packets can replace another's.
 fn new_client<P: Avatar>(timeout: Duration) -> Client {
-    let mut client =
-        Client::new(ClientConfig { timeout, max_objects: MOST_OBJECTS, ..ClientConfig::default() }, 1);
+    let mut client = Client::new(
+        ClientConfig { timeout, max_objects: MOST_OBJECTS, ..ClientConfig::default() },
+        Session::for_tests(1),
+    );
     client.register::<P>();
     client
 }

@@ -52,7 +52,7 @@ impl Wanderers {
         for number in 0..connections {
             let connection = world.server.connect(Duration::ZERO);
             let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
-            let mut client = Client::new(config, number as u64 + 1);
+            let mut client = Client::new(config, Session::for_tests(number as u64 + 1));
             client.register::<Creature>();
             world.clients.push((connection, client, point()));
         }

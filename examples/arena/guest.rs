@@ -32,7 +32,7 @@ impl Guest {
     /// Returns a client that says hello in the next tick. Clients are counted from 1.
     pub(crate) fn new(number: u32, pilot: Pilot, connection: ConnectionId, down: LinkId) -> Self {
         let config = ClientConfig { measure: true, ..ClientConfig::default() };
-        let mut client = Client::new(config, number.into());
+        let mut client = Client::new(config, Session::for_tests(number.into()));
         model::register(&mut client);
         calls::register(&mut client);
         Self {

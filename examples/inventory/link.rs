@@ -33,7 +33,7 @@ impl<T: Replicated> Link<T> {
         let clock = Clock::at_hz(TICKS_PER_SECOND);
         let connection = server.connect(clock.now());
         let config = ClientConfig { measure: true, ..ClientConfig::default() };
-        let mut client = Client::new(config, 1);
+        let mut client = Client::new(config, Session::for_tests(1));
         client.register::<T>();
         let mut network = Network::new(seed);
         network.connect(SERVER, CLIENT, LinkConditions::perfect());

@@ -29,7 +29,7 @@ impl Guest {
     /// Returns a client that says hello in the next tick. Clients are counted from zero.
     pub(crate) fn new(number: usize, connection: ConnectionId, max_objects: usize, measure: bool) -> Self {
         let config = ClientConfig { measure, max_objects, ..ClientConfig::default() };
-        let mut client = Client::new(config, number as u64 + 1);
+        let mut client = Client::new(config, Session::for_tests(number as u64 + 1));
         model::register(&mut client);
         Self {
             client,

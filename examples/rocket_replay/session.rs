@@ -54,7 +54,7 @@ impl Session {
         let watchers = (1..=args.clients).map(PeerId).map(|peer| {
             network.connect(SERVER, peer, conditions);
             let config = ClientConfig { measure: true, ..ClientConfig::default() };
-            let mut client = Client::new(config, peer.0.into());
+            let mut client = Client::new(config, repl::Session::for_tests(peer.0.into()));
             stage::register(&mut client);
             Watcher { client, connection: server.connect(now), peer, bytes: 0, packets: 0 }
         });

@@ -63,7 +63,7 @@ impl Session {
 
     fn connect(&mut self, peer: PeerId, conditions: LinkConditions) {
         self.network.connect(SERVER, peer, conditions);
-        let mut client = Client::new(ClientConfig::default(), peer.0.into());
+        let mut client = Client::new(ClientConfig::default(), repl::Session::for_tests(peer.0.into()));
         client.register::<Document>();
         let connection = self.server.connect(self.clock.now());
         self.readers.push(Reader { client, connection, peer, ended: None });

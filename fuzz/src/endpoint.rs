@@ -25,7 +25,8 @@ pub const MTU_BYTES: usize = 256;
 /// The greatest number of packets that are read, so that each input takes little time.
 const MAX_PACKETS: usize = 256;
 
-const LIMITS: EndpointConfig = EndpointConfig { max_connections: 3, max_half_open: 2, max_ended: 2 };
+const LIMITS: EndpointConfig =
+    EndpointConfig { max_connections: 3, max_per_origin: 3, max_half_open: 2, max_ended: 2 };
 const MAX_CONNECTION_BYTES: usize = 65_536;
 
 /// What a connection may hold in addition to data that is not acknowledged: messages that are being
@@ -33,7 +34,7 @@ const MAX_CONNECTION_BYTES: usize = 65_536;
 const BESIDE_BYTES: usize = 320 << 10;
 
 /// For how long a cookie may be right.
-const COOKIE_LIFETIME: Duration = Duration::from_secs(10);
+const COOKIE_LIFETIME: Duration = Duration::from_secs(20);
 
 /// The positions of the session, the cookie and the token in the content of a hello, in bits.
 const SESSION_AT: usize = 4;
@@ -235,8 +236,8 @@ impl Venue {
         let session = SESSION + head.session() as u64;
         let token = self.tokens[head.session()];
         if !is_control(content, 0) {
-            let is_state = content.first().is_none_or(|first| first & 1 == 0);
-            return (seal(content, if is_state { session ^ token } else { session }), None);
+            let has_token = content.first().is_none_or(|first| first & 1 == 0) || is_control(content, 5);
+            return (seal(content, if has_token { session ^ token } else { session }), None);
         }
         let mut content = content.to_vec();
         let session = number_at(&content, SESSION_AT);

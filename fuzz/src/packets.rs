@@ -4,6 +4,8 @@
 //! *Invariant:* any bytes can be read as a list of packets. If a length exceeds the rest of the input, the
 //! packet is the rest.
 
+use repl::BitReader;
+
 /// The session of the client.
 pub const SESSION: u64 = 1_000;
 
@@ -22,6 +24,21 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
         }
     }
     packets
+}
+
+/// Whether a packet with this content is sealed with the token, once both sides know it: a packet of state, or
+/// one that ends the session.
+pub fn has_token(content: &[u8]) -> bool {
+    let mut bits = BitReader::new(content);
+    !bits.read_flag().unwrap_or(false) || bits.read_bits(3) == Ok(5)
+}
+
+/// Returns the token in the content of a packet if the packet is a welcome.
+pub fn token(content: &[u8]) -> Option<u64> {
+    let mut bits = BitReader::new(content);
+    let is_welcome = bits.read_flag().ok()? && bits.read_bits(3).ok()? == 1;
+    bits.skip_bits(32).ok()?;
+    bits.read_bits(64).ok().filter(|_| is_welcome)
 }
 
 /// Returns the input that contains these packets. The packets have checksums, the input does not.

@@ -9,7 +9,7 @@ use repl::prelude::*;
 
 use super::classes::{Actor, Bird, PATHS, Pebble, register};
 use super::forge::seal;
-use super::packets::{SESSION, split};
+use super::packets::{self, SESSION, has_token, split};
 use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
@@ -19,6 +19,8 @@ pub struct Guest {
     client: Client,
     now: Duration,
     ticks: usize,
+    /// The token of the first welcome, or zero.
+    token: u64,
     /// The messages that arrived.
     pub heard: Heard,
 }
@@ -28,10 +30,10 @@ impl Guest {
     pub fn new(measure: bool) -> Self {
         let config =
             ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
-        let mut client = Client::new(config, SESSION);
+        let mut client = Client::new(config, Session::for_tests(SESSION));
         register(&mut client);
         talk::register(&mut client);
-        Self { client, now: Duration::ZERO, ticks: 0, heard: Heard::default() }
+        Self { client, now: Duration::ZERO, ticks: 0, token: 0, heard: Heard::default() }
     }
 }
 
@@ -70,10 +72,15 @@ impl Guest {
     /// Passes a packet with this content to the client. Returns whether the client accepted it.
     pub fn hear(&mut self, content: &[u8]) -> bool {
         let before = self.shown();
-        // Packets of state are bound to the number of the server, and their first bit is not set.
+        // Packets of state are also bound to the number of the server, and their first bit is not set.
         let is_state = content.first().is_some_and(|first| first & 1 == 0);
         let instance = self.client.server_instance().filter(|_| is_state).unwrap_or(0);
-        let result = self.client.receive(self.now, &seal(content, SESSION ^ instance));
+        let token = if has_token(content) { self.token } else { 0 };
+        let was_connected = self.client.is_connected();
+        let result = self.client.receive(self.now, &seal(content, SESSION ^ token ^ instance));
+        if self.client.is_connected() && !was_connected {
+            self.token = packets::token(content).unwrap_or(0);
+        }
         if result.is_err() {
             assert_eq!(self.shown(), before, "{result:?} changed something");
             let has_message = self.heard.poll(&mut self.client);

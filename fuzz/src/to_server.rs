@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
+use repl::CongestionControl;
 use repl::prelude::*;
-use repl::{BitReader, CongestionControl};
 
 use super::classes::{Actor, Bird, Pebble, change, change_birds, change_statics, spawn_birds};
 use super::forge::seal;
-use super::packets::{SESSION, split};
+use super::packets::{SESSION, has_token, split, token};
 use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
@@ -30,7 +30,7 @@ pub struct Host {
     pub heard: Heard,
     now: Duration,
     ticks: usize,
-    /// The token that the client's packets of state must include, once the server has sent it.
+    /// The token that the client's packets after the welcome include, once the server has sent it.
     token: u64,
 }
 
@@ -67,8 +67,7 @@ impl Host {
     /// Passes a packet with this content to the server.
     pub fn hear(&mut self, content: &[u8]) {
         let before = self.state();
-        let is_control = content.first().is_some_and(|first| first & 1 == 1);
-        let session = if is_control { SESSION } else { SESSION ^ self.token };
+        let session = if has_token(content) { SESSION ^ self.token } else { SESSION };
         self.server.receive(self.connection, self.now, &seal(content, session));
         assert_eq!(self.state(), before, "a client changed something");
         let senders = self.heard.poll_server(&mut self.server);
@@ -114,21 +113,13 @@ impl Host {
             packets.push(packet.to_vec());
         }
         while self.server.poll_event().is_some() {}
-        packets.iter().for_each(|packet| self.token = token(packet).unwrap_or(self.token));
+        packets.iter().for_each(|packet| self.token = token(&packet[4..]).unwrap_or(self.token));
         packets
     }
 
     pub fn is_connected(&self) -> bool {
         self.server.connections().count() == 1
     }
-}
-
-/// Returns the token in a packet if the packet is a welcome.
-fn token(packet: &[u8]) -> Option<u64> {
-    let mut bits = BitReader::new(packet.get(4..)?);
-    let is_welcome = bits.read_flag().ok()? && bits.read_bits(3).ok()? == 1;
-    bits.skip_bits(32).ok()?;
-    bits.read_bits(64).ok().filter(|_| is_welcome)
 }
 
 /// Runs an input, until the connection ends. Returns the server.

@@ -3,10 +3,10 @@
 //!
 //! ```
 //! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
-//! use repl_net::{Client, ClientConfig, Server, ServerConfig};
+//! use repl_net::{Client, ClientConfig, Server, ServerConfig, Session};
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! let mut client = Client::new(ClientConfig::default(), 1);
+//! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! let (here, there) = (PeerId(0), PeerId(1));
 //! let (mut network, mut clock) = (Network::new(7), Clock::at_hz(60));
 //! network.connect(here, there, LinkConditions::mobile());
@@ -72,7 +72,7 @@ pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
-pub use endpoint::{Endpoint, EndpointConfig};
+pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use register::Register;
 pub use server::{
@@ -84,6 +84,7 @@ pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
 pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
+pub use session::identity::Session;
 pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};

@@ -20,7 +20,7 @@ use crate::session::archetype::ArchetypeId;
 /// #     pub use repl_core::*;
 /// #     pub use repl_net::*;
 /// # }
-/// use repl::{Channel, Client, ClientConfig, NetSerialize, Register, Server, ServerConfig};
+/// use repl::{Channel, Client, ClientConfig, NetSerialize, Register, Server, ServerConfig, Session};
 /// # use repl_core::Replicated;
 ///
 /// fn register<Player: Replicated, Chat: NetSerialize + Send + Sync>(side: &mut impl Register) {
@@ -29,7 +29,7 @@ use crate::session::archetype::ArchetypeId;
 ///
 /// # fn both<Player: Replicated, Chat: NetSerialize + Send + Sync>() {
 /// let mut server = Server::new(ServerConfig::default());
-/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 /// register::<Player, Chat>(&mut server);
 /// register::<Player, Chat>(&mut client);
 /// # }

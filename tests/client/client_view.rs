@@ -469,7 +469,10 @@ fn the_join_is_reported_until_the_client_has_acked_it() {
         let mut room = Room::new(config.clone(), register);
         room.server.register::<Player>().register::<Chest>();
         let id = room.server.connect(room.now);
-        let mut client = Client::new(ClientConfig { timeout: config.timeout, ..ClientConfig::default() }, 5);
+        let mut client = Client::new(
+            ClientConfig { timeout: config.timeout, ..ClientConfig::default() },
+            Session::for_tests(5),
+        );
         register(&mut client);
         room.guests.push(crate::support::Guest { client, id });
         (0..objects).for_each(|gold| _ = room.server.spawn(Chest { gold, ..Chest::default() }));

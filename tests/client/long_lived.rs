@@ -486,7 +486,7 @@ fn r05_an_old_client_has_the_values_of_the_server_after_each_storm() {
             ..LinkConditions::perfect()
         };
         for id in 0..2 {
-            let mut client = Client::new(ClientConfig::default(), id + 1);
+            let mut client = Client::new(ClientConfig::default(), Session::for_tests(id + 1));
             register(&mut client);
             linked.connect(client, storm, storm);
         }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Room, TICK, leaks, property};
+use crate::support::{Packets, Room, SIGN_OF_LIFE_BYTES, TICK, leaks, property};
 use repl::prelude::*;
 
 #[derive(Replicated, Default)]
@@ -246,15 +246,15 @@ fn sent_in_silence(room: &mut Room) -> Vec<u64> {
 }
 
 #[test]
-fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
+fn r09_a_closing_on_a_slow_link_is_tried_at_least_four_times_a_second() {
     let (mut room, object) = slow_link();
     let id = room.guests[0].id;
     room.server.set_visible(id, object, false);
     let sent = sent_in_silence(&mut room);
     // In the first seconds the server learns that the client does not answer. After that the server tries
-    // four times a second.
+    // at irregular times, which are 165 ms apart on average and at most 250 ms.
     let in_the_end = sent[359] - sent[179];
-    assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
+    assert!((12..=20).contains(&in_the_end), "{in_the_end} in three seconds");
 }
 
 #[test]
@@ -271,13 +271,13 @@ fn r09_a_slow_link_that_answers_again_is_not_tried_before_its_timeout() {
 }
 
 #[test]
-fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_second() {
+fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_at_least_four_times_a_second() {
     let (mut room, object) = slow_link();
     room.server[object].text = "x".repeat(4_000);
     let sent = sent_in_silence(&mut room);
     assert_eq!(sent[0], 4, "the parts");
     let in_the_end = sent[359] - sent[179];
-    assert!((4 * 8..=4 * 13).contains(&in_the_end), "{in_the_end} in three seconds");
+    assert!((4 * 12..=4 * 20).contains(&in_the_end), "{in_the_end} in three seconds");
 }
 
 #[test]
@@ -342,7 +342,9 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     room.server.set_visible(late, object, false);
     room.settle();
     let packets = change(&mut room, 10);
-    assert_eq!((packets[0].len(), packets[1].len(), packets[2].len()), (0, 1, 0));
+    let with_state =
+        |packets: &Packets| packets.iter().filter(|packet| packet.len() > SIGN_OF_LIFE_BYTES).count();
+    assert_eq!(packets.iter().map(with_state).collect::<Vec<_>>(), [0, 1, 0]);
     room.deliver(1, &packets[1]);
     for guest in [id, late] {
         room.server.set_visible(guest, object, true);

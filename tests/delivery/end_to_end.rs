@@ -35,7 +35,7 @@ fn step(server: &mut Server, client: &mut Client, connection: ConnectionId, now:
 #[test]
 fn a_change_on_the_server_reaches_the_client() {
     let mut server = Server::new(ServerConfig::default());
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Player>();
     let player = server.spawn(Player { health: 100, ..Player::default() });
     let connection = server.connect(Duration::ZERO);
@@ -63,7 +63,7 @@ fn a_change_on_the_server_reaches_the_client() {
 fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
     let archetype = || Player { items: vec![7; 5], ..Player::default() };
     let mut server = Server::new(ServerConfig::default());
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     let filled = server.register_archetype::<Player>(archetype);
     client.register_archetype::<Player>(archetype);
     let (same, changed) = (server.spawn_from(filled, archetype()), server.spawn_from(filled, archetype()));
@@ -123,7 +123,7 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     let mood = Mood { colour: 5, depth: 3 };
     let moody = server.spawn(Moody { mood, level: 1 });
     server.tick(Duration::ZERO);
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Moody>();
     let connection = server.connect(Duration::ZERO);
     // The initial values of objects are compared at the first tick.
@@ -182,7 +182,7 @@ fn r15_a_blob_whose_serialiser_changes_its_mind_while_it_is_sent_is_well_formed(
     for phase in 0..5 {
         let mut server = Server::new(ServerConfig::default());
         let wall = server.spawn(Wall::default());
-        let mut client = Client::new(ClientConfig::default(), 1);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
         client.register::<Wall>();
         let connection = server.connect(Duration::ZERO);
         let mut ticks = (1..).map(|tick| Duration::from_millis(16 * tick));

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::support::{Guest, Room};
+use crate::support::{Guest, Room, SIGN_OF_LIFE_BYTES};
 use repl::prelude::*;
 use repl::tools::{Changelist, Class, HandleSet, Limit, Scratch};
 use repl::{BitWriter, DisconnectReason, WriteError};
@@ -62,7 +62,7 @@ fn one_scroll(config: ServerConfig, guests: usize) -> (Room, ObjectRef<Scroll>) 
 /// Adds a client with limits of its own.
 fn enter_with(room: &mut Room, config: ClientConfig) {
     let id = room.server.connect(room.now);
-    let mut client = Client::new(config, 1_000 + id.index() as u64);
+    let mut client = Client::new(config, Session::for_tests(1_000 + id.index() as u64));
     scrolls(&mut client);
     room.guests.push(Guest { client, id });
 }
@@ -138,7 +138,12 @@ fn a_value_over_the_limit_leaves_the_last_that_had_room_to_everyone() {
     for guest in 0..3 {
         assert_eq!(seen(&room, guest, scroll), expected, "guest {guest}");
     }
-    assert_eq!(room.step(), 0, "nothing is outstanding");
+    let in_flight: Vec<_> = (0..3).map(|guest| room.in_flight(guest)).collect();
+    let bytes = room.step();
+    assert!(
+        in_flight == [0; 3] && bytes <= 3 * 2 * SIGN_OF_LIFE_BYTES,
+        "nothing is outstanding: {bytes} bytes"
+    );
 }
 
 #[test]

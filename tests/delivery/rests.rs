@@ -35,7 +35,7 @@ fn room<T>(timeout: Duration, furnish: impl FnOnce(&mut Server) -> T) -> (Room, 
     room.server.register_message::<Letter>(Channel::Ordered);
     let furniture = furnish(&mut room.server);
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
+    let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, Session::for_tests(1));
     client.register::<Ship>().register_message::<Letter>(Channel::Ordered);
     room.guests.push(Guest { client, id });
     room.settle();

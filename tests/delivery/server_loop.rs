@@ -276,7 +276,7 @@ fn packets_of_a_connection_that_has_ended_need_no_tick() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "`Client::tick` was never called: call it in every frame")]
 fn a_client_that_is_never_ticked_panics_with_a_hint() {
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     while client.poll_transmit().is_none() {}
 }
 

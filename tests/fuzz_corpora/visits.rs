@@ -44,7 +44,7 @@ impl Visitor {
             reconnects: false,
             ..ClientConfig::default()
         };
-        Client::new(config, SESSION + u64::from(session))
+        Client::new(config, Session::for_tests(SESSION + u64::from(session)))
     }
 
     fn hero(&self) -> Option<ObjectRef<Hero>> {

@@ -199,7 +199,7 @@ fn openings(sequence: u16, first: u64, is_run: bool, is_alike: bool) -> Vec<u8> 
 fn objects_that_open_again_one_by_one_take_no_more_memory_than_other_entries() {
     for is_alike in [true, false] {
         let config = ClientConfig { max_objects: 4_096, mtu_bytes: 4_096, ..ClientConfig::default() };
-        let mut client = Client::new(config, SESSION);
+        let mut client = Client::new(config, Session::for_tests(SESSION));
         register(&mut client);
         client.tick(Duration::ZERO);
         client.receive(Duration::ZERO, &welcome(10_000, 0)).unwrap();

@@ -99,7 +99,7 @@ fn r21_answers_about_classes_without_a_hello_accept_no_client() {
 #[test]
 fn r20_a_welcome_without_time_is_malformed() {
     for timeout_ms in [0, 1, MOST] {
-        let mut client = Client::new(ClientConfig::default(), SESSION);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
         super::register(&mut client);
         client.tick(Duration::ZERO);
         let result = client.receive(Duration::ZERO, &welcome(timeout_ms, 5));
@@ -123,7 +123,7 @@ fn r20_a_refusal_for_a_limit_that_is_none_is_malformed() {
         (refusal(1, 2, 2), false),
         (refusal(1, MOST, 0), false),
     ] {
-        let mut client = Client::new(ClientConfig::default(), SESSION);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
         super::register(&mut client);
         client.tick(Duration::ZERO);
         let result = client.receive(Duration::ZERO, &packet);

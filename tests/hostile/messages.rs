@@ -40,7 +40,7 @@ impl Forger {
             .register_message::<Ordered>(Channel::Ordered)
             .register_message::<Unordered>(Channel::Unordered);
         let id = server.connect(Duration::ZERO);
-        let mut client = Client::new(ClientConfig::default(), SESSION);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
         client
             .register_message::<Ordered>(Channel::Ordered)
             .register_message::<Unordered>(Channel::Unordered);

@@ -25,7 +25,7 @@ pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
 pub(crate) fn client_of(measure: bool, packets: &[Vec<u8>]) -> Client {
     let config =
         ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
-    let mut client = Client::new(config, SESSION);
+    let mut client = Client::new(config, Session::for_tests(SESSION));
     register(&mut client);
     client.tick(Duration::ZERO);
     let welcome = welcome(10_000, 0);
@@ -45,7 +45,7 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     let mut actors: Vec<_> = (0..2).map(|_| room.server.spawn(Actor::default())).collect();
     room.server.spawn(Pebble { weight: 3 });
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig::default(), SESSION);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
     register(&mut client);
     room.guests.push(super::support::Guest { client, id });
     let mut recording = Packets::new();

@@ -33,7 +33,7 @@ fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, 
 /// Returns the token in the welcome. Packets with state from the client must match the token, as well as the
 /// session.
 fn token() -> u64 {
-    let mut client = Client::new(ClientConfig::default(), SESSION);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
     super::register(&mut client);
     client.tick(Duration::ZERO);
     let hello = client.poll_transmit().expect("a hello").to_vec();
@@ -50,7 +50,7 @@ fn seal(content: &[u8], token: u64) -> Vec<u8> {
 /// Returns the packets of a client to such a server. The client receives the server's packets in two ticks of
 /// three.
 fn recorded(packets: usize) -> Packets {
-    let mut client = Client::new(ClientConfig::default(), SESSION);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
     super::register(&mut client);
     let mut said = Packets::new();
     for tick in 0.. {

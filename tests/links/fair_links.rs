@@ -88,7 +88,8 @@ impl Household {
     }
 
     fn join(&mut self) {
-        let mut client = Client::new(ClientConfig::default(), self.linked.guests.len() as u64);
+        let mut client =
+            Client::new(ClientConfig::default(), Session::for_tests(self.linked.guests.len() as u64));
         client.register::<Poster>().register_message::<Bulk>(Channel::Unordered);
         let up = LinkConditions { latency: self.case.link().latency, ..LinkConditions::perfect() };
         let index = self.linked.connect(client, self.case.link(), up);

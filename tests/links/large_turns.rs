@@ -32,7 +32,7 @@ fn wait_of_another(
     let banners: Vec<_> = (0..banners).map(|_| linked.server.spawn(Banner::default())).collect();
     let mut last = linked.server.spawn(Banner::default());
     let link = LinkConditions { latency: Duration::from_millis(5), ..LinkConditions::perfect() };
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Banner>();
     linked.connect(client, link, link);
     (0..HZ).for_each(|_| linked.tick());

@@ -25,7 +25,7 @@ fn written_for_each_value(maps: usize) -> usize {
     let cells = vec![Counted(1); CELLS];
     (0..maps).for_each(|_| _ = linked.server.spawn(Map { cells: cells.clone() }));
     let link = LinkConditions { latency: Duration::from_millis(50), ..LinkConditions::perfect() };
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Map>();
     linked.connect(client, link, link);
     take_written();

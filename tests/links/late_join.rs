@@ -29,7 +29,7 @@ fn join(rocks: u32, link: LinkConditions, seed: u64) -> Linked {
     for number in 0..rocks {
         server.spawn(rock(number));
     }
-    let mut client = Client::new(ClientConfig::default(), 5);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(5));
     client.register::<Rock>();
     let mut linked = Linked::new(server, seed);
     linked.connect(client, link, link);

@@ -56,7 +56,7 @@ impl Bottleneck {
         server.register::<Beacon>().register_message_with::<Bulk>(Channel::Unordered, MANY);
         let beacons = if load.has_state() { OBJECTS } else { 0 };
         let beacons = (0..beacons).map(|_| server.spawn(Beacon::default())).collect();
-        let mut client = Client::new(ClientConfig::default(), seed);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(seed));
         client.register::<Beacon>().register_message_with::<Bulk>(Channel::Unordered, MANY);
         let mut linked = Linked::new(server, seed);
         linked.connect(client, link, link);

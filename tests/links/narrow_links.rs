@@ -45,7 +45,7 @@ impl Busy {
     fn new(down: LinkConditions) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let beacons = (0..OBJECTS).map(|_| server.spawn(Beacon::default())).collect();
-        let mut client = Client::new(ClientConfig::default(), 7);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
         client.register::<Beacon>();
         let mut linked = Linked::new(server, 1);
         linked.connect(client, down, up(down));

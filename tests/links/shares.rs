@@ -49,7 +49,7 @@ impl Pair {
     fn new(seed: u64, link: LinkConditions, config: ServerConfig, rocks: u32, news_weight: u8) -> Self {
         let mut server = Server::new(config);
         let rocks = (0..rocks).map(|number| server.spawn(rock(number))).collect();
-        let mut client = Client::new(ClientConfig::default(), seed);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(seed));
         client.register::<Rock>();
         let heavy = MessageOptions { weight: news_weight, ..MessageOptions::default() };
         client

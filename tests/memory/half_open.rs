@@ -21,7 +21,8 @@ struct Lamp {
 }
 
 fn client(session: u64, max_objects: usize) -> Client {
-    let mut client = Client::new(ClientConfig { max_objects, ..ClientConfig::default() }, session);
+    let mut client =
+        Client::new(ClientConfig { max_objects, ..ClientConfig::default() }, Session::for_tests(session));
     client.register::<Lamp>();
     client
 }

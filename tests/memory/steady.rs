@@ -75,7 +75,8 @@ impl World {
         let mut server = Server::new(config);
         server.register::<Body>().register::<Bag>().register::<Stock>();
         let furniture = furnish(&mut server);
-        let mut client = Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, 1);
+        let mut client =
+            Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, Session::for_tests(1));
         client.register::<Body>().register::<Bag>().register::<Stock>();
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
         let (packets, answers) = (Vec::new(), Vec::new());

@@ -122,7 +122,7 @@ impl Session {
         network.connect(peers[0], peers[1], conditions);
         let mut server = Server::new(ServerConfig::default());
         register_on_server(&mut server);
-        let mut client = Client::new(ClientConfig::default(), seed);
+        let mut client = Client::new(ClientConfig::default(), repl::Session::for_tests(seed));
         register(&mut client);
         let id = server.connect(Duration::ZERO);
         let mut session = Self { network, server, client, id, now: Duration::ZERO, peers };

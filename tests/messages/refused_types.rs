@@ -32,6 +32,6 @@ fn an_object_with_conditions_cannot_be_a_message() {
     for refusal in inside {
         assert!(refusal.contains(text), "{refusal}");
     }
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register_message::<Vec<Option<u32>>>(Channel::Ordered);
 }

@@ -310,7 +310,7 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
     room.server[ship].hull = 1;
     let late = room.tick_one();
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig::default(), 77);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(77));
     ships_and_ports(&mut client);
     client.tick(room.now);
     let result = client.receive(room.now, &late[0]);
@@ -361,7 +361,7 @@ fn an_archetype_after_the_first_connection_is_refused() {
 #[test]
 #[should_panic(expected = "class `Ship` must be registered before the first `tick`")]
 fn a_client_registers_its_classes_before_its_first_tick() {
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.tick(Duration::ZERO);
     client.register::<Ship>();
 }
@@ -369,7 +369,7 @@ fn a_client_registers_its_classes_before_its_first_tick() {
 #[test]
 #[should_panic(expected = "the archetypes of `Ship` must be registered before the first `tick`")]
 fn a_client_registers_its_archetypes_before_its_first_tick() {
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.tick(Duration::ZERO);
     client.register_archetype(Ship::default);
 }
@@ -401,7 +401,7 @@ fn r21_a_server_refuses_two_classes_of_one_name() {
 #[test]
 #[should_panic(expected = "are both called `Ship` on the wire")]
 fn r21_a_client_refuses_two_classes_of_one_name() {
-    Client::new(ClientConfig::default(), 1).register::<newer::Ship>().register::<Ship>();
+    Client::new(ClientConfig::default(), Session::for_tests(1)).register::<newer::Ship>().register::<Ship>();
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn one_ship() -> (Room, ObjectRef<Ship>) {
 
 /// Returns a client with a session of its own, and its first hello.
 fn newcomer(session: u64) -> (Client, Packets) {
-    let mut client = Client::new(ClientConfig::default(), session);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(session));
     ships(&mut client);
     let hello = said(&mut client, Duration::ZERO);
     (client, hello)
@@ -106,7 +106,7 @@ fn r25_a_late_farewell_of_an_old_session_does_not_end_a_new_one_of_the_same_addr
     // The packets have the same numbers as in the old session. Only the session distinguishes the packets of
     // the two sessions.
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig::default(), 7);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
     ships(&mut client);
     room.guests[0] = Guest { client, id };
     room.settle();
@@ -157,7 +157,8 @@ fn r25_a_second_session_gets_neither_state_nor_errors_of_the_first() {
         room.hear(0, &noise);
     }
     assert!(!second.is_connected() && second.objects::<Ship>().count() == 0);
-    assert_eq!(events(&mut second), [ClientEvent::Disconnected(DisconnectReason::Taken)], "told once");
+    let taken = ClientEvent::Disconnected(DisconnectReason::Taken);
+    assert_eq!(events(&mut second), [taken.clone(), taken], "told once, and once more after another try");
     assert_undisturbed(&mut room, ship);
 }
 
@@ -243,4 +244,105 @@ fn a_hello_to_a_closed_connection_is_answered_with_a_disconnect() {
     let packets = room.tick_one();
     room.deliver(0, &packets);
     assert_eq!(events(&mut room.guests[0].client), [ClientEvent::Disconnected(DisconnectReason::Closed)]);
+}
+
+/// Returns every packet that a fellow client can make which knows the session and the number of the server,
+/// but not the token: control packets and packets of state of all kinds, well formed or not.
+fn forged_by_a_fellow(session: u64, instance: u64) -> Packets {
+    let mut packets = Packets::new();
+    for key in [session, session ^ instance] {
+        for kind in 0..8 {
+            for bits in [0, 1, 2, 40, 140, 240] {
+                packets.push(control(kind, key, |writer| (0..bits).for_each(|_| writer.write_bits(0, 1))));
+            }
+        }
+        for reason in 0..16 {
+            packets.push(control(5, key, |writer| writer.write_bits(reason, 12)));
+        }
+        // A welcome with a token of the fellow's own.
+        packets.push(control(1, key, |writer| {
+            writer.write_bits(1, 32);
+            writer.write_bits(99, 64);
+            writer.write_bits(instance, 64);
+            writer.write_bits(0, 10);
+        }));
+        for number in 0..64 {
+            // A closing of slot 0, and one that is malformed.
+            packets.push(crate::forge::state(number, key, |writer| {
+                crate::forge::segment(2, writer);
+                writer.write_exp_golomb(0, 0);
+                writer.write_bits(0, 2);
+                crate::forge::end(writer);
+            }));
+            packets.push(crate::forge::state(number, key, |writer| writer.write_bits(u64::MAX, 64)));
+        }
+    }
+    packets
+}
+
+#[test]
+fn r25_nobody_without_the_token_ends_a_session_or_changes_what_a_client_shows() {
+    for validates in [true, false] {
+        let config = ServerConfig { validate_addresses: validates, ..ServerConfig::default() };
+        let (mut room, ship) = Room::furnished(config, ships, 1, |server| server.spawn(Ship { hull: 1 }));
+        let instance = room.client().server_instance().expect("it is connected");
+        for packet in forged_by_a_fellow(1_000, instance) {
+            room.hear(0, std::slice::from_ref(&packet));
+            let now = room.now;
+            room.guests[0].client.receive(now, &packet).ok();
+            assert!(room.client().is_connected() && room.client().contains(ship), "{packet:?}");
+            room.guests[0].client.poll_transmit();
+        }
+        assert_undisturbed(&mut room, ship);
+        let ends = |event: &ClientEvent| matches!(event, ClientEvent::Disconnected(_));
+        assert!(!events(&mut room.guests[0].client).iter().any(ends));
+    }
+}
+
+#[test]
+fn r25_a_farewell_is_heard_on_either_side_although_packets_are_lost() {
+    for by_client in [true, false] {
+        // Before the welcome, between the welcome and its proof, and after the proof. Everything of the side
+        // that ends the session is lost for a while.
+        for ticks_before in 0..6 {
+            for lost in 0..4 {
+                let mut room = Room::new(ServerConfig::default(), ships);
+                room.server.spawn(Ship { hull: 1 });
+                room.enter();
+                (0..ticks_before).for_each(|_| _ = room.step());
+                // The next welcome, state or proof is lost, too.
+                room.acknowledge();
+                room.tick();
+                match by_client {
+                    true => room.guests[0].client.disconnect_with("enough"),
+                    false => room.server.disconnect_with(room.guests[0].id, "enough"),
+                }
+                let mut heard = Vec::new();
+                for tick in 0..100 {
+                    let sent = room.replies(0);
+                    if tick >= lost || !by_client {
+                        room.hear(0, &sent);
+                    }
+                    let packets = room.tick_one();
+                    for packet in packets.iter().filter(|_| tick >= lost || by_client) {
+                        let now = room.now;
+                        room.guests[0].client.receive(now, packet).ok();
+                    }
+                    match by_client {
+                        true => heard.extend(room.closed(0)),
+                        false => {
+                            heard.extend(events(&mut room.guests[0].client).into_iter().filter_map(|event| {
+                                match event {
+                                    ClientEvent::Disconnected(reason) => Some(reason),
+                                    _ => None,
+                                }
+                            }))
+                        }
+                    }
+                }
+                let expected = [DisconnectReason::ClosedWith("enough".to_owned())];
+                assert_eq!(heard, expected, "by client {by_client}, {ticks_before} ticks, {lost} lost");
+            }
+        }
+    }
 }

@@ -76,7 +76,7 @@ impl Crowd {
             let connection = crowd.serve(|server| server.connect(Duration::ZERO));
             crowd.connections.push(connection);
             let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
-            let mut client = Client::new(config, 7 + connection.index() as u64);
+            let mut client = Client::new(config, Session::for_tests(7 + connection.index() as u64));
             client.register::<Bag>();
             crowd.clients.push(client);
         }

@@ -88,7 +88,7 @@ impl Room {
 
     fn admit(&mut self, id: ConnectionId) -> ConnectionId {
         let config = ClientConfig { measure: self.measures, ..ClientConfig::default() };
-        let mut client = Client::new(config, 1_000 + id.index() as u64);
+        let mut client = Client::new(config, Session::for_tests(1_000 + id.index() as u64));
         (self.register)(&mut client);
         self.guests.push(Guest { client, id });
         id

@@ -161,7 +161,7 @@ impl Plan {
             link.loss = match link.loss {
                 Loss::Independent(loss) => Loss::Independent(loss.min(most)),
                 Loss::GilbertElliott { .. } => Loss::Independent(most),
-                Loss::None => Loss::None,
+                Loss::None | Loss::Regular { .. } => Loss::None,
             };
         }
     }
@@ -174,7 +174,7 @@ impl Plan {
     /// Returns the worst loss of a direction.
     pub(crate) fn loss(&self) -> f64 {
         let of = |conditions: &LinkConditions| match conditions.loss {
-            Loss::None => 0.0,
+            Loss::None | Loss::Regular { .. } => 0.0,
             Loss::Independent(loss) => loss,
             Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => {
                 good_to_bad / (good_to_bad + bad_to_good)

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
-use repl::{BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent};
+use repl::{
+    BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent, Session,
+};
 
 use crate::canary::scan;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Vault};
@@ -251,7 +253,10 @@ impl Run {
     fn join(&mut self) {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
-        let mut client = Client::new(self.plan.client(), u64::from(peer.0) << 8 | self.plan.seed & 0xff);
+        let mut client = Client::new(
+            self.plan.client(),
+            Session::for_tests(u64::from(peer.0) << 8 | self.plan.seed & 0xff),
+        );
         client
             .register::<Dot>()
             .register::<Hoard>()

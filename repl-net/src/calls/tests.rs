@@ -7,7 +7,7 @@ use repl_derive::{Replicated, rpcs};
 
 use super::{channels, inbox};
 use crate::session::connection_id::ConnectionId;
-use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent};
+use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent, Session};
 
 /// The modules that generated code names.
 mod library {
@@ -79,7 +79,7 @@ impl Pair {
         let mut server = Server::new(ServerConfig::default());
         server.register::<Wall>().register_calls::<Door>();
         furnish(&mut server);
-        let mut client = Client::new(ClientConfig::default(), 7);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
         client.register::<Wall>().register_calls::<Door>();
         let id = server.connect(Duration::ZERO);
         let mut pair = Self { server, client, id, now: Duration::ZERO };
@@ -232,7 +232,7 @@ fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Durati
     let link = LinkConditions { loss: Loss::Independent(0.2), ..LinkConditions::mobile() };
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
-        let mut client = Client::new(ClientConfig::default(), number.into());
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(number.into()));
         client.register::<Wall>().register_calls::<Door>();
         let (down, up) = network.connect(home, PeerId(number), link);
         let id = server.connect(Duration::ZERO);

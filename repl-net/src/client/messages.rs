@@ -118,7 +118,7 @@ impl Client {
         }
         self.outbox.in_flight.trim();
         self.link.timeouts = self.link.timeouts.saturating_add(u32::from(has_timed_out));
-        if let Some(sent_by) = self.link.begin_retry(now) {
+        if let Some(sent_by) = self.link.begin_retry(self.handshake.binding(), now) {
             self.exchange.outgoing.retry(&self.outbox.in_flight, sent_by);
         }
     }

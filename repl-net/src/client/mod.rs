@@ -42,6 +42,7 @@ use crate::session::closing::shortened;
 use crate::session::config::ClientConfig;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
+use crate::session::identity::Session;
 use crate::session::tick_watch::TickWatch;
 use crate::session::traffic::ClassTraffic;
 use crate::transport::ack_pace::AckPace;
@@ -122,20 +123,18 @@ pub struct Client {
 impl Client {
     /// Returns a client on which no classes are registered yet.
     ///
-    /// `session` distinguishes this session from all other sessions of the same server. Every packet belongs
-    /// to one session, and packets of other sessions count as damaged (R25). Use a new number for each
-    /// session. On the open internet use 64 random bits, because somebody who guesses the number can end the
-    /// session.
+    /// `session` distinguishes the sessions of this client from all other sessions of the same server. Every
+    /// packet belongs to one session, and packets of other sessions count as damaged (R25).
     ///
     /// # Panics
     /// Panics if a field of `config` is out of the range in its description. The message of the panic names
     /// the field.
     #[must_use]
     #[track_caller]
-    pub fn new(config: ClientConfig, session: u64) -> Self {
+    pub fn new(config: ClientConfig, session: Session) -> Self {
         config.assert_valid();
         Self {
-            handshake: ClientHandshake::new(session),
+            handshake: ClientHandshake::new(session.number(0)),
             sessions: Sessions::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             outbox: Self::new_outbox(&config),
@@ -400,7 +399,7 @@ impl Client {
             self.end(reason);
             return;
         }
-        let longest_silence = self.handshake.longest_silence(self.config.timeout);
+        let longest_silence = self.handshake.longest_silence(self.config.timeout, self.outbox.sequence());
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
         // An ack that the limit on packets in a second holds back remains due.
         let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();

@@ -1,33 +1,30 @@
 //! The sessions of a client: when a new one begins, with which number, and whether the server is still the
 //! same.
 //!
-//! *Invariant:* no two sessions of a client have the same number.
+//! *Invariant:* each session of a client has another number.
 
 use std::time::Duration;
 
 use crate::session::disconnect::DisconnectReason;
+use crate::session::identity::Session;
 
 /// How long a client waits before it connects again. The wait doubles with each attempt that fails, from the
 /// first delay to the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
-/// The difference between the numbers of a session and of the next one. It is odd, so no number comes again.
-///
-/// It is 2⁶⁴ divided by the golden ratio. So the numbers of two clients differ, even if their first numbers
-/// are near each other: a million steps or fewer never come nearer to a multiple of 2⁶⁴ than 2⁴².
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// The sessions of a client.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    /// The number of the current session.
-    number: u64,
-    is_first: bool,
+    identity: Session,
+    /// How many sessions have ended.
+    earlier: u64,
     /// The number of the server of the last session that began.
     server: Option<u64>,
     /// When the next session begins. `None` while there is a session, and after an end for good.
     next: Option<Duration>,
+    /// Whether the last session ended because another client has its address or its number.
+    has_yielded: bool,
     /// How long the client waits if the current attempt fails.
     delay: Duration,
 }
@@ -40,8 +37,8 @@ pub(super) struct EarlierSessions {
 }
 
 impl Sessions {
-    pub(super) fn new(number: u64) -> Self {
-        Self { number, is_first: true, server: None, next: None, delay: FIRST_DELAY }
+    pub(super) fn new(identity: Session) -> Self {
+        Self { identity, earlier: 0, server: None, next: None, has_yielded: false, delay: FIRST_DELAY }
     }
 
     /// Returns the number of the server that accepted this client last.
@@ -56,7 +53,7 @@ impl Sessions {
 
     /// Returns whether no session has ended yet.
     pub(super) fn is_first(&self) -> bool {
-        self.is_first
+        self.earlier == 0
     }
 
     /// Handles the end of a session. After some ends a client connects again: it waits longer after each
@@ -67,8 +64,16 @@ impl Sessions {
             DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
                 self.delay
             }
+            // Another client has the address or the number of the session. Two that replace each other must
+            // not do so for ever.
+            DisconnectReason::Replaced | DisconnectReason::Taken if !self.has_yielded => {
+                self.has_yielded = true;
+                self.next = Some(now.saturating_add(self.delay));
+                return;
+            }
             _ => return,
         };
+        self.has_yielded = false;
         self.next = Some(now.saturating_add(delay));
         self.delay = self.delay.saturating_mul(2).min(LONGEST_DELAY);
     }
@@ -95,9 +100,8 @@ impl Sessions {
             Some(next) if next <= now => None,
             waiting => return waiting.and(None),
         };
-        self.number = self.number.wrapping_add(STEP);
-        self.is_first = false;
-        Some(self.number)
+        self.earlier = self.earlier.saturating_add(1);
+        Some(self.identity.number(self.earlier))
     }
 }
 
@@ -113,20 +117,11 @@ pub(super) enum Beginning {
 mod tests {
     use super::*;
 
-    #[test]
-    fn no_number_of_two_clients_is_the_same() {
-        let mut total = 0_u64;
-        for steps in 1..1 << 20 {
-            total = total.wrapping_add(STEP);
-            assert!(total.min(total.wrapping_neg()) > 1 << 42, "{steps} steps");
-        }
-    }
-
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn a_client_waits_longer_after_each_failure_and_no_number_comes_again() {
-        let mut sessions = Sessions::new(7);
+        let mut sessions = Sessions::new(Session::for_tests(7));
         let (mut now, mut numbers, mut waits) = (SECOND, vec![7], Vec::new());
         for _ in 0..8 {
             sessions.ended(&DisconnectReason::Timeout, now);
@@ -150,19 +145,26 @@ mod tests {
 
     #[test]
     fn only_some_ends_lead_to_another_session() {
-        for reason in [DisconnectReason::Closed, DisconnectReason::Taken, DisconnectReason::Replaced] {
-            let mut sessions = Sessions::new(7);
+        for reason in [DisconnectReason::Closed, DisconnectReason::Stalled] {
+            let mut sessions = Sessions::new(Session::for_tests(7));
             sessions.ended(&reason, SECOND);
             assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason}");
         }
-        let mut sessions = Sessions::new(7);
+        let mut sessions = Sessions::new(Session::for_tests(7));
+        for reason in [DisconnectReason::Taken, DisconnectReason::Replaced] {
+            let mut sessions = Sessions::new(Session::for_tests(7));
+            sessions.ended(&reason, SECOND);
+            assert!(sessions.take_due(2 * SECOND).is_some(), "{reason} once");
+            sessions.ended(&reason, 2 * SECOND);
+            assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason} twice");
+        }
         sessions.ended(&DisconnectReason::Forgotten, SECOND);
         assert!(sessions.take_due(SECOND).is_some(), "a restarted server is there already");
     }
 
     #[test]
     fn another_server_is_told_from_the_same_one() {
-        let mut sessions = Sessions::new(7);
+        let mut sessions = Sessions::new(Session::for_tests(7));
         assert_eq!(sessions.began(Some(1)), Beginning::First);
         assert_eq!(sessions.began(Some(1)), Beginning::SameServer);
         assert_eq!(sessions.began(Some(2)), Beginning::OtherServer);

@@ -1,43 +1,44 @@
 //! Cookies: how a client shows that it receives packets at its address, before the server keeps anything.
 //!
 //! *Invariant:* making and checking a cookie stores nothing, and a cookie is right for one address, one
-//! session and at most [`LIFETIME`] (R26).
+//! session and a limited time (R26).
 
 use std::hash::Hash;
 use std::time::Duration;
 
 use crate::session::secret::Secret;
 
-/// A cookie is right in the epoch in which it was made, and in the next one.
-const EPOCH_SECONDS: u64 = 5;
-
-/// The longest time for which a cookie is right.
-pub(super) const LIFETIME: Duration = Duration::from_secs(2 * EPOCH_SECONDS);
-
-/// Makes and checks cookies.
+/// Makes and checks cookies. A cookie is right in the epoch in which it was made, and in the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cookies {
     pub(super) secret: Secret,
+    /// The length of an epoch. A client has at least this time to send a cookie back.
+    pub(super) epoch: Duration,
 }
 
 impl Cookies {
+    /// Returns the longest time for which a cookie is right.
+    pub(super) const fn lifetime(self) -> Duration {
+        self.epoch.saturating_mul(2)
+    }
+
     /// Returns the cookie of a session at an address. The endpoint adds to the address how many times the
     /// session has moved.
     pub(super) fn make(self, address: &impl Hash, session: u64, now: Duration) -> u64 {
-        self.secret.cookie(address, session, epoch(now))
+        self.secret.cookie(address, session, self.epoch_at(now))
     }
 
     /// Returns whether the cookie is right. The time of the comparison does not depend on the cookie: a
     /// difference of 64 bits is compared with zero in one step, and both epochs are always tried.
     pub(super) fn check(self, cookie: u64, address: &impl Hash, session: u64, now: Duration) -> bool {
-        let present = epoch(now);
+        let present = self.epoch_at(now);
         let differs = |epoch: u64| (self.secret.cookie(address, session, epoch) ^ cookie) != 0;
         !(differs(present) & differs(present.wrapping_sub(1)))
     }
-}
 
-fn epoch(now: Duration) -> u64 {
-    now.as_secs().div_euclid(EPOCH_SECONDS)
+    fn epoch_at(self, now: Duration) -> u64 {
+        now.as_nanos().checked_div(self.epoch.as_nanos()).unwrap_or(0) as u64
+    }
 }
 
 #[cfg(test)]
@@ -45,9 +46,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r26_a_cookie_is_right_for_five_to_ten_seconds_and_for_its_session_and_address_only() {
-        let cookies = Cookies { secret: Secret::from(7_u128) };
+    fn r26_a_cookie_is_right_for_one_to_two_epochs_and_for_its_session_and_address_only() {
         let ms = Duration::from_millis;
+        let cookies = Cookies { secret: Secret::from(7_u128), epoch: ms(5_000) };
+        assert_eq!(cookies.lifetime(), ms(10_000));
         for made in [0, 1, 4_999, 5_000, 123_456_789] {
             let cookie = cookies.make(&3_u8, 4, ms(made));
             let right_for =

@@ -1,25 +1,36 @@
 //! Which connection belongs to which address and to which session.
 //!
-//! *Invariant:* an address has at most one connection that is settled there, and at most one newcomer that
-//! has not finished its handshake. A session has at most one connection.
+//! *Invariant:* an address has at most one connection that is settled there. A session has at most one
+//! connection.
 
 use std::collections::BTreeMap;
 
+use super::origin::{Address, Origin};
 use crate::session::connection_id::ConnectionId;
 
 /// The connections of one address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Residents {
     /// The connection of the client that was the last to show that it is at this address.
     pub(super) settled: Option<ConnectionId>,
-    /// The connection of another session that will take the address over, if its handshake succeeds.
-    pub(super) newcomer: Option<ConnectionId>,
+    /// The connections of other sessions, each of which will take the address over if its handshake succeeds.
+    /// A newcomer may also be a late hello, so none of them ends another one before it has succeeded.
+    pub(super) newcomers: Vec<ConnectionId>,
+}
+
+impl Residents {
+    /// Returns the settled connection first, and then the newcomers.
+    pub(super) fn all(&self) -> impl Iterator<Item = ConnectionId> {
+        self.settled.into_iter().chain(self.newcomers.iter().copied())
+    }
 }
 
 /// What the endpoint knows about a connection.
 #[derive(Clone, Copy, Debug)]
 struct Entry<A> {
     session: u64,
+    /// From where the first hello came.
+    origin: Origin,
     /// Where the packets of the connection are sent. `None` if another client is at this address now.
     address: Option<A>,
     /// How many times the client has moved to another address.
@@ -34,7 +45,7 @@ pub(super) struct Directory<A> {
     addresses: BTreeMap<A, Residents>,
 }
 
-impl<A: Copy + Ord> Directory<A> {
+impl<A: Address> Directory<A> {
     pub(super) fn new() -> Self {
         Self { entries: BTreeMap::new(), sessions: BTreeMap::new(), addresses: BTreeMap::new() }
     }
@@ -47,8 +58,9 @@ impl<A: Copy + Ord> Directory<A> {
         self.sessions.get(&session).copied()
     }
 
-    pub(super) fn residents(&self, address: A) -> Residents {
-        self.addresses.get(&address).copied().unwrap_or_default()
+    /// Returns the connections of an address. `None` if there are none.
+    pub(super) fn residents(&self, address: A) -> Option<&Residents> {
+        self.addresses.get(&address)
     }
 
     /// Returns where the packets of a connection are sent.
@@ -64,28 +76,29 @@ impl<A: Copy + Ord> Directory<A> {
     /// Adds a connection at an address, as a newcomer or settled. A connection that was there in this role
     /// still sends to the address, but receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
-        self.entries.insert(id, Entry { session, address: Some(address), moves: 0 });
+        let origin = address.origin();
+        self.entries.insert(id, Entry { session, origin, address: Some(address), moves: 0 });
         self.sessions.insert(session, id);
         let residents = self.addresses.entry(address).or_default();
         if is_newcomer {
-            residents.newcomer = Some(id);
+            residents.newcomers.push(id);
         } else {
             residents.settled = Some(id);
         }
     }
 
-    /// Makes the newcomer of an address the settled connection. Returns the connection that was settled. That
+    /// Makes a newcomer of an address the settled connection. Returns the connection that was settled. That
     /// one still sends to the address, but receives no packets from there.
-    pub(super) fn settle_newcomer(&mut self, address: A) -> Option<ConnectionId> {
+    pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Option<ConnectionId> {
         let residents = self.addresses.get_mut(&address)?;
-        let newcomer = residents.newcomer.take()?;
+        residents.newcomers.retain(|&id| id != newcomer);
         residents.settled.replace(newcomer)
     }
 
     /// Moves a connection to an address. If another connection had this address, its client is at another
     /// address now. So the other connection has no address any more.
     pub(super) fn relocate(&mut self, id: ConnectionId, address: A) {
-        if let Some(settled) = self.residents(address).settled {
+        if let Some(settled) = self.residents(address).and_then(|residents| residents.settled) {
             self.leave(settled);
         }
         self.leave(id);
@@ -96,26 +109,23 @@ impl<A: Copy + Ord> Directory<A> {
         }
     }
 
-    /// Removes a connection.
-    pub(super) fn remove(&mut self, id: ConnectionId) {
+    /// Removes a connection. Returns from where its first hello came.
+    pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Origin> {
         self.leave(id);
-        if let Some(entry) = self.entries.remove(&id)
-            && self.sessions.get(&entry.session) == Some(&id)
-        {
-            self.sessions.remove(&entry.session);
+        let Entry { session, origin, .. } = self.entries.remove(&id)?;
+        if self.sessions.get(&session) == Some(&id) {
+            self.sessions.remove(&session);
         }
+        Some(origin)
     }
 
     /// Takes a connection away from its address.
     fn leave(&mut self, id: ConnectionId) {
         let Some(address) = self.entries.get_mut(&id).and_then(|entry| entry.address.take()) else { return };
         let Some(residents) = self.addresses.get_mut(&address) else { return };
-        for place in [&mut residents.settled, &mut residents.newcomer] {
-            if *place == Some(id) {
-                *place = None;
-            }
-        }
-        if *residents == Residents::default() {
+        residents.settled.take_if(|settled| *settled == id);
+        residents.newcomers.retain(|&newcomer| newcomer != id);
+        if residents.all().next().is_none() {
             self.addresses.remove(&address);
         }
     }
@@ -128,9 +138,9 @@ mod tests {
     const ONE: ConnectionId = ConnectionId(1);
     const TWO: ConnectionId = ConnectionId(2);
 
-    fn places(directory: &Directory<u8>, address: u8) -> (Option<ConnectionId>, Option<ConnectionId>) {
-        let Residents { settled, newcomer } = directory.residents(address);
-        (settled, newcomer)
+    fn places(directory: &Directory<u8>, address: u8) -> (Option<ConnectionId>, Vec<ConnectionId>) {
+        let Residents { settled, newcomers } = directory.residents(address).cloned().unwrap_or_default();
+        (settled, newcomers)
     }
 
     #[test]
@@ -138,12 +148,12 @@ mod tests {
         let mut directory = Directory::new();
         directory.insert(ONE, 10, 7, false);
         directory.insert(TWO, 20, 7, true);
-        assert_eq!(places(&directory, 7), (Some(ONE), Some(TWO)));
-        assert_eq!(directory.settle_newcomer(7), Some(ONE));
-        assert_eq!(places(&directory, 7), (Some(TWO), None));
+        assert_eq!(places(&directory, 7), (Some(ONE), vec![TWO]));
+        assert_eq!(directory.settle(7, TWO), Some(ONE));
+        assert_eq!(places(&directory, 7), (Some(TWO), vec![]));
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(7), Some(7)));
         directory.remove(ONE);
-        assert_eq!(places(&directory, 7), (Some(TWO), None), "the end of the other changes nothing");
+        assert_eq!(places(&directory, 7), (Some(TWO), vec![]), "the end of the other changes nothing");
         assert_eq!((directory.connection_of(10), directory.connection_of(20)), (None, Some(TWO)));
     }
 
@@ -154,7 +164,7 @@ mod tests {
         directory.insert(TWO, 20, 8, false);
         directory.relocate(ONE, 8);
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), None));
-        assert_eq!((places(&directory, 7), places(&directory, 8)), ((None, None), (Some(ONE), None)));
+        assert_eq!((places(&directory, 7), places(&directory, 8)), ((None, vec![]), (Some(ONE), vec![])));
         directory.relocate(TWO, 7);
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), Some(7)));
     }
@@ -176,7 +186,11 @@ mod tests {
                     directory.insert(id, below(30), address, below(2) == 0);
                     ids.push(id);
                 }
-                1 => _ = directory.settle_newcomer(address),
+                1 => {
+                    let newcomer =
+                        directory.residents(address).and_then(|there| there.newcomers.first().copied());
+                    newcomer.into_iter().for_each(|newcomer| _ = directory.settle(address, newcomer));
+                }
                 2 if !ids.is_empty() => directory.relocate(ids[below(ids.len() as u64) as usize], address),
                 _ if !ids.is_empty() => {
                     directory.remove(ids.swap_remove(below(ids.len() as u64) as usize));
@@ -184,13 +198,13 @@ mod tests {
                 _ => {}
             }
             for (address, residents) in &directory.addresses {
-                for id in residents.settled.into_iter().chain(residents.newcomer) {
+                for id in residents.all() {
                     assert_eq!(directory.address_of(id), Some(*address));
                 }
             }
             assert!(directory.sessions.values().all(|id| directory.contains(*id)));
         }
-        ids.into_iter().for_each(|id| directory.remove(id));
+        ids.into_iter().for_each(|id| _ = directory.remove(id));
         assert!(directory.entries.is_empty() && directory.sessions.is_empty());
         assert!(directory.addresses.is_empty());
     }

@@ -1,16 +1,17 @@
 //! The endpoint: a server's clients by their addresses.
 //!
 //! *Invariant:* a packet from an address that has not proved itself is answered by at most one packet, which
-//! is shorter (R26). It stores nothing except this answer, until the answer is polled; at most
-//! [`MAX_ANSWERS`] answers wait. A packet has no effect on a session that it does not name (R25).
+//! is shorter (R26). It stores nothing except this answer, until the answer is polled. A packet has no effect
+//! on a session that it does not name (R25).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod answers;
 mod config;
 mod cookies;
 mod directory;
+mod origin;
+mod places;
 
-use std::collections::{BTreeSet, VecDeque};
-use std::hash::Hash;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -19,16 +20,23 @@ use crate::session::closing::Closing;
 use crate::session::connection_id::ConnectionId;
 use crate::session::control::{Control, HELLO_BYTES, Hello};
 use crate::session::disconnect::DisconnectReason;
+use crate::session::limits::step_time;
 use crate::session::secret::Secret;
 use crate::transport::packet;
-use cookies::{Cookies, LIFETIME};
+use answers::Answers;
+use cookies::Cookies;
 use directory::Directory;
+use places::Places;
 
 pub use config::EndpointConfig;
+pub use origin::{Address, Origin};
 
-/// The most answers that wait to be polled and belong to no connection. Further ones are dropped; the clients
-/// repeat their hellos.
-const MAX_ANSWERS: usize = 1_024;
+/// The most newcomers that wait at one address. All but one of them are late packets, or a client that was
+/// started again and again.
+const MAX_NEWCOMERS: usize = 4;
+
+/// Half-open connections of one origin may take this part of their places.
+const SHARE: usize = 32;
 
 /// The clients of a [`Server`] by their addresses.
 ///
@@ -42,17 +50,18 @@ const MAX_ANSWERS: usize = 1_024;
 /// endpoint follows the client about one second and two round trips after the change. Until then, packets are
 /// lost in both directions: reliable messages and calls arrive later, others are lost. No event reports this.
 ///
-/// `A` is the address: whatever the transport uses to say where a packet comes from.
+/// `A` is the address: whatever the transport uses to say where a packet comes from. Addresses of one
+/// [origin](Address::origin), such as all ports of a host, share a limited part of the places.
 ///
 /// ```
 /// # use repl_net as repl;
-/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig};
+/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig, Session};
 /// use std::time::Duration;
 ///
 /// let mut server = Server::new(ServerConfig::default());
 /// let secret = 0x0123_4567_89ab_cdef_0011_2233_4455_6677; // from the random numbers of the system
 /// let mut endpoint = Endpoint::<u16>::new(EndpointConfig::default(), secret);
-/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 /// for tick in 0..10 {
 ///     let now = Duration::from_millis(16 * tick);
 ///     client.tick(now);
@@ -70,18 +79,21 @@ const MAX_ANSWERS: usize = 1_024;
 #[derive(Debug)]
 pub struct Endpoint<A = SocketAddr> {
     config: EndpointConfig,
-    cookies: Cookies,
+    secret: Secret,
     directory: Directory<A>,
-    /// The connections with unfinished handshakes. The handshake of a listed connection may have finished
-    /// since the endpoint last checked it. Older connections have lower ids.
-    half_open: BTreeSet<ConnectionId>,
+    /// The connections. A listed connection may have ended.
+    connections: Places,
+    /// The connections with unfinished handshakes. The handshake of a listed connection may have finished.
+    half_open: Places,
+    /// How many half-open connections had to leave for others.
+    evictions: u64,
     /// Packets that belong to no connection.
-    answers: VecDeque<(A, Vec<u8>)>,
+    answers: Answers<A>,
     /// The answer that was last returned.
     last_packet: Vec<u8>,
 }
 
-impl<A: Copy + Ord + Hash> Endpoint<A> {
+impl<A: Address> Endpoint<A> {
     /// Returns an endpoint without connections. `secret` protects the cookies by which clients prove their
     /// addresses, and the tokens of its connections: take 128 random bits of the operating system that are
     /// new in each run of the server. [`ServerConfig::secret`](crate::ServerConfig::secret) is not used for
@@ -93,19 +105,23 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
     #[track_caller]
     pub fn new(config: EndpointConfig, secret: u128) -> Self {
         config.assert_valid();
+        let share = config.max_half_open.div_euclid(SHARE).max(MAX_NEWCOMERS);
         Self {
-            config,
-            cookies: Cookies { secret: Secret::from(secret) },
+            secret: Secret::from(secret),
             directory: Directory::new(),
-            half_open: BTreeSet::new(),
-            answers: VecDeque::new(),
+            // The server counts how many of all connections are open.
+            connections: Places::new(usize::MAX, config.max_per_origin),
+            half_open: Places::new(config.max_half_open, share),
+            evictions: 0,
+            answers: Answers::new(),
             last_packet: Vec::new(),
+            config,
         }
     }
 
     /// Takes a packet that came from an address. Bytes that belong to no session are ignored. Poll the
-    /// answers after each batch of packets: at most 1,024 answers to clients without a connection wait.
-    /// O(bytes + log connections).
+    /// answers after each batch of packets: at most 1,024 answers to clients without a connection wait, and
+    /// 32 of them to one origin. O(bytes + log connections).
     ///
     /// # Panics
     /// As [`Server::receive`].
@@ -121,13 +137,14 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
             }
             return;
         }
-        let residents = self.directory.residents(from);
-        for id in residents.settled.into_iter().chain(residents.newcomer) {
+        let Some(residents) = self.directory.residents(from) else { return };
+        for id in residents.all() {
             server.receive(id, now, bytes);
         }
-        if let Some(newcomer) = residents.newcomer
-            && server.handshake(newcomer).is_some_and(|handshake| handshake.is_connected())
-            && let Some(replaced) = self.directory.settle_newcomer(from)
+        let is_connected =
+            |&id: &ConnectionId| server.handshake(id).is_some_and(|handshake| handshake.is_connected());
+        if let Some(newcomer) = residents.newcomers.iter().copied().find(is_connected)
+            && let Some(replaced) = self.directory.settle(from, newcomer)
         {
             server.close(replaced, DisconnectReason::Replaced);
         }
@@ -138,7 +155,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
     /// connections take turns, as in [`Server::poll_any_transmit`]. The cost is the same, too.
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
         self.forget_removed(server);
-        if let Some((to, bytes)) = self.answers.pop_front() {
+        if let Some((to, bytes)) = self.answers.pop() {
             self.last_packet = bytes;
             return Some((to, &self.last_packet));
         }
@@ -161,6 +178,7 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
 
     fn receive_hello(&mut self, server: &mut Server, now: Duration, from: A, hello: &Hello, bytes: &[u8]) {
         let session = hello.session;
+        let token = hello.token();
         let known = self.directory.connection_of(session);
         if let Some(id) = known
             && self.directory.address_of(id) == Some(from)
@@ -170,18 +188,19 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
         }
         // A cookie from before the last move of the client proves nothing any more: the hello may be late.
         let place = (from, self.directory.moves(session));
+        let cookies = self.cookies(server);
         let has_cookie =
-            hello.proof.as_ref().is_some_and(|proof| self.cookies.check(proof.cookie, &place, session, now));
+            hello.proof.as_ref().is_some_and(|proof| cookies.check(proof.cookie, &place, session, now));
         if !has_cookie {
-            let retry = Control::Retry(self.cookies.make(&place, session, now));
-            return self.answer(from, retry.to_packet(session), bytes.len());
+            let retry = Control::Retry(cookies.make(&place, session, now));
+            return self.answers.push(from, retry.to_packet(session), bytes.len());
         }
         match known {
             Some(id) => self.receive_from_elsewhere(server, now, from, id, hello, bytes),
             // Only a client that was welcomed has a token, so the server has forgotten its session.
-            None if hello.proof.as_ref().is_some_and(|proof| proof.token != 0) => {
-                let forgotten = Control::Closing(Closing::Forgotten).to_packet(session);
-                self.answer(from, forgotten, bytes.len());
+            None if token != 0 => {
+                let forgotten = Control::Closing(Closing::Forgotten).to_packet(session ^ token);
+                self.answers.push(from, forgotten, bytes.len());
             }
             None => self.admit(server, now, from, session, bytes),
         }
@@ -197,14 +216,14 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
         hello: &Hello,
         bytes: &[u8],
     ) {
-        if let Some(closing) = server.closing(id) {
-            return self.answer(from, closing, bytes.len());
+        let token = hello.token();
+        if let Some(closing) = server.closing(id, token) {
+            return self.answers.push(from, closing, bytes.len());
         }
-        let token = hello.proof.as_ref().map_or(0, |proof| proof.token);
         if !server.handshake(id).is_some_and(|handshake| handshake.knows(token)) {
             // Somebody else chose the same number of the session.
             let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
-            return self.answer(from, taken, bytes.len());
+            return self.answers.push(from, taken, bytes.len());
         }
         self.directory.relocate(id, from);
         server.moved(id);
@@ -213,38 +232,57 @@ impl<A: Copy + Ord + Hash> Endpoint<A> {
 
     /// Makes a connection for the session of a client that has proved its address.
     fn admit(&mut self, server: &mut Server, now: Duration, from: A, session: u64, bytes: &[u8]) {
-        let residents = self.directory.residents(from);
         let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());
-        let is_taken = residents.settled.is_some_and(is_open);
-        if let Some(newcomer) = residents.newcomer {
-            server.close(newcomer, DisconnectReason::Replaced);
-        }
-        if server.open() >= self.config.max_connections.saturating_add(usize::from(is_taken)) {
+        let settled = self.directory.residents(from).and_then(|residents| residents.settled);
+        let is_taken = settled.is_some_and(is_open);
+        let most = self.config.max_connections.saturating_add(usize::from(is_taken));
+        let has_place = server.open() < most && self.connections.contenders(from.origin(), is_open).is_none();
+        if !has_place || !self.make_room(server, from) {
             let full = Control::Closing(Closing::Full).to_packet(session);
-            return self.answer(from, full, bytes.len());
+            return self.answers.push(from, full, bytes.len());
         }
-        self.half_open.retain(|&id| server.handshake(id).is_some_and(|handshake| !handshake.is_through()));
-        while self.half_open.len() >= self.config.max_half_open
-            && let Some(oldest) = self.half_open.pop_first()
-        {
-            server.close(oldest, DisconnectReason::Full);
-        }
-        let id = server.connect_from_endpoint(now, self.cookies.secret, is_taken, LIFETIME);
+        let lifetime = self.cookies(server).lifetime();
+        let id = server.connect_from_endpoint(now, self.secret, is_taken, lifetime);
         self.directory.insert(id, session, from, is_taken);
-        self.half_open.insert(id);
+        self.connections.insert(id, from.origin());
+        self.half_open.insert(id, from.origin());
         server.limit_ended(self.config.max_ended);
         server.receive(id, now, bytes);
     }
 
-    /// Queues a packet that belongs to no connection, if it is shorter than the packet that it answers.
-    fn answer(&mut self, to: A, packet: Vec<u8>, received_bytes: usize) {
-        if packet.len() < received_bytes && self.answers.len() < MAX_ANSWERS {
-            self.answers.push_back((to, packet));
-        }
+    /// Ends a half-open connection if there is no place for one more from this address. Nobody can foresee
+    /// which one, so a flood cannot be timed such that it hits a certain client. Returns whether there is a
+    /// place. A connection about whose login the application decides keeps its place.
+    fn make_room(&mut self, server: &mut Server, from: A) -> bool {
+        let is_half_open =
+            |id: ConnectionId| server.handshake(id).is_some_and(|handshake| !handshake.is_through());
+        let newcomers = self.directory.residents(from).map_or(&[][..], |residents| &residents.newcomers);
+        let newcomers: Vec<_> = newcomers.iter().copied().filter(|&id| is_half_open(id)).collect();
+        let contenders = match newcomers.len() {
+            MAX_NEWCOMERS.. => Some(newcomers),
+            _ => self.half_open.contenders(from.origin(), is_half_open),
+        };
+        let Some(mut contenders) = contenders else { return true };
+        contenders.retain(|&id| server.handshake(id).is_some_and(|handshake| !handshake.awaits_login()));
+        let choice = self.secret.choice(self.evictions, contenders.len());
+        let Some(&evicted) = contenders.get(choice) else { return false };
+        self.evictions = self.evictions.wrapping_add(1);
+        server.close(evicted, DisconnectReason::Full);
+        true
+    }
+
+    /// Returns the cookies of a server, which are right as long as its timeout asks for.
+    fn cookies(&self, server: &Server) -> Cookies {
+        Cookies { secret: self.secret, epoch: step_time(server.timeout()) }
     }
 
     /// Forgets the connections that the server has removed.
     fn forget_removed(&mut self, server: &mut Server) {
-        server.take_removed().into_iter().for_each(|id| self.directory.remove(id));
+        for id in server.take_removed(|id| self.directory.contains(id)) {
+            if let Some(origin) = self.directory.remove(id) {
+                self.connections.remove(id, origin);
+                self.half_open.remove(id, origin);
+            }
+        }
     }
 }

@@ -27,9 +27,9 @@ pub(crate) const fn held_bytes(bytes: usize) -> usize {
 ///
 /// ```
 /// # use repl_net as repl;
-/// use repl::{Channel, Client, ClientConfig};
+/// use repl::{Channel, Client, ClientConfig, Session};
 ///
-/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 /// client.register_message::<String>(Channel::Ordered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,9 +83,9 @@ impl Channel {
 ///
 /// ```
 /// # use repl_net as repl;
-/// use repl::{Channel, Client, ClientConfig, MessageOptions};
+/// use repl::{Channel, Client, ClientConfig, MessageOptions, Session};
 ///
-/// let mut client = Client::new(ClientConfig::default(), 1);
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 /// let options = MessageOptions { max_bytes: 1_000, ..MessageOptions::default() };
 /// client.register_message_with::<String>(Channel::Ordered, options);
 /// ```

@@ -10,6 +10,7 @@ use repl_core::ObjectRef;
 use super::connection::Connection;
 use crate::session::config::ServerConfig;
 use crate::session::server_handshake::ServerHandshake;
+use crate::transport::keep_alive;
 
 /// What the server stores about one client: its session and its connection.
 pub(super) struct Peer {
@@ -24,6 +25,12 @@ impl Peer {
     pub(super) fn rests_until(&self, config: &ServerConfig, keep_alive: Duration) -> Option<Duration> {
         let connection = self.connection.rests_until(keep_alive).filter(|_| self.followed.is_none())?;
         Some(connection.min(self.handshake.rests_until(config.timeout)?))
+    }
+
+    /// Returns the longest time that the server may be silent after the last packet (R9).
+    pub(super) fn keep_alive(&self, timeout: Duration) -> Duration {
+        let next = self.connection.outbox.sequence().number();
+        keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
     }
 
     /// Preloads what a pass reads and writes, but no memory behind pointers.

@@ -171,9 +171,15 @@ impl Server {
         self.open
     }
 
-    /// Returns the connections of the endpoint that were removed since the last call.
-    pub(crate) fn take_removed(&mut self) -> Vec<ConnectionId> {
-        std::mem::take(&mut self.removed)
+    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
+    /// are. The connections of other endpoints wait for their calls.
+    pub(crate) fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.removed.extract_if(.., |id| is_own(*id)).collect()
+    }
+
+    /// Returns after how much silence the server closes a connection.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.config.timeout
     }
 
     /// Returns the handshake of a connection that was not removed.
@@ -181,9 +187,10 @@ impl Server {
         self.connections.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Returns the packet that tells the client of an ended connection why the connection ended.
-    pub(crate) fn closing(&self, id: ConnectionId) -> Option<Vec<u8>> {
-        self.handshake(id)?.closing(self.config.mtu_bytes)
+    /// Returns the packet that tells the client of an ended connection why the connection ended, as the answer
+    /// to a hello with this token.
+    pub(crate) fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
+        self.handshake(id)?.closing(token, self.config.mtu_bytes)
     }
 
     /// Records that a client has a new address. The measured capacity of the link is dropped, because it

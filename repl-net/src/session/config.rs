@@ -131,8 +131,9 @@ pub struct ServerConfig {
     /// proved their addresses with cookies. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
-    /// address. On the open internet use 64 random bits that are new in each run of the server: anyone who
-    /// knows the secret can claim any address. Default 0.
+    /// address, and only who knows the token can end the connection. On the open internet use 64 random bits
+    /// that are new in each run of the server: anyone who knows the secret can claim any address, and end the
+    /// sessions whose numbers it knows. Default 0.
     pub secret: u64,
     /// A clock that measures how long the calls of clients run. It may start at any time, and is read before
     /// and after each call. Without a clock, only the number of calls is limited. Default `None`.
@@ -266,7 +267,9 @@ pub struct ClientConfig {
     /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
     /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so immediately, otherwise after 0.5
     /// s. With each failure it waits twice as long, up to 8 s. It tries until you call
-    /// [`Client::disconnect`](crate::Client::disconnect).
+    /// [`Client::disconnect`](crate::Client::disconnect). After
+    /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken) it tries
+    /// once: if the next session ends in such a way too, this is the end.
     ///
     /// The objects keep their last state until the new session begins. Then they are removed, and the objects
     /// that the client may see are sent again. References stay valid if the server is still the same. After a

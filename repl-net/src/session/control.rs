@@ -7,7 +7,7 @@
 //!
 //! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
 //! only. Only the hello's checksum does not include the session, because the hello itself contains the number
-//! of the session (R25).
+//! of the session. After the welcome, the packet that ends the session includes the token too (R25).
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -86,7 +86,8 @@ pub(crate) enum Control {
 
 impl Control {
     /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
-    /// hello, which contains the session instead.
+    /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor the
+    /// token.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
@@ -162,6 +163,11 @@ impl Control {
 }
 
 impl Hello {
+    /// Returns the token of the welcome that the client has received, or zero.
+    pub(crate) fn token(&self) -> u64 {
+        self.proof.as_ref().map_or(0, |proof| proof.token)
+    }
+
     fn write(&self, writer: &mut BitWriter) {
         writer.write_bits(0, 3);
         writer.write_bits(self.session, 64);

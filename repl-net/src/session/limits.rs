@@ -76,6 +76,17 @@ impl ClientLimits {
     }
 }
 
+/// The least and the longest time that a step of a handshake may take.
+const LEAST_STEP: Duration = Duration::from_secs(5);
+const LONGEST_STEP: Duration = Duration::from_secs(60);
+
+/// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
+/// show that it has received the welcome. Each step takes a round trip, and repetitions if packets are lost.
+/// So the time is the server's timeout, but not so long that strangers could take places for hours.
+pub(crate) fn step_time(timeout: Duration) -> Duration {
+    timeout.clamp(LEAST_STEP, LONGEST_STEP)
+}
+
 /// Returns a timeout in milliseconds, at least 1.
 pub(super) fn timeout_ms(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)

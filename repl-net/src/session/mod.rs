@@ -13,6 +13,7 @@ pub(crate) mod connection_id;
 pub(crate) mod control;
 pub(crate) mod disconnect;
 pub(crate) mod events;
+pub(crate) mod identity;
 pub(crate) mod inquiry;
 pub(crate) mod limits;
 pub(crate) mod login;

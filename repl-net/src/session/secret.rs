@@ -1,5 +1,5 @@
-//! The secret of a server, and the numbers that the server derives from it: tokens, cookies, and the number
-//! of the server itself.
+//! The secret of a server or of a client, and the numbers that are derived from it: tokens, cookies, the
+//! number of the server itself, and the numbers of a client's sessions.
 //!
 //! *Invariant:* without the secret, none of these numbers can be computed. A token can be learned only from
 //! the welcome, and a cookie only from the retry (R26).
@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use super::connection_id::ConnectionId;
 
-/// The key of all hashes of a server.
+/// The key of all hashes of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct Secret([u64; 2]);
 
@@ -19,6 +19,9 @@ enum Purpose {
     Cookie,
     ConnectionCookie,
     Instance,
+    Session,
+    Origin,
+    Choice,
 }
 
 impl std::fmt::Debug for Secret {
@@ -42,8 +45,9 @@ impl From<u128> for Secret {
 
 impl Secret {
     /// Returns the number by which a client shows that it has received the welcome of its session.
+    /// It is not zero, because zero stands for a client without a token.
     pub(crate) fn token(self, connection: ConnectionId, session: u64) -> u64 {
-        self.hash(Purpose::Token, &(connection, session))
+        self.hash(Purpose::Token, &(connection, session)).max(1)
     }
 
     /// Returns the number by which a client shows, in its hello, that it receives packets at this address.
@@ -62,6 +66,17 @@ impl Secret {
         self.hash(Purpose::Instance, &())
     }
 
+    /// Returns the number of a client's session that is begun after `earlier` other ones.
+    pub(crate) fn session(self, earlier: u64) -> u64 {
+        self.hash(Purpose::Session, &earlier)
+    }
+
+    /// Returns the index of one of `count` things, which nobody can guess. Each `number` chooses anew.
+    pub(crate) fn choice(self, number: u64, count: usize) -> usize {
+        let index = self.hash(Purpose::Choice, &number).checked_rem(count as u64);
+        index.unwrap_or(0) as usize
+    }
+
     /// Computes the hash SipHash-2-4.
     #[expect(
         deprecated,
@@ -74,6 +89,11 @@ impl Secret {
         content.hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// Returns a hash without a secret, which anyone can compute: the same content has the same number.
+pub(crate) fn unkeyed(content: &impl Hash) -> u64 {
+    Secret([0, 0]).hash(Purpose::Origin, content)
 }
 
 #[cfg(test)]

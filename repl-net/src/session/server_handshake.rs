@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use repl_core::BitReader;
+use repl_core::{BitReader, ReadError};
 
 use super::classes::{ClassList, Finding};
 use super::closing::Closing;
@@ -14,24 +14,22 @@ use super::connection_id::ConnectionId;
 use super::control::{Control, HELLO_BYTES, Hello, Welcome};
 use super::disconnect::DisconnectReason;
 use super::inquiry::{Inquiry, Part, Progress};
-use super::limits::{ClientLimits, timeout_ms};
+use super::limits::{ClientLimits, step_time, timeout_ms};
 use super::secret::Secret;
-use crate::transport::packet::{self, LastSeed, Opened};
+use crate::transport::jitter;
+use crate::transport::packet::{self, Keys, LastSeed, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
-/// The time between two welcomes, until the client has shown that it received one.
+/// The mean time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
-
-/// How long a client of an endpoint has until it has shown that it has received the welcome.
-const HALF_OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is known about the address of a client when its connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// Nothing. The client proves its address with the token (R26).
     Unproved,
-    /// The transport has validated the address. There is no token.
+    /// The transport has validated the address.
     Validated,
     /// The client has proved its address to an endpoint with a cookie. If `waits` is set, the connection
     /// begins only when the client has also shown the token, because another connection has this address.
@@ -85,9 +83,16 @@ struct ClientHello {
     session: u64,
     /// The client's limits.
     limits: ClientLimits,
-    /// The token that the client's packets of state include in their checksums, in addition to the session
-    /// (R26). The token is zero if the transport validates addresses.
+    /// The token that the client's packets after the welcome include in their checksums, in addition to the
+    /// session (R26).
     token: u64,
+}
+
+impl ClientHello {
+    /// Returns the keys of the client's packets.
+    const fn keys(self) -> Keys {
+        Keys { session: self.session, token: self.token, sender: 0 }
+    }
 }
 
 /// The server's side of one session.
@@ -109,14 +114,15 @@ pub(crate) struct ServerHandshake {
     has_token: bool,
     /// When the last packet of the client arrived.
     last_received: Duration,
-    /// When the connection was made, or when the login was reported or answered, if that was later.
+    /// When the connection was made, or when the handshake last made progress: the client answered a question,
+    /// or its login was reported or answered.
     since: Duration,
     /// The login of the client, until it is reported.
     login: Vec<u8>,
     /// The application's answer to the login, until the client has shown that it has received the welcome.
     answer: Vec<u8>,
-    /// When the last welcome was sent to the client.
-    last_welcome: Duration,
+    /// When the last welcome was sent to the client. `None` before the first one.
+    last_welcome: Option<Duration>,
     /// The current question about the client's classes, and its answer so far.
     inquiry: Box<Inquiry>,
 }
@@ -137,7 +143,7 @@ impl ServerHandshake {
             since: now,
             login: Vec::new(),
             answer: Vec::new(),
-            last_welcome: now,
+            last_welcome: None,
             inquiry: Box::default(),
         }
     }
@@ -178,7 +184,7 @@ impl ServerHandshake {
             Stage::Login if waiting >= config.login_timeout => Some(DisconnectReason::LoginTimeout),
             _ if silent >= config.timeout => Some(DisconnectReason::Timeout),
             Stage::Handshake | Stage::Welcomed | Stage::Connected
-                if is_half_open && waiting >= HALF_OPEN_TIMEOUT =>
+                if is_half_open && waiting >= step_time(config.timeout) =>
             {
                 Some(DisconnectReason::Timeout)
             }
@@ -192,16 +198,19 @@ impl ServerHandshake {
         (self.is_connected() && self.has_token).then(|| self.last_received.saturating_add(timeout))
     }
 
-    /// Returns the packet that tells the client of this session why it ended. `None` if it has not ended.
-    pub(crate) fn closing(&self, mtu_bytes: usize) -> Option<Vec<u8>> {
+    /// Returns the packet that tells a client why its session ended, as the answer to a hello with this token.
+    /// A client that knows the token ignores a packet that is not sealed with it. `None` if the session has
+    /// not ended.
+    pub(crate) fn closing(&self, token: u64, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
-        Some(Control::closing(reason, mtu_bytes).to_packet(client.session))
+        let key = if token == client.token { client.session ^ token } else { client.session };
+        Some(Control::closing(reason, mtu_bytes).to_packet(key))
     }
 
-    /// Returns the part of the salt that binds the server's packets of state: the session and the number of
-    /// the server (R25).
+    /// Returns the part of the salt that binds the server's packets of state: the session, the token and the
+    /// number of the server (R25).
     pub(crate) fn binding(&self) -> u64 {
-        self.client.map_or(0, |client| client.session ^ self.secret.instance())
+        self.client.map_or(0, |client| Keys { sender: self.secret.instance(), ..client.keys() }.binding())
     }
 
     /// Returns the shorter of both sides' timeouts.
@@ -244,23 +253,37 @@ impl ServerHandshake {
         }
         // A client that has not sent a hello has no session yet, so no packet can belong to its session.
         let Some(client) = self.client else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.session, client.token, newest, &mut self.seed) {
+        match packet::open(bytes, client.keys(), newest, &mut self.seed) {
             None => self.receive_displaced(bytes, newest, context.config, queue),
             Some(Opened::Control(mut reader)) => {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
                     Ok(control) => self.control(control, now, context, queue),
-                    Err(error) => {
-                        self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue)
-                    }
+                    // The client knows the token, and this sender may know nothing but the session.
+                    Err(_) if self.has_token => HandshakeOutcome::Nothing,
+                    Err(error) => self.malformed(&error, context.config, queue),
+                }
+            }
+            Some(Opened::Sealed(mut reader)) => {
+                self.learn_token(queue);
+                match Control::read(&mut reader) {
+                    Ok(control) => self.closed_by_client(control, context.config, queue),
+                    Err(error) => self.malformed(&error, context.config, queue),
                 }
             }
             Some(Opened::State(sequence, reader)) => self.prove(sequence, reader, context.config, queue),
         }
     }
 
-    /// Handles a packet of state. The checksum of the packet includes the token, and only the welcome
-    /// contains the token. So the client receives the packets that are sent to its address.
+    /// Notes that the client knows the token. Only the welcome contains the token, so the client receives the
+    /// packets that are sent to its address.
+    fn learn_token(&mut self, queue: &mut SendQueue) {
+        self.has_token = true;
+        self.answer = Vec::new();
+        queue.allowance.lift();
+    }
+
+    /// Handles a packet of state, which shows that the client knows the token.
     fn prove<'a>(
         &mut self,
         sequence: Sequence,
@@ -268,9 +291,7 @@ impl ServerHandshake {
         config: &ServerConfig,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
-        self.has_token = true;
-        self.answer = Vec::new();
-        queue.allowance.lift();
+        self.learn_token(queue);
         match self.stage {
             Stage::Connected => HandshakeOutcome::State(sequence, reader),
             Stage::Welcomed => {
@@ -282,7 +303,7 @@ impl ServerHandshake {
             Stage::Ended(_) => {
                 // The client has not received the disconnect packet.
                 if queue.is_empty() {
-                    self.closing(config.mtu_bytes).into_iter().for_each(|packet| queue.push(&packet));
+                    self.send_closing(config, queue);
                 }
                 HandshakeOutcome::Nothing
             }
@@ -299,7 +320,7 @@ impl ServerHandshake {
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
         let Some(client) = self.displaced else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.session, client.token, newest, &mut self.seed) {
+        match packet::open(bytes, client.keys(), newest, &mut self.seed) {
             Some(Opened::State(sequence, reader)) if !self.is_ended() => {
                 self.client = Some(client);
                 self.stage = Stage::Welcomed;
@@ -342,7 +363,7 @@ impl ServerHandshake {
         let hello = match Control::read(reader) {
             Ok(Control::Hello(hello)) => hello,
             Err(error) if self.client.is_none() => {
-                return self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue);
+                return self.malformed(&error, context.config, queue);
             }
             _ => return HandshakeOutcome::Nothing,
         };
@@ -360,12 +381,20 @@ impl ServerHandshake {
         }
         match &self.stage {
             Stage::Ended(reason) => {
-                // The connection may have ended before the first hello, so the session may be new.
-                queue.push(&Control::closing(reason, context.config.mtu_bytes).to_packet(session));
+                // The connection may have ended before the first hello.
+                let mtu_bytes = context.config.mtu_bytes;
+                let first = || Control::closing(reason, mtu_bytes).to_packet(session);
+                queue.push(&self.closing(hello.token(), mtu_bytes).unwrap_or_else(first));
                 HandshakeOutcome::Nothing
             }
-            Stage::Welcomed | Stage::Connected => {
+            Stage::Welcomed | Stage::Connected if self.knows(hello.token()) => {
                 self.send_welcome(context.config.timeout, now, queue);
+                HandshakeOutcome::Nothing
+            }
+            // The client has the welcome already, so the hello is late, or of another client with the same
+            // number of the session.
+            Stage::Welcomed | Stage::Connected => {
+                queue.push(&Control::Closing(Closing::Taken).to_packet(session));
                 HandshakeOutcome::Nothing
             }
             Stage::Login => {
@@ -389,8 +418,7 @@ impl ServerHandshake {
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
         let Hello { session, checksum, limits, proof } = hello;
-        let token =
-            if self.trust == Trust::Validated { 0 } else { self.secret.token(self.connection, session) };
+        let token = self.secret.token(self.connection, session);
         self.client = Some(ClientHello { session, limits, token });
         if let Some(mismatch) = limits.first_mismatch(context.config) {
             return self.end(DisconnectReason::Limits(mismatch), context.config, queue);
@@ -431,14 +459,38 @@ impl ServerHandshake {
                 HandshakeOutcome::Nothing
             }
             (Control::Classes(_), Stage::Ended(_)) => {
-                self.closing(context.config.mtu_bytes).into_iter().for_each(|packet| queue.push(&packet));
+                self.send_closing(context.config, queue);
                 HandshakeOutcome::Nothing
             }
-            (Control::Closing(closing), _) if closing.is_of_client() => {
-                self.end(closing.into_reason(), context.config, queue)
+            // The client may end the session before it has received the welcome.
+            (closing, _) if !self.has_token => self.closed_by_client(closing, context.config, queue),
+            _ => HandshakeOutcome::Nothing,
+        }
+    }
+
+    /// Ends the session if the client ended it.
+    fn closed_by_client(
+        &mut self,
+        control: Control,
+        config: &ServerConfig,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
+        match control {
+            Control::Closing(closing) if closing.is_of_client() => {
+                self.end(closing.into_reason(), config, queue)
             }
             _ => HandshakeOutcome::Nothing,
         }
+    }
+
+    /// Ends the session because of a control packet that cannot be read.
+    fn malformed(
+        &mut self,
+        error: &ReadError,
+        config: &ServerConfig,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
+        self.end(DisconnectReason::Protocol(error.to_string()), config, queue)
     }
 
     /// Handles a part of a client's answer about its classes. When the answer is complete, the server asks
@@ -458,9 +510,7 @@ impl ServerHandshake {
                 return HandshakeOutcome::Nothing;
             }
             Ok(Progress::Incomplete | Progress::Outdated) => return HandshakeOutcome::Nothing,
-            Err(error) => {
-                return self.end(DisconnectReason::Protocol(error.to_string()), context.config, queue);
-            }
+            Err(error) => return self.malformed(&error, context.config, queue),
         };
         match context.classes.examine(self.inquiry.question(), &entries) {
             Finding::Same => self.agreed(now, context, queue),
@@ -468,6 +518,7 @@ impl ServerHandshake {
                 self.end(DisconnectReason::Layouts(mismatch), context.config, queue)
             }
             Finding::Ask(question) => {
+                self.since = now;
                 *self.inquiry = Inquiry::asking(question);
                 self.ask(queue);
                 HandshakeOutcome::Nothing
@@ -533,7 +584,7 @@ impl ServerHandshake {
     }
 
     fn send_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
-        self.last_welcome = now;
+        self.last_welcome = Some(now);
         let token = self.client.map_or(0, |client| client.token);
         let (timeout_ms, instance) = (timeout_ms(timeout), self.secret.instance());
         let welcome = Welcome { timeout_ms, token, instance, answer: self.answer.clone() };
@@ -546,10 +597,15 @@ impl ServerHandshake {
         if !self.has_token
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
             && !queue.is_held_back()
-            && now.saturating_sub(self.last_welcome) >= WELCOME_INTERVAL
+            && self.last_welcome.is_none_or(|last| now.saturating_sub(last) >= self.welcome_interval(last))
         {
             self.send_welcome(timeout, now, queue);
         }
+    }
+
+    /// Returns the time between the last welcome and the next one.
+    fn welcome_interval(&self, last: Duration) -> Duration {
+        jitter::around(WELCOME_INTERVAL, self.binding(), last.as_nanos() as u64)
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
@@ -562,9 +618,22 @@ impl ServerHandshake {
         if self.is_ended() {
             return HandshakeOutcome::Nothing;
         }
-        self.send_control(&Control::closing(&reason, config.mtu_bytes), queue);
         self.stage = Stage::Ended(Box::new(reason.clone()));
+        self.send_closing(config, queue);
         HandshakeOutcome::Ended(reason)
+    }
+
+    /// Tells the client why the session ended. Until the client has shown that it knows the token, it may or
+    /// may not have received the welcome, so it gets the packet with both seals.
+    fn send_closing(&self, config: &ServerConfig, queue: &mut SendQueue) {
+        let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return };
+        let closing = Control::closing(reason, config.mtu_bytes);
+        if !self.has_token {
+            queue.push(&closing.to_packet(client.session));
+        }
+        if self.last_welcome.is_some() {
+            queue.push(&closing.to_packet(client.session ^ client.token));
+        }
     }
 
     /// Queues a control packet of the session. Before the hello there is no session, and nobody could read

@@ -60,6 +60,14 @@ pub enum Loss {
     None,
     /// Each packet is lost with this probability, independently of other packets.
     Independent(f64),
+    /// The packets that are sent in the first part of each period are lost, for example those of every second
+    /// tick. Radio links that share a channel lose packets in such a way.
+    Regular {
+        /// The length of a period. No packet is lost if it is zero.
+        period: Duration,
+        /// The part of each period, from its start on, in which all packets are lost.
+        lost: Duration,
+    },
     /// The model of Gilbert and Elliott, which loses packets in bursts. The link is in a good or a bad state,
     /// which may change before each packet. Each of the two states has its own rate of loss. A link starts in
     /// the good state.
@@ -100,12 +108,15 @@ impl Loss {
         }
     }
 
-    /// Returns whether the next packet is lost. The argument `bad` is the state of the loss model, which is
-    /// kept from one packet to the next.
-    pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
+    /// Returns whether the next packet is lost, which is sent at the time `now`. The argument `bad` is the
+    /// state of the loss model, which is kept from one packet to the next.
+    pub(super) fn loses_next(&self, now: Duration, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
             Self::Independent(probability) => rng.chance(probability),
+            Self::Regular { period, lost } => {
+                now.as_nanos().checked_rem(period.as_nanos()).is_some_and(|phase| phase < lost.as_nanos())
+            }
             Self::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
                 *bad = if *bad { !rng.chance(bad_to_good) } else { rng.chance(good_to_bad) };
                 rng.chance(if *bad { loss_when_bad } else { loss_when_good })
@@ -204,7 +215,7 @@ impl LinkConditions {
     /// Panics if a probability is not from 0 to 1 or the bandwidth is zero.
     pub(super) fn check(&self) {
         let losses = match self.loss {
-            Loss::None => [0.0; 4],
+            Loss::None | Loss::Regular { .. } => [0.0; 4],
             Loss::Independent(probability) => [probability; 4],
             Loss::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
                 [good_to_bad, bad_to_good, loss_when_good, loss_when_bad]
@@ -238,7 +249,8 @@ mod tests {
     /// the bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
-        let fates: Vec<bool> = (0..2_000_000).map(|_| loss.loses_next(&mut bad, &mut rng)).collect();
+        let fates: Vec<bool> =
+            (0..2_000_000).map(|_| loss.loses_next(Duration::ZERO, &mut bad, &mut rng)).collect();
         let lost = fates.iter().filter(|&&lost| lost).count() as f64;
         let rows = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         (lost / fates.len() as f64, lost / rows.max(1.0))

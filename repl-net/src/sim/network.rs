@@ -11,9 +11,13 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
+use crate::endpoint::Address;
+
 /// A peer, identified by a number that the test chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
+
+impl Address for PeerId {}
 
 /// A link of a network, which transports packets in one direction between two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -219,7 +223,7 @@ impl Network {
         link.stats.bytes_sent += bytes.len() as u64;
         let place = link.stats.sent;
         let mut rng = link.rng.fork(place);
-        let is_lost = link.conditions.loss.loses_next(&mut link.bad, &mut rng);
+        let is_lost = link.conditions.loss.loses_next(now, &mut link.bad, &mut rng);
         let (is_taken, queue) = (link.takes(now, bytes.len()), link.queue);
         let leaves_at = if is_taken { self.links[queue.0].enqueue(now, bytes.len()) } else { None };
         let link = &mut self.links[id.0];

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::jitter;
 use super::rtt::RoundTrip;
 use super::sequence::Sequence;
 
@@ -20,8 +21,8 @@ const GREATEST_LATENESS: Duration = Duration::from_millis(500);
 /// In about this many acks the wait for late acks shrinks to a third: 8 s at 60 acks a second.
 const LATENESS_ACKS: u32 = 512;
 
-/// The time between two tries to reach a link that does not answer (R9).
-const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+/// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
+const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -103,12 +104,14 @@ impl LinkHealth {
     }
 
     /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
-    /// that were sent by this time is sent again.
-    pub(crate) fn begin_retry(&mut self, now: Duration) -> Option<Duration> {
-        let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
+    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The times
+    /// between two tries are irregular, because the link may lose packets at regular times.
+    pub(crate) fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
+        let interval = jitter::around(RETRY_INTERVAL, binding, self.last_retry.as_nanos() as u64);
+        let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= interval;
         is_due.then(|| {
             self.last_retry = now;
-            now.saturating_sub(RETRY_INTERVAL)
+            now.saturating_sub(interval)
         })
     }
 

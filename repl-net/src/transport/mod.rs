@@ -14,6 +14,8 @@ pub(crate) mod entry_lists;
 pub(crate) mod fragment;
 pub(crate) mod growth;
 pub(crate) mod in_flight;
+pub(crate) mod jitter;
+pub(crate) mod keep_alive;
 pub(crate) mod late;
 pub(crate) mod link;
 pub(crate) mod message;

@@ -20,7 +20,7 @@ pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The name of the protocol and its version. The version is part of every checksum, so packets of other
 /// protocols count as damaged.
-const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl2");
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl3");
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +78,32 @@ impl LastSeed {
     }
 }
 
+/// The numbers that the checksums of a session's packets include (R25).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    pub(crate) session: u64,
+    /// The token of the connection. Zero before the welcome.
+    pub(crate) token: u64,
+    /// What the sender of packets of state adds to the session and the token: a server its own number, a client
+    /// nothing. So no packet of a client is one of the server.
+    pub(crate) sender: u64,
+}
+
+impl Keys {
+    /// Returns what binds the packets of state of this sender to the session.
+    pub(crate) const fn binding(self) -> u64 {
+        self.session ^ self.token ^ self.sender
+    }
+}
+
 /// A packet with a correct checksum, and a reader at the first bit of its content.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
-    /// A packet of the handshake, or a packet that ends the connection.
+    /// A control packet that is sealed with the session alone, so everyone who knows the number of the session
+    /// can have made it.
     Control(BitReader<'a>),
+    /// A control packet that is sealed with the token too, so the other side of the connection has made it.
+    Sealed(BitReader<'a>),
     /// A packet of state with this number.
     State(Sequence, BitReader<'a>),
 }
@@ -140,28 +161,27 @@ pub(crate) fn is_state(bytes: &[u8]) -> bool {
 
 /// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong.
 ///
-/// For packets of state, the salt of the checksum contains `key` as well as the session. The key of a
-/// client's packets is its token, and the key of a server's packets is the number of the server.
-///
 /// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits
 /// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
 /// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
 /// packet.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
-    session: u64,
-    key: u64,
+    keys: Keys,
     newest: Sequence,
     seed: &mut LastSeed,
 ) -> Option<Opened<'a>> {
     let (sum, content, mut reader) = split(bytes)?;
-    let (seed, opened) = if reader.read_flag().ok()? {
-        (Salt::control(session).seed(), Opened::Control(reader))
-    } else {
+    let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
+    if !reader.read_flag().ok()? {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        (seed.of(Salt::state(session ^ key, sequence)), Opened::State(sequence, reader))
-    };
-    (sum == checksum(content, seed)).then_some(opened)
+        let seed = seed.of(Salt::state(keys.binding(), sequence));
+        return (sum == checksum(content, seed)).then_some(Opened::State(sequence, reader));
+    }
+    if has_salt(keys.session) {
+        return Some(Opened::Control(reader));
+    }
+    (keys.token != 0 && has_salt(keys.session ^ keys.token)).then_some(Opened::Sealed(reader))
 }
 
 /// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
@@ -258,7 +278,7 @@ mod tests {
         let bytes = seal(writer, Salt::state(session ^ token, number));
         let mut seed = LastSeed::default();
         let mut opens = |session, token, newest| {
-            let opened = open(&bytes, session, token, newest, &mut seed);
+            let opened = open(&bytes, Keys { session, token, sender: 0 }, newest, &mut seed);
             opened.is_some_and(|opened| matches!(opened, Opened::State(found, _) if found == number))
         };
         for _ in 0..2 {

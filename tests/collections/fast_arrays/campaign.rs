@@ -154,7 +154,7 @@ impl Run {
             timeout: Duration::from_secs(900),
             ..ClientConfig::default()
         };
-        let mut client = Client::new(config, u64::from(peer.0) + 77);
+        let mut client = Client::new(config, Session::for_tests(u64::from(peer.0) + 77));
         client.register::<Bag>();
         let now = self.clock.now();
         // One client in five records a replay (S153).

@@ -220,7 +220,8 @@ fn limits_of_zero_are_refused_and_those_of_one_work() {
     for (name, set) in zeros {
         let mut config = ClientConfig::default();
         set(&mut config);
-        let panic = std::panic::catch_unwind(|| Client::new(config, 1)).err().expect(name);
+        let panic =
+            std::panic::catch_unwind(|| Client::new(config, Session::for_tests(1))).err().expect(name);
         let text = panic.downcast_ref::<String>().expect("a text");
         assert!(text.contains(&format!("`{name}`")) && text.contains("at least 1"), "{text}");
     }
@@ -245,7 +246,10 @@ fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
     let mut room = Room::new(config, things);
     let one = room.server.spawn(thing(0));
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig { first_sequence: 65_500, ..ClientConfig::default() }, 5);
+    let mut client = Client::new(
+        ClientConfig { first_sequence: 65_500, ..ClientConfig::default() },
+        Session::for_tests(5),
+    );
     things(&mut client);
     room.guests.push(Guest { client, id });
     for value in 1..=300 {
@@ -309,7 +313,6 @@ fn r07_acks_name_each_packet_that_arrived_and_no_other() {
 #[test]
 fn r08_a_quiet_room_is_silent_but_for_keep_alives() {
     let (mut room, _) = one_thing();
-    let interval = ServerConfig::default().timeout / 40;
     let (mut times, mut bytes) = (0, 0);
     let start = room.now;
     while room.now - start < Duration::from_secs(5) {
@@ -317,9 +320,8 @@ fn r08_a_quiet_room_is_silent_but_for_keep_alives() {
         bytes += moved;
         times += usize::from(moved > 0);
     }
-    let most = 2 * (Duration::from_secs(5).as_millis() / interval.as_millis()) as usize;
-    assert!(times <= most && bytes <= times * 2 * 24, "{bytes} bytes in {times} ticks");
-    assert!(times >= 10, "but there are some");
+    // Both sides send 60 keep-alive packets in a timeout of ten seconds on average, sometimes in the same tick.
+    assert!((40..=60).contains(&times) && bytes <= times * 2 * 24, "{bytes} bytes in {times} ticks");
 }
 
 #[test]
@@ -475,10 +477,17 @@ fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
 
 #[test]
 fn r20_a_client_reads_packets_of_at_most_its_mtu() {
-    let (mut room, one) = one_thing();
+    let mut room = Room::new(ServerConfig::default(), things);
+    let one = room.server.spawn(thing(1));
+    let id = room.enter();
+    room.acknowledge();
+    let welcome = collect(&mut room.server, id);
+    room.deliver(0, &welcome);
+    room.settle();
     let client = &mut room.guests[0].client;
     let bytes_received = client.stats().bytes_received;
-    let binding = 1_000 ^ client.server_instance().expect("it is connected");
+    let instance = client.server_instance().expect("it is connected");
+    let binding = 1_000 ^ instance ^ crate::forge::token(&welcome[0]);
     assert_eq!(client.receive(room.now, &closes(100, binding, 1_201)), Err(ReceiveError::Damaged));
     assert_eq!(client.stats().bytes_received, bytes_received);
     assert_eq!(client.receive(room.now, &closes(100, binding, 1_200)), Ok(()));
@@ -494,7 +503,7 @@ fn r20_a_server_reads_packets_of_at_most_the_mtu_of_its_client() {
         room.server.spawn(thing(1));
         let id = room.server.connect(room.now);
         let config = ClientConfig { mtu_bytes: client_bytes, ..ClientConfig::default() };
-        let mut client = Client::new(config, 1_000);
+        let mut client = Client::new(config, Session::for_tests(1_000));
         things(&mut client);
         room.guests.push(Guest { client, id });
         room.acknowledge();

@@ -37,7 +37,10 @@ fn room(config: ServerConfig) -> Room {
     let mut room = Room::new(ServerConfig { timeout: TIMEOUT, ..config }, bags);
     room.server.register::<Bag>().register::<Thing>();
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig { timeout: Duration::MAX, ..ClientConfig::default() }, 5);
+    let mut client = Client::new(
+        ClientConfig { timeout: Duration::MAX, ..ClientConfig::default() },
+        Session::for_tests(5),
+    );
     bags(&mut client);
     room.guests.push(Guest { client, id });
     room.enter();

@@ -32,7 +32,8 @@ fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Packets {
 impl SlowRoom {
     fn new(round_trip: Duration) -> Self {
         let mut room = Room::new(ServerConfig { timeout: TIMEOUT, ..ServerConfig::default() }, things);
-        let mut client = Client::new(ClientConfig { timeout: TIMEOUT, ..ClientConfig::default() }, 5);
+        let mut client =
+            Client::new(ClientConfig { timeout: TIMEOUT, ..ClientConfig::default() }, Session::for_tests(5));
         things(&mut client);
         room.server.register::<Thing>();
         let id = room.server.connect(room.now);

@@ -27,7 +27,7 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
         network.connect(home, away, link);
         let mut server = Server::new(ServerConfig::default());
         server.register::<Shot>().register_calls::<Hero>();
-        let mut client = Client::new(ClientConfig::default(), seed);
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(seed));
         register(&mut client);
         let id = server.connect(Duration::ZERO);
         let hero = server.spawn(Hero { health: 1, ..Hero::default() });

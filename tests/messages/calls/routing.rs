@@ -161,7 +161,7 @@ fn a_call_of_a_class_without_registered_calls_says_what_to_register() {
     expected = "the calls of `Hero` are not registered: call `register_calls::<Hero>` on both sides"
 )]
 fn a_poll_for_calls_that_are_not_registered_says_what_to_register() {
-    Client::new(ClientConfig::default(), 1).poll_call::<Hero>();
+    Client::new(ClientConfig::default(), Session::for_tests(1)).poll_call::<Hero>();
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn a_client_that_finds_the_server_full_learns_it_and_comes_in_when_another_has_g
 
 /// Plays a client that gets a cookie, opens a connection, and says nothing more.
 fn half_open(server: &mut Server, endpoint: &mut Endpoint<u64>, now: Duration, address: u64) {
-    let mut client = Client::new(ClientConfig::default(), address + 1_000);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(address + 1_000));
     client.register::<Ship>();
     client.tick(now);
     let hello = client.poll_transmit().expect("a hello").to_vec();
@@ -61,27 +61,27 @@ fn ends(server: &mut Server) -> Vec<DisconnectReason> {
 }
 
 #[test]
-fn r26_half_open_connections_are_evicted_after_five_seconds() {
+fn r26_half_open_connections_are_evicted_after_a_timeout() {
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Ship { hull: 1 });
     let mut endpoint = Endpoint::new(EndpointConfig::default(), 5);
     let start = Duration::from_secs(50);
     (0..100).for_each(|address| half_open(&mut server, &mut endpoint, start, address));
     assert_eq!(server.connections().count(), 100);
-    server.tick(start + Duration::from_millis(4_990));
+    server.tick(start + Duration::from_millis(9_990));
     assert_eq!(ends(&mut server), []);
-    server.tick(start + Duration::from_secs(5));
+    server.tick(start + Duration::from_secs(10));
     assert_eq!(ends(&mut server), vec![DisconnectReason::Timeout; 100]);
     assert_eq!(server.connections().count(), 0);
 }
 
 #[test]
-fn r26_above_the_limit_the_oldest_half_open_connection_is_evicted_and_no_other() {
+fn r26_above_the_limit_any_half_open_connection_is_evicted_and_no_other() {
     let config = EndpointConfig { max_half_open: 10, max_ended: 20, ..EndpointConfig::default() };
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Ship { hull: 1 });
     let mut endpoint = Endpoint::new(config, 5);
-    let mut honest = Client::new(ClientConfig::default(), 1);
+    let mut honest = Client::new(ClientConfig::default(), Session::for_tests(1));
     honest.register::<Ship>();
     let mut tick = |server: &mut Server, endpoint: &mut Endpoint<u64>, now| {
         honest.tick(now);
@@ -97,14 +97,16 @@ fn r26_above_the_limit_the_oldest_half_open_connection_is_evicted_and_no_other()
         honest.is_connected()
     };
     (0..5).for_each(|number| _ = tick(&mut server, &mut endpoint, TICK * number));
+    let mut oldest_stays = 0;
     for address in 0..1_000 {
         let now = TICK * 5 + Duration::from_millis(address);
         half_open(&mut server, &mut endpoint, now, address);
         let open: Vec<_> = server.connections().filter_map(|id| endpoint.address(id)).collect();
         assert!(open.len() <= 11, "{} connections", open.len());
         assert!(open.contains(&u64::MAX) && open.contains(&address));
-        assert!(open.iter().all(|&other| other == u64::MAX || other + 10 > address), "the oldest goes first");
+        oldest_stays += usize::from(open.iter().any(|&other| other + 10 <= address));
     }
+    assert!((500..1_000).contains(&oldest_stays), "a flood cannot choose who goes: {oldest_stays}");
     let ended = ends(&mut server);
     assert_eq!((ended.len(), ended.iter().all(|end| *end == DisconnectReason::Full)), (990, true));
     assert!(tick(&mut server, &mut endpoint, TICK * 70));

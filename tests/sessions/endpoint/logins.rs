@@ -122,7 +122,7 @@ fn r21_a_client_with_other_classes_is_refused_before_its_login_is_reported() {
 
 #[test]
 fn r21_a_login_is_carried_by_no_hello_without_a_cookie() {
-    let mut client = Client::new(with_login(b"a secret of sixteen"), 70);
+    let mut client = Client::new(with_login(b"a secret of sixteen"), Session::for_tests(70));
     client.register::<Ship>();
     client.tick(Duration::ZERO);
     let hello = client.poll_transmit().expect("a hello").to_vec();
@@ -148,7 +148,7 @@ fn r21_logins_work_without_an_endpoint_too() {
         let mut server = Server::new(ServerConfig { validate_addresses, ..asking() });
         let ship = server.spawn(Ship { hull: 1 });
         let id = server.connect(Duration::ZERO);
-        let mut client = Client::new(with_login(b"Ada"), 70);
+        let mut client = Client::new(with_login(b"Ada"), Session::for_tests(70));
         client.register::<Ship>();
         for tick in 0..60 {
             let now = TICK * tick;
@@ -178,13 +178,13 @@ fn r21_logins_work_without_an_endpoint_too() {
 #[test]
 #[should_panic(expected = "`login` has at most 512 bytes")]
 fn a_login_that_is_too_long_is_refused_at_once() {
-    drop(Client::new(with_login(&[0; 513]), 1));
+    drop(Client::new(with_login(&[0; 513]), Session::for_tests(1)));
 }
 
 #[test]
 #[should_panic(expected = "`login` has at most 64 bytes with packets of 128 bytes")]
 fn a_login_that_is_too_long_for_its_packets_is_refused_at_once() {
-    drop(Client::new(ClientConfig { mtu_bytes: 128, ..with_login(&[0; 65]) }, 1));
+    drop(Client::new(ClientConfig { mtu_bytes: 128, ..with_login(&[0; 65]) }, Session::for_tests(1)));
 }
 
 #[test]

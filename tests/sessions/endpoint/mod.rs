@@ -4,10 +4,14 @@
 
 mod addresses;
 mod ends;
+mod floods;
 mod joining;
 mod limits;
 mod logins;
+mod newcomers;
 mod reconnecting;
+mod regular_losses;
 mod replays;
+mod round_trips;
 mod strangers;
 mod world;

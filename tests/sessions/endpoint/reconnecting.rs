@@ -186,7 +186,7 @@ fn r25_late_packets_of_a_server_before_a_restart_are_no_packets_of_the_next_serv
         let ship = server.spawn(Ship { hull });
         (server, ship, Endpoint::new(EndpointConfig::default(), secret))
     };
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Ship>();
     let (mut now, mut late) = (Duration::ZERO, Vec::new());
     let mut exchange = |(server, ship, endpoint): &mut (Server, ObjectRef<Ship>, Endpoint<u8>),

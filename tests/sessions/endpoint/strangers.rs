@@ -116,7 +116,7 @@ fn recorded() -> Vec<Vec<u8>> {
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Ship { hull: 1 });
     let mut endpoint = Endpoint::<u8>::new(EndpointConfig::default(), 99);
-    let mut client = Client::new(ClientConfig::default(), 4_711);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(4_711));
     client.register::<Ship>();
     for tick in 0..50 {
         let now = Duration::from_millis(16 * tick);

@@ -111,7 +111,7 @@ impl World {
 
     pub(crate) fn enter_with(&mut self, address: u32, session: u64, config: ClientConfig) -> usize {
         let reconnects = config.reconnects;
-        let mut client = Client::new(config, session);
+        let mut client = Client::new(config, Session::for_tests(session));
         client
             .register::<Ship>()
             .register::<Fleet>()
@@ -229,6 +229,14 @@ impl World {
             && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
     }
 
+    /// Returns whether a client has a value of the ship that is as young as the round trip allows.
+    pub(crate) fn is_current_after(&self, guest: usize, round_trip: Duration) -> bool {
+        let ticks = (round_trip.as_millis() / 2 / TICK.as_millis()) as u64 + 8;
+        let client = &self.guests[guest].client;
+        client.is_connected()
+            && client.get(self.ship).is_some_and(|ship| ship.hull + ticks > self.server[self.ship].hull)
+    }
+
     /// Returns the connections that began, in their order.
     pub(crate) fn connected(&self) -> Vec<ConnectionId> {
         let of = |event: &ServerEvent| match event {
@@ -250,7 +258,7 @@ impl World {
 
 /// Returns the first packet of a client.
 pub(crate) fn hello(session: u64) -> Vec<u8> {
-    let mut client = Client::new(ClientConfig::default(), session);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(session));
     client
         .register::<Ship>()
         .register::<Fleet>()

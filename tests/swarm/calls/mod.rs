@@ -117,7 +117,7 @@ impl Plan {
 
     fn client(&self, session: u64) -> Client {
         let config = ClientConfig { timeout: TIMEOUT, mtu_bytes: self.mtu_bytes, ..ClientConfig::default() };
-        let mut client = Client::new(config, session);
+        let mut client = Client::new(config, Session::for_tests(session));
         client.register_calls::<Unit>().register_message::<Up>(Channel::Ordered);
         client.register_message::<Down>(Channel::Ordered).register_message::<Input>(INPUTS);
         client

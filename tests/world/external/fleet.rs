@@ -107,7 +107,7 @@ impl World {
         let now = self.clock.now();
         let peer = PeerId(self.clients.len() as u32);
         self.network.connect(SERVER, peer, LinkConditions::mobile());
-        let mut client = Client::new(ClientConfig::default(), 7 + u64::from(peer.0));
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(7 + u64::from(peer.0)));
         client.register::<Ship>();
         let id = if peer.0 == 1 { self.server.connect_replay(now) } else { self.server.connect(now) };
         self.clients.push((client, id));

@@ -194,7 +194,7 @@ fn s198_s199_lengths_of_paths_and_second_objects_are_refused() {
         panic!("it has no room in a packet")
     };
     assert!((20..128).contains(&max_bytes), "{max_bytes}");
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.place_static(PATH, door(1));
     for path in ["", PATH, &"x".repeat(256)] {
         assert!(catch_unwind(AssertUnwindSafe(|| client.place_static(path, door(1)))).is_err(), "{path}");

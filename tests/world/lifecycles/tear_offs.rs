@@ -300,7 +300,8 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     const SLOTS: usize = 8;
     let mut server = Server::new(ServerConfig { max_objects: SLOTS, ..ServerConfig::default() });
     server.register::<Pawn>();
-    let mut client = Client::new(ClientConfig { max_objects: SLOTS, ..ClientConfig::default() }, 1);
+    let mut client =
+        Client::new(ClientConfig { max_objects: SLOTS, ..ClientConfig::default() }, Session::for_tests(1));
     client.register::<Pawn>();
     let (id, mut now) = (server.connect(TICK), TICK);
     let mut torn_off = Vec::new();

@@ -1,4 +1,4 @@
-use repl::{Client, ClientConfig, FastArray, Replicated};
+use repl::{Client, ClientConfig, FastArray, Replicated, Session};
 
 #[derive(Replicated, Default)]
 struct Bag {
@@ -21,5 +21,5 @@ impl Player {
 }
 
 fn main() {
-    Client::new(ClientConfig::default(), 1).register::<Player>();
+    Client::new(ClientConfig::default(), Session::for_tests(1)).register::<Player>();
 }

@@ -161,7 +161,7 @@ impl Connection {
         // packets.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(has_timed_out);
-        if let Some(sent_by) = self.link.begin_retry(now) {
+        if let Some(sent_by) = self.link.begin_retry(self.outbox.binding, now) {
             self.retry(sent_by);
         }
     }

@@ -327,14 +327,19 @@ fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
     pair.server_sends();
     pair.server_receives(&hello);
     let closing = pair.server_sends();
-    assert_eq!(closing, [Control::Closing(Closing::Timeout).to_packet(SESSION)]);
+    let token = Secret::from(77_u64).token(ConnectionId(3), SESSION);
+    let sealed = [SESSION, SESSION ^ token].map(|key| Control::Closing(Closing::Timeout).to_packet(key));
+    assert_eq!(closing, sealed, "the client may have the welcome or not");
     pair.client_receives(&closing[0]);
     assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Timeout)]);
 }
 
-/// Returns the session to which the server's packets of state are bound, besides its number.
+/// Returns the session to which the server's packets of state are bound, besides its number and the token.
 fn session_of(server: &ServerHandshake) -> u64 {
-    server.binding() ^ Secret::from(77_u64).instance()
+    let client = server.client.expect("a hello has come");
+    let (secret, session) = (Secret::from(77_u64), client.session);
+    assert_eq!(server.binding(), session ^ secret.instance() ^ secret.token(ConnectionId(3), session));
+    session
 }
 
 /// Returns a pair whose server has welcomed the client of the session, and then the client of the next
@@ -406,19 +411,85 @@ fn r26_a_client_with_a_cookie_is_connected_at_once_unless_another_has_its_addres
 }
 
 #[test]
-fn r26_a_client_with_a_cookie_has_five_seconds_to_show_the_token() {
-    for waits in [false, true] {
+fn r26_a_client_with_a_cookie_has_a_timeout_or_a_minute_to_show_the_token() {
+    for (waits, timeout_ms, step_ms) in
+        [(false, 20_000, 20_000), (false, 600_000, 60_000), (true, 600_000, 60_000)]
+    {
         let mut pair = of_endpoint(waits);
+        pair.server_config.timeout = Duration::from_millis(timeout_ms);
         let (start, hello) = (pair.now, pair.client_sends().remove(0));
         pair.server_receives(&hello);
         let overdue =
             |pair: &Pair, ms| pair.server.overdue(&pair.server_config, start + Duration::from_millis(ms));
-        assert_eq!(overdue(&pair, 4_999), None);
-        assert_eq!(overdue(&pair, 5_000), Some(DisconnectReason::Timeout));
+        assert_eq!(overdue(&pair, step_ms - 1), None);
+        assert_eq!(overdue(&pair, step_ms), Some(DisconnectReason::Timeout));
         pair.server_receives(&proof(SESSION));
-        assert_eq!(overdue(&pair, 9_999), None);
-        assert_eq!(overdue(&pair, 10_000), Some(DisconnectReason::Timeout), "the client is silent");
+        assert_eq!(overdue(&pair, timeout_ms - 1), None);
+        assert_eq!(overdue(&pair, timeout_ms), Some(DisconnectReason::Timeout), "the client is silent");
     }
+}
+
+#[test]
+fn r25_after_the_token_was_seen_only_a_farewell_with_the_token_ends_the_session() {
+    let farewell = |key| Control::Closing(Closing::Closed).to_packet(key);
+    let malformed = |key| {
+        let mut writer = repl_core::BitWriter::new();
+        packet::begin(packet::PacketKind::Control, &mut writer);
+        writer.write_bits(1, 3);
+        packet::seal(writer, packet::Salt::control(key))
+    };
+    let (secret, token) = (Secret::from(77_u64), Secret::from(77_u64).token(ConnectionId(3), SESSION));
+    let mut pair = Pair::alike();
+    (0..10).for_each(|_| pair.step());
+    pair.server_reports.clear();
+    for key in [SESSION, SESSION ^ secret.instance(), token] {
+        pair.server_receives(&farewell(key));
+        pair.server_receives(&malformed(key));
+    }
+    assert_eq!((&pair.server_reports[..], pair.server.is_connected()), (&[][..], true));
+    pair.server_receives(&farewell(SESSION ^ token));
+    assert_eq!(pair.server_reports, [Reported::Ended(DisconnectReason::Closed)]);
+    // The welcome is lost, and the client ends the session without it.
+    let mut pair = Pair::alike();
+    pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+    assert_eq!(pair.server_sends().len(), 1);
+    pair.client.end(DisconnectReason::Closed, &pair.client_config, &mut pair.to_server);
+    drain(&mut pair.to_server).iter().for_each(|packet| pair.server_receives(packet));
+    assert_eq!(pair.server_reports, [Reported::Ended(DisconnectReason::Closed)]);
+}
+
+#[test]
+fn r25_a_farewell_of_the_server_is_heard_whether_the_client_has_the_welcome_or_not() {
+    for (welcome_arrives, proof_arrives) in [(false, false), (true, false), (true, true)] {
+        let mut pair = Pair::alike();
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+        let welcome = pair.server_sends();
+        welcome.iter().filter(|_| welcome_arrives).for_each(|packet| pair.client_receives(packet));
+        let proof = pair.client_sends();
+        proof.iter().filter(|_| proof_arrives).for_each(|packet| pair.server_receives(packet));
+        pair.server_sends();
+        pair.server.end(DisconnectReason::Timeout, &pair.server_config, &mut pair.to_client);
+        pair.client_reports.clear();
+        let farewells = drain(&mut pair.to_client);
+        assert_eq!(farewells.len(), if proof_arrives { 1 } else { 2 });
+        farewells.iter().for_each(|packet| pair.client_receives(packet));
+        pair.client_reports.retain(|report| *report != Reported::Damaged);
+        assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Timeout)]);
+    }
+}
+
+#[test]
+fn r25_a_client_that_was_started_again_with_the_same_session_learns_that_it_is_taken() {
+    let mut pair = Pair::alike();
+    (0..10).for_each(|_| pair.step());
+    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION));
+    pair.client_reports.clear();
+    (0..10).for_each(|_| pair.step());
+    assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Taken)]);
+    pair.client = own;
+    pair.client_reports.clear();
+    (0..10).for_each(|_| pair.step());
+    assert!(pair.server.is_connected() && pair.client.is_connected());
 }
 
 #[test]

@@ -1,0 +1,83 @@
+//! The answers to clients without a connection, until the user polls them.
+//!
+//! *Invariant:* an answer is shorter than the packet that it answers (R26). At most [`MAX_ANSWERS`] answers
+//! wait, and of each origin only a part of them, so a flood from one host keeps no answer from another one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::origin::{Address, Origin};
+
+/// The most answers that wait to be polled. Further ones are dropped; the clients repeat their hellos.
+const MAX_ANSWERS: usize = 1_024;
+
+/// The most answers that wait for one origin.
+const MAX_OF_ORIGIN: usize = 32;
+
+/// The answers that wait, the oldest first.
+#[derive(Debug)]
+pub(super) struct Answers<A> {
+    waiting: VecDeque<(A, Vec<u8>)>,
+    of_origin: BTreeMap<Origin, usize>,
+}
+
+impl<A: Address> Answers<A> {
+    pub(super) const fn new() -> Self {
+        Self { waiting: VecDeque::new(), of_origin: BTreeMap::new() }
+    }
+
+    /// Adds an answer to a packet of `received_bytes`, if it may be sent.
+    pub(super) fn push(&mut self, to: A, packet: Vec<u8>, received_bytes: usize) {
+        let waiting = self.of_origin.get(&to.origin()).copied().unwrap_or(0);
+        if packet.len() < received_bytes && waiting < MAX_OF_ORIGIN && self.waiting.len() < MAX_ANSWERS {
+            self.of_origin.insert(to.origin(), waiting.saturating_add(1));
+            self.waiting.push_back((to, packet));
+        }
+    }
+
+    /// Removes the oldest answer and returns it.
+    pub(super) fn pop(&mut self) -> Option<(A, Vec<u8>)> {
+        let answer = self.waiting.pop_front();
+        match &answer {
+            Some((to, _)) => {
+                if let Some(waiting) = self.of_origin.get_mut(&to.origin()) {
+                    *waiting = waiting.saturating_sub(1);
+                }
+            }
+            None => self.of_origin.clear(),
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    fn address(host: usize, port: u16) -> SocketAddr {
+        SocketAddr::from(([10, 0, (host / 256) as u8, host as u8], port))
+    }
+
+    #[test]
+    fn r26_one_host_leaves_room_for_the_answers_to_others() {
+        let mut answers = Answers::new();
+        for round in 0..3 {
+            (0..5_000).for_each(|port| answers.push(address(1, port), vec![0; 13], 1_200));
+            answers.push(address(2, 1), vec![0; 13], 1_200);
+            assert_eq!(answers.waiting.len(), MAX_OF_ORIGIN + 1, "round {round}");
+            let polled: Vec<_> = std::iter::from_fn(|| answers.pop()).collect();
+            assert_eq!(polled.last().map(|(to, _)| *to), Some(address(2, 1)));
+            assert!(answers.of_origin.is_empty() && answers.waiting.is_empty());
+        }
+    }
+
+    #[test]
+    fn r26_no_answer_is_as_long_as_what_it_answers_and_their_number_is_limited() {
+        let mut answers = Answers::new();
+        answers.push(address(1, 1), vec![0; 13], 13);
+        assert_eq!(answers.pop(), None);
+        (0..5_000).for_each(|host| answers.push(address(host, 1), vec![0; 13], 14));
+        assert_eq!(answers.waiting.len(), MAX_ANSWERS);
+    }
+}
