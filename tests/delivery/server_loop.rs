@@ -314,7 +314,7 @@ fn a_client_that_was_never_ticked_and_receives_panics_with_a_hint() {
     let (mut room, players) = room(1);
     room.server[players[0]].health = 50;
     let packets = room.tick_one();
-    let mut idle = Client::new(ClientConfig::default(), 2);
+    let mut idle = Client::new(ClientConfig::default(), Session::for_tests(2));
     for _ in 0..1_000 {
         room.wait(TICK);
         idle.receive(room.now, &packets[0]).ok();

@@ -68,8 +68,13 @@ const TRANSPORT: [Row; 22] = [
     ("at most {} times the bytes of all control packets", "repl-net/src/transport/allowance", "FACTOR", Word),
 ];
 
-const SESSIONS: [Row; 18] = [
-    ("The client answers every {} until", "repl-net/src/session/client_handshake", "HELLO_INTERVAL", Time),
+const SESSIONS: [Row; 20] = [
+    (
+        "The client answers about every {} until",
+        "repl-net/src/session/client_handshake",
+        "HELLO_INTERVAL",
+        Time,
+    ),
     ("zeros to the smaller of {} bytes", "repl-net/src/session/control", "HELLO_BYTES", Plain),
     ("An answer has at most {} entries", "repl-net/src/session/inquiry", "MAX_ENTRIES", Plain),
     ("entries in {} packets", "repl-net/src/session/inquiry", "MAX_PARTS", Plain),
@@ -78,11 +83,15 @@ const SESSIONS: [Row; 18] = [
     ("as `u(10)`, at most {}, and", "repl-net/src/session/login", "MAX_BYTES", Plain),
     ("as `eg(4)`, at most {}, and", "repl-net/src/session/name", "MAX_NAME_BYTES", Plain),
     ("together they take at most {} bytes", "repl-net/src/session/mismatch", "MAX_REFUSAL_BYTES", Plain),
-    ("repeats the welcome every {} until", "repl-net/src/session/server_handshake", "WELCOME_INTERVAL", Time),
-    ("from its client within {} ends", "repl-net/src/session/server_handshake", "HALF_OPEN_TIMEOUT", Time),
-    ("sends *hello* every {} until", "repl-net/src/session/client_handshake", "HELLO_INTERVAL", Time),
     (
-        "told to wait repeats its hello every {}.",
+        "repeats the welcome about every {} until",
+        "repl-net/src/session/server_handshake",
+        "WELCOME_INTERVAL",
+        Time,
+    ),
+    ("sends *hello* about every {} until", "repl-net/src/session/client_handshake", "HELLO_INTERVAL", Time),
+    (
+        "told to wait repeats its hello about every {}.",
         "repl-net/src/session/client_handshake",
         "WAIT_INTERVAL",
         Time,
@@ -95,8 +104,16 @@ const SESSIONS: [Row; 18] = [
         "LONGEST_SILENCE",
         Time,
     ),
-    ("and a number that changes every {}, under", "repl-net/src/endpoint/cookies", "EPOCH_SECONDS", Time),
-    ("with an endpoint for at least {}.", "repl-net/src/endpoint/cookies", "LIFETIME", Time),
+    ("Up to {} such connections wait at an address", "repl-net/src/endpoint/mod", "MAX_NEWCOMERS", Word),
+    (
+        "ends with *timeout* after the server's timeout, at least {} and",
+        "repl-net/src/session/limits",
+        "LEAST_STEP",
+        Time,
+    ),
+    ("at least 5 s and at most {}. The time", "repl-net/src/session/limits", "LONGEST_STEP", Time),
+    ("but at least every {} and at most", "repl-net/src/session/limits", "LONGEST_STEP", Time),
+    ("and at most every {}, under", "repl-net/src/session/limits", "LEAST_STEP", Time),
 ];
 
 const MESSAGES: [Row; 9] = [
@@ -123,7 +140,7 @@ const VALUES: [Row; 8] = [
 ];
 
 /// Numbers on the page for which the code has no constant, with the words around them.
-const NO_CONSTANT: [&str; 8] = [
+const NO_CONSTANT: [&str; 9] = [
     "limit of its sender, 1,200 bytes by default",
     "one of the last 255 ticks",
     "one of the last 65,535 ticks",
@@ -132,6 +149,7 @@ const NO_CONSTANT: [&str; 8] = [
     "set for values below 128;",
     "under 128 bits of secret",
     "3 128-bit integers;",
+    "a silence of a 120th to a 40th",
 ];
 
 /// Returns the sections of the page before the example, with one space between two words.
@@ -205,6 +223,7 @@ impl Written {
             Time if value.is_multiple_of(1_000) => format!("{} s", value / 1_000),
             Time => format!("{value} ms"),
             Word if value == 3 => "three".to_owned(),
+            Word if value == 4 => "four".to_owned(),
             Word if value == 16 => "sixteen".to_owned(),
             NextPlace if value == 16 => "seventeenth".to_owned(),
             Word | NextPlace => panic!("write the word for {value}, the value of {name}"),
@@ -272,7 +291,7 @@ fn r20_the_checksum_of_a_hello_is_the_one_that_the_page_describes() {
     let (_, rest) = page.split_once("continued from the value `0x").expect("the page says where it begins");
     let (digits, _) = rest.split_once('`').expect("a backtick behind it");
     let start = u32::from_str_radix(digits, 16).expect("hexadecimal digits");
-    let mut client = Client::new(ClientConfig::default(), 1);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.tick(Duration::ZERO);
     let hello = client.poll_transmit().expect("a client says hello");
     let salted = crc32(crc32(start, &0_u64.to_le_bytes()), &u64::MAX.to_le_bytes());

@@ -57,7 +57,7 @@ impl Player {
     fn respawn(call: &mut ServerCall<'_, Self>) {
         let (player, caller) = (call.object(), call.caller());
         call.server().despawn(player);
-        let next = call.server().spawn(Player { health: 1_000 });
+        let next = call.server().spawn(Self { health: 1_000 });
         call.server().set_owner(next, caller);
         ran("respawn");
     }

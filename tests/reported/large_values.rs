@@ -52,7 +52,7 @@ fn room() -> (Room, ObjectRef<Page>) {
 }
 
 fn room_with(config: ServerConfig) -> (Room, ObjectRef<Page>) {
-    let mut room = Room::paced(config, |client| register(client));
+    let mut room = Room::paced(config, register);
     register(&mut room.server);
     let page = room.server.spawn(Page::default());
     room.enter();

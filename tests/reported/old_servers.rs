@@ -41,10 +41,11 @@ fn register(side: &mut impl Register) {
 /// Returns a room with one client at this time. The packets of both sides begin with this number.
 fn room(first_sequence: u64, now: Duration) -> Room {
     let config = ServerConfig { first_sequence, ..ServerConfig::default() };
-    let mut room = Room::new(config, |client| register(client));
+    let mut room = Room::new(config, register);
     register(&mut room.server);
     room.now = now;
-    let mut client = Client::new(ClientConfig { first_sequence, ..ClientConfig::default() }, 1);
+    let config = ClientConfig { first_sequence, ..ClientConfig::default() };
+    let mut client = Client::new(config, Session::for_tests(1));
     register(&mut client);
     let id = room.server.connect(now);
     room.guests.push(Guest { client, id });
