@@ -226,6 +226,7 @@ impl ServerHandshake {
     }
 
     /// Returns when the last packet of the client arrived.
+    #[cfg(test)]
     pub(crate) fn last_received(&self) -> Duration {
         self.last_received
     }
