@@ -19,6 +19,7 @@ mod run;
 mod sight;
 mod switches;
 mod talk;
+mod whispers;
 mod witness;
 mod world;
 
@@ -41,9 +42,13 @@ fn run(seed: u64) -> Outcome {
 }
 
 fn run_all(seeds: impl Iterator<Item = u64>) {
-    let secrets: Vec<u64> = seeds.map(|seed| run(seed).secrets).collect();
-    let is_blind = secrets.len() > 10 && secrets.iter().sum::<u64>() == 0;
-    assert!(!is_blind, "the search for secrets finds those that may be seen");
+    let outcomes: Vec<Outcome> = seeds.map(run).collect();
+    for found in [|outcome: &Outcome| outcome.secrets, |outcome: &Outcome| outcome.secrets_of_calls] {
+        let is_blind = outcomes.len() > 10 && outcomes.iter().map(found).sum::<u64>() == 0;
+        assert!(!is_blind, "the search for secrets finds those that may be seen");
+    }
+    let heard: u64 = outcomes.iter().map(|outcome| outcome.heard).sum();
+    assert!(outcomes.len() <= 10 || heard > outcomes.len() as u64 * 10, "{heard} calls were heard");
 }
 
 #[test]

@@ -11,6 +11,8 @@ use crate::extremes::Extremes;
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::talk::{LARGEST_BYTES, Talk};
+use crate::whispers::Whispers;
+use crate::world::BIRD;
 
 /// How often a silent link is probed at least (R9).
 const PROBE: Duration = Duration::from_millis(250);
@@ -55,6 +57,8 @@ pub(crate) struct Plan {
     pub(crate) timeout: Duration,
     /// What clients and server say to each other.
     pub(crate) talk: Option<Talk>,
+    /// The calls of the server with secrets.
+    pub(crate) whispers: Option<Whispers>,
     pub(crate) extremes: Extremes,
     pub(crate) lives: Lives,
     /// How many connections have a turn in a tick, and in how many ticks each of them has one.
@@ -141,6 +145,7 @@ impl Plan {
             max_connection_bytes: 4 << 20,
             timeout: Duration::from_secs(900),
             talk: Talk::new(seed),
+            whispers: Whispers::new(seed),
             extremes: Extremes::default(),
             lives: Lives::default(),
             connections_per_tick: usize::MAX,
@@ -232,11 +237,23 @@ impl Plan {
         self.patience(measured).max(self.time_of_large_messages()) + misled
     }
 
+    /// Returns how long after the last call reliable calls may be missing: a call waits for the ack of its
+    /// object, and then it is a message.
+    pub(crate) fn patience_with_calls(&self, measured: Duration) -> Duration {
+        self.patience(measured) + self.patience_with_messages(measured)
+    }
+
+    /// Returns whether there are birds.
+    pub(crate) fn has_birds(&self) -> bool {
+        self.weights[BIRD] > 0
+    }
+
     /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
     /// part is tried again each round trip. While no ack arrives the link counts as silent, and a packet with a
     /// few of the parts is sent every 250 ms (R9), until one of these packets and its ack have both arrived.
     fn time_of_large_messages(&self) -> Duration {
-        if !self.talk.as_ref().is_some_and(|talk| talk.is_large) {
+        let are_large = [self.talk.map(|talk| talk.is_large), self.whispers.map(|calls| calls.is_large)];
+        if !are_large.contains(&Some(true)) {
             return Duration::ZERO;
         }
         let parts = LARGEST_BYTES as f64 / self.mtu_bytes as f64;

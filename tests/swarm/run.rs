@@ -16,8 +16,9 @@ use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::Plan;
 use crate::talk::{self, Talks};
+use crate::whispers::{Heard, Whisper, Whispers};
 use crate::witness::Witness;
-use crate::world::{BIRD, View, World};
+use crate::world::{View, World};
 
 const SERVER: PeerId = PeerId(0);
 /// How long the silence at the end of a run lasts, in seconds.
@@ -44,6 +45,10 @@ pub(crate) struct Outcome {
     pub(crate) trace: u64,
     /// Secrets that were found in packets that may contain them.
     pub(crate) secrets: u64,
+    /// Those of them that are parameters of calls.
+    pub(crate) secrets_of_calls: u64,
+    /// Calls with secrets that clients have heard.
+    pub(crate) heard: u64,
     pub(crate) packets_lost: u64,
     pub(crate) ticks: u64,
 }
@@ -58,6 +63,7 @@ struct Seat {
     /// Whether the client receives nothing while the world changes.
     is_deaf: bool,
     talks: Talks,
+    heard_calls: Heard,
     /// When the client made each of its packets.
     made_at: HashMap<u64, u64>,
     /// When the client made the newest packet that the server has received.
@@ -92,6 +98,7 @@ pub(crate) struct Run {
     next_peer: u32,
     bursts: Vec<u64>,
     secrets: u64,
+    secrets_of_calls: u64,
     /// The generator for extremes.
     wild: Rng,
     /// Packets that may arrive again: sender, receiver and bytes.
@@ -116,6 +123,7 @@ impl Run {
             next_peer: 1,
             bursts: plan.bursts.clone(),
             secrets: 0,
+            secrets_of_calls: 0,
             wild: Rng::new(plan.seed).fork(12),
             kept: Vec::new(),
             packets: 0,
@@ -184,6 +192,8 @@ impl Run {
         Outcome {
             trace: self.network.trace(),
             secrets: self.secrets,
+            secrets_of_calls: self.secrets_of_calls,
+            heard: self.seats.values().map(|seat| seat.heard_calls.count()).sum(),
             packets_lost,
             ticks: self.clock.ticks(),
         }
@@ -248,7 +258,13 @@ impl Run {
             let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()));
             let (difference, patience) = match difference {
                 Some(difference) => (difference, self.plan.patience(seat.measured)),
-                None => (seat.talks.difference()?, self.plan.patience_with_messages(seat.measured)),
+                None => match seat.talks.difference() {
+                    Some(difference) => (difference, self.plan.patience_with_messages(seat.measured)),
+                    None => (
+                        self.world.views[&seat.connection].rights.missing()?,
+                        self.plan.patience_with_calls(seat.measured),
+                    ),
+                },
             };
             Some((seat, format!("{:?}: {difference}", seat.connection), patience))
         });
@@ -269,8 +285,11 @@ impl Run {
             .register::<Chest>()
             .register::<Pack>()
             .register::<Actor>();
-        if self.plan.weights[BIRD] > 0 {
+        if self.plan.has_birds() {
             client.register::<Bird>();
+        }
+        if self.plan.whispers.is_some() {
+            Whispers::register_on_client(&mut client, self.plan.has_birds());
         }
         client.register_archetype(|| Actor::archetype(true));
         talk::register_on_client(&mut client);
@@ -291,6 +310,7 @@ impl Run {
             up,
             is_deaf,
             talks,
+            heard_calls: Heard::default(),
             made_at,
             heard: 0,
             watch,
@@ -410,6 +430,14 @@ impl Run {
             talks.insert(seat.connection, &mut seat.talks);
         }
         talk::hear_on_server(server, &mut talks);
+        if let Some(plan) = self.plan.whispers {
+            let has_birds = self.plan.has_birds();
+            for seat in self.seats.values_mut() {
+                let to = (&mut self.world, seat.connection);
+                seat.heard_calls.hear(&mut seat.client, to, plan, has_birds);
+            }
+            self.world.drop_own_calls(has_birds);
+        }
     }
 
     /// Delivers an old packet again.
@@ -514,6 +542,7 @@ impl Run {
                 count(&mut self.loud, &packet);
                 scan(&packet, |canary| {
                     self.secrets += 1;
+                    self.secrets_of_calls += u64::from(Whisper::of(canary).is_some());
                     assert!(
                         self.world.may_see(connection, canary),
                         "{connection:?} was sent {canary:?} of {}",

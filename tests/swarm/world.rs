@@ -16,6 +16,7 @@ use crate::plan::Plan;
 use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
 use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 use crate::talk;
+use crate::whispers::{Calls as WhisperedCalls, Rights, Whisper, Whispers};
 
 /// The values of the properties with notifies.
 pub(crate) type Notified = Vec<(usize, u64)>;
@@ -106,7 +107,7 @@ fn kind<T: Creature>() -> Kind {
 
 pub(crate) const ACTOR: usize = 0;
 const VAULT: usize = 5;
-const DOT: usize = 3;
+pub(crate) const DOT: usize = 3;
 pub(crate) const HOARD: usize = 4;
 pub(crate) const BIRD: usize = 6;
 
@@ -186,6 +187,8 @@ pub(crate) struct View {
     pub(crate) shown_at: BTreeMap<u32, u64>,
     /// When the server accepted the client, and which objects were visible to it then.
     pub(crate) joined: Option<(u64, BTreeSet<u32>)>,
+    /// What the connection may hear of the calls with secrets.
+    pub(crate) rights: Rights,
 }
 
 impl View {
@@ -203,6 +206,7 @@ impl View {
     pub(crate) fn lose(&mut self, uid: u32) {
         self.acknowledged.remove(&uid);
         self.opened.remove(&uid);
+        self.rights.lose(uid);
     }
 }
 
@@ -230,6 +234,9 @@ pub(crate) struct World {
     chains: Rng,
     /// The generator for lives.
     pub(crate) lives: Rng,
+    /// The generator for calls with secrets.
+    pub(crate) whispering: Rng,
+    pub(crate) calls: WhisperedCalls,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
 }
@@ -245,10 +252,13 @@ impl World {
             .register::<Chest>()
             .register::<Dot>()
             .register::<Vault>();
-        if plan.weights[BIRD] > 0 {
+        if plan.has_birds() {
             let area = Area::within(RADIUS);
             let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7).near_within(NEAR_RADIUS);
             server.set_area::<Bird>(if plan.lives.has_bands { bands } else { area });
+        }
+        if plan.whispers.is_some() {
+            Whispers::register_on_server(&mut server, plan.has_birds());
         }
         let mut world = Self {
             server,
@@ -266,6 +276,8 @@ impl World {
             wild: Rng::new(plan.seed).fork(11),
             chains: Rng::new(plan.seed).fork(13),
             lives: Rng::new(plan.seed).fork(21),
+            whispering: Rng::new(plan.seed).fork(24),
+            calls: WhisperedCalls::default(),
             growing: Vec::new(),
         };
         for _ in 0..plan.objects {
@@ -408,6 +420,11 @@ impl World {
     /// Records the owner of an object, and of all objects that it owns.
     fn give(&mut self, uid: u32, owner: Option<ConnectionId>) {
         self.things[uid as usize].owner = owner;
+        for (connection, view) in &mut self.views {
+            if owner != Some(*connection) {
+                view.rights.disown(uid);
+            }
+        }
         for other in self.existing().collect::<Vec<_>>() {
             if self.things[other as usize].owned_by == Some(uid) {
                 self.give(other, owner);
@@ -419,6 +436,10 @@ impl World {
     pub(crate) fn despawn(&mut self, uid: u32, tick: u64) {
         self.server.despawn(self.object(uid));
         for uid in self.with_subobjects(uid) {
+            let owner = self.things[uid as usize].owner;
+            for (connection, view) in self.views.iter_mut().filter(|(_, view)| view.seen.contains(&uid)) {
+                view.rights.despawned(uid, owner == Some(*connection));
+            }
             self.things[uid as usize].alive = false;
             self.alive.retain(|&known| known != uid);
             self.torn_off.retain(|&known| known != uid);
@@ -567,6 +588,8 @@ impl World {
 
     /// Makes the random changes of one tick.
     pub(crate) fn mutate(&mut self, plan: &Plan, tick: u64) {
+        // Calls before and after the changes of a tick.
+        plan.whispers.into_iter().for_each(|whispers| self.whisper(whispers));
         let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
         for _ in 0..whole {
             self.change();
@@ -592,6 +615,7 @@ impl World {
             self.crowd(plan, tick);
         }
         self.live(plan, tick);
+        plan.whispers.into_iter().for_each(|whispers| self.whisper(whispers));
     }
 
     /// Records the objects' values when the server compared them.
@@ -621,10 +645,15 @@ impl World {
         // These bits may be the end of a secret that started in another packet, followed by bits of something
         // else.
         let thing = self.things.get(canary.object as usize);
-        let newest =
-            |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);
-        let Some(thing) = thing.filter(|thing| canary.version <= newest(thing)) else { return true };
+        let is_made = |thing: &&Thing| {
+            let made = thing.versions.get(usize::from(canary.property));
+            Whisper::of(canary).is_some() || made.is_some_and(|made| canary.version <= made.0)
+        };
+        let Some(thing) = thing.filter(is_made) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
+        if Whisper::of(canary).is_some() {
+            return self.may_hear((connection, view), canary);
+        }
         if !view.seen.contains(&canary.object) {
             return false;
         }

@@ -20,8 +20,17 @@ use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD};
 use crate::messages::read_ahead::{ReadAhead, Ticket};
 use crate::messages::sender::Sender;
 
-/// How long a call waits for the objects of its references. After that it runs with null references.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// What decides how long calls wait for the objects of their references. After that they run with null
+/// references.
+#[derive(Clone, Copy)]
+pub(super) struct WaitLimits<'a> {
+    pub(super) objects: &'a dyn Objects,
+    /// Returns whether an object that does not exist may still come. The argument is its guid on the wire.
+    pub(super) may_come: &'a dyn Fn(Guid) -> bool,
+    /// The longest time that a call waits.
+    pub(super) longest: Duration,
+    pub(super) now: Duration,
+}
 
 /// A call that may run.
 pub(super) struct Queued<F, T: Rpcs> {
@@ -76,6 +85,12 @@ impl<F, T: Rpcs> CallInbox<F, T> {
 }
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
+    /// Returns whether a message is the mark of a reliable call that the server has withdrawn. A call has at
+    /// least the bits of its object. Clients withdraw no calls.
+    fn is_mark(&self, content: BitSlice<'_>) -> bool {
+        self.is_reliable && !F::IS_CLIENT && content.len() == 0
+    }
+
     /// Adds a call that this side itself made.
     pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
         self.calls.push_back(Queued { from: None, object, call });
@@ -120,16 +135,19 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         std::mem::swap(&mut self.kept, &mut self.calls);
     }
 
-    /// Lets a waiting call run if the objects of its references exist now, or if it has waited too long. All
-    /// waiting calls are from `from`, because only clients have waiting calls, and only from their server.
-    pub(super) fn end_waits(&mut self, from: F, objects: &dyn Objects, now: Duration) {
+    /// Lets a waiting call run if the objects of its references exist now or can no longer come, or if it has
+    /// waited too long. All waiting calls are from `from`, because only clients have waiting calls, and only
+    /// from their server. Costs O(waiting calls).
+    pub(super) fn end_waits(&mut self, from: F, limits: WaitLimits<'_>) {
+        let WaitLimits { objects, may_come, longest, now } = limits;
         let mut blocked = HashSet::new();
         for _ in 0..self.waiting.len() {
             let Some(mut waiting) = self.waiting.pop_front() else { break };
             let since = *waiting.since.get_or_insert(now);
             let content = BitSlice::new(&waiting.bytes, 0, waiting.bits).unwrap_or_default();
-            let Ok(read) = Content::<T>::read(content, objects) else { continue };
-            let is_overdue = now.saturating_sub(since) >= LONGEST_WAIT;
+            let is_awaited = |guid| !objects.contains(guid) && may_come(guid);
+            let Ok(read) = Content::<T>::read_asking(content, objects, is_awaited) else { continue };
+            let is_overdue = now.saturating_sub(since) >= longest;
             if blocked.contains(&waiting.object) || read.lacks_objects && !is_overdue {
                 blocked.insert(waiting.object);
                 self.waiting.push_back(waiting);
@@ -144,6 +162,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
 
 impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
+        if self.is_mark(content) {
+            return Ok(());
+        }
         let read = Content::<T>::read(content, &NoObjects)?;
         let entry = read.entry().ok_or(ReadError::UnknownVariant)?;
         let is_for_server = entry.kind == CallKind::Server;
@@ -166,6 +187,9 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), InboxRefusal> {
+        if self.is_mark(arrival.content) {
+            return Ok(());
+        }
         let read = match arrival.ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
             Some((object, call)) => Content::new(object, call, arrival.objects),
             None => match Content::<T>::read(arrival.content, arrival.objects) {
@@ -222,6 +246,15 @@ impl<T: Rpcs> Content<T> {
 
     /// Reads a call that takes exactly these bits. References to objects that do not exist are null.
     fn read(content: BitSlice<'_>, objects: &dyn Objects) -> Result<Self, ReadError> {
+        Self::read_asking(content, objects, |guid| !objects.contains(guid))
+    }
+
+    /// Reads a call as [`read`](Self::read) does. `is_lacking` says whether the call lacks an object.
+    fn read_asking(
+        content: BitSlice<'_>,
+        objects: &dyn Objects,
+        is_lacking: impl FnMut(Guid) -> bool,
+    ) -> Result<Self, ReadError> {
         let mut reader = content.reader();
         let object = read_guid(&mut reader)?.ok_or(ReadError::OutOfRange)?;
         let mut references = ReferenceMap::new(objects);
@@ -229,7 +262,7 @@ impl<T: Rpcs> Content<T> {
         if reader.remaining() > 0 {
             return Err(ReadError::OutOfRange);
         }
-        let lacks_objects = references.take_mentioned().any(|guid| !objects.contains(guid));
+        let lacks_objects = references.take_mentioned().any(is_lacking);
         Ok(Self { lacks_objects, ..Self::new(object, call, objects) })
     }
 

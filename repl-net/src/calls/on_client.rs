@@ -9,7 +9,7 @@ use repl_core::ObjectRef;
 use super::call::{CallSide, ReceivedCall};
 use super::channels;
 use super::error::CallError;
-use super::inbox::{self, CallInbox};
+use super::inbox::{self, CallInbox, WaitLimits};
 use super::invocation::Invocation;
 use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
@@ -117,10 +117,15 @@ impl Client {
     /// so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
-            let objects = self.replicas.objects();
+            let (replicas, longest) = (&self.replicas, self.config.max_call_wait);
+            // Between two sessions nothing comes.
+            let is_connected = self.is_connected();
+            let may_come = |guid| is_connected && replicas.may_come(guid);
+            let objects = replicas.objects();
+            let limits = WaitLimits { objects, may_come: &may_come, longest, now };
             let key = channels::key::<T>(is_reliable);
             let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(key) else { continue };
-            inbox.end_waits((), objects, now);
+            inbox.end_waits((), limits);
             inbox.begin_run();
             while let Some(queued) = self.call_inbox::<T>(is_reliable).and_then(CallInbox::next_to_run) {
                 let entry = T::CALLS.entry(T::number(&queued.call));

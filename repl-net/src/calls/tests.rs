@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use repl_core::{Guid, ObjectRef};
+use repl_core::{BitWriter, Guid, ObjectRef};
 use repl_derive::{Replicated, rpcs};
 
 use super::{channels, inbox};
@@ -308,4 +308,47 @@ fn an_attacker_is_stopped_and_delays_nobody_and_no_honest_client_is_disconnected
     assert!(quiet.len() > 3_500 && attacked.len() > 3_500, "{} and {}", quiet.len(), attacked.len());
     let p99 = |latencies: &[u64]| latencies[latencies.len() * 99 / 100];
     assert!(p99(&attacked) * 10 <= p99(&quiet) * 11, "{} and {} ticks", p99(&attacked), p99(&quiet));
+}
+
+/// Sends a message without content in a channel of the calls of doors.
+fn send_mark(pair: &mut Pair, is_from_server: bool, is_reliable: bool) {
+    let key = channels::key::<Door>(is_reliable);
+    let channel = pair.client.mailbox.channel(key).expect("registered");
+    let max_bits = pair.client.outbox.capacity();
+    let outgoing = match is_from_server {
+        true => pair.server.outgoing_of(pair.id),
+        false => &mut pair.client.exchange.outgoing,
+    };
+    outgoing.add(channel, &mut BitWriter::new(), max_bits).expect("room");
+}
+
+#[test]
+fn a_mark_of_the_server_is_no_call_and_its_place_is_taken() {
+    let mut door = ObjectRef::NULL;
+    let mut pair = Pair::new(|server| door = server.spawn(Door::default()));
+    for _ in 0..3 {
+        send_mark(&mut pair, true, true);
+        pair.server.call(door).slam().unwrap();
+    }
+    pair.steps(3);
+    assert_eq!((pair.client[door].ran, pair.ended()), (3, None));
+}
+
+#[test]
+fn r20_a_mark_in_the_channel_of_the_unreliable_calls_ends_the_connection() {
+    let mut pair = Pair::new(|_| {});
+    send_mark(&mut pair, true, false);
+    pair.steps(3);
+    assert!(!pair.client.is_connected());
+    assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))));
+}
+
+#[test]
+fn r20_a_client_has_no_marks() {
+    for is_reliable in [true, false] {
+        let mut pair = Pair::new(|_| {});
+        send_mark(&mut pair, false, is_reliable);
+        pair.steps(3);
+        assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "reliable: {is_reliable}");
+    }
 }

@@ -131,7 +131,7 @@ impl Client {
         self.outbox.pace(now, self.link.timeouts);
         self.outbox.begin_pass();
         self.exchange.outgoing.begin_pass();
-        self.exchange.outgoing.send(&mut self.outbox, usize::MAX, now);
+        self.exchange.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| true, now);
         self.outbox.end_pass(now);
         self.outbox.has_acked_all()
     }

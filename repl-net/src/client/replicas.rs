@@ -160,9 +160,15 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
+    /// Returns whether an object that does not exist here may still come. The argument is its guid on the
+    /// wire.
+    pub(crate) fn may_come(&self, guid: Guid) -> bool {
+        self.slots.may_come(guid)
+    }
+
     /// Removes the object in a slot, if there is one. Returns its guid. If the user has placed the object,
     /// the client keeps it, and its path is returned too.
-    fn close(&mut self, slot: u32) -> Option<(Guid, Option<Arc<str>>)> {
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Option<(Guid, Option<Arc<str>>)> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;
         let guid = Guid::new(slot, generation);
@@ -176,7 +182,7 @@ impl Replicas {
         if let Some(moved) = moved {
             self.slots.set_row(moved, row);
         }
-        self.slots.close(slot);
+        self.slots.close(slot, reason == CloseReason::Relevancy);
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
         if placed.is_none() {
@@ -194,7 +200,7 @@ impl Replicas {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
         for slot in 0..self.slots.len() as u32 {
             let known = self.reference::<()>(slot);
-            if let (Some((_, unbound)), Some(object)) = (self.close(slot), known) {
+            if let (Some((_, unbound)), Some(object)) = (self.close(slot, reason), known) {
                 events.push(match unbound {
                     Some(path) => ClientEvent::Unbound(object, path),
                     None => ClientEvent::Despawned(object, reason),
@@ -210,7 +216,7 @@ impl Replicas {
             // The other server may use the same guids for its own objects.
             self.remove_torn_off_beyond(0, events);
         }
-        self.slots.begin_session(is_other_server && has_epochs);
+        self.slots.begin_session(is_other_server, is_other_server && has_epochs);
     }
 
     /// Returns the epoch of the references that the user has.

@@ -23,7 +23,8 @@ struct Slot {
     stamp: u64,
     /// The generation of the object, or zero if the slot is empty.
     generation: u32,
-    /// The row of the object in the column of its class.
+    /// The row of the object in the column of its class. If the slot is empty, instead the lowest generation
+    /// of an object that may still come, because no slot goes back to an earlier object.
     row: u32,
     class: u16,
     /// Whether this client owns the object, the client's role for it, and whether it sleeps.
@@ -149,11 +150,20 @@ impl SlotTable {
         }
     }
 
-    /// Records that a slot is empty.
-    pub(super) fn close(&mut self, slot: u32) {
-        if let Some(known) = self.slot_mut(slot) {
-            *known = Slot { generation: 0, class: 0, row: 0, ..*known };
+    /// Records that a slot is empty. `may_return` says whether its object may come into sight again.
+    pub(super) fn close(&mut self, slot: u32, may_return: bool) {
+        if let Some(known) = self.slot_mut(slot).filter(|known| known.generation != 0) {
+            let lowest = known.generation.saturating_add((!may_return).into());
+            *known = Slot { generation: 0, class: 0, row: lowest, ..*known };
         }
+    }
+
+    /// Returns whether an object that does not exist here may still come: nothing is known of its end, and
+    /// its slot has had no newer object. The argument is its guid on the wire.
+    pub(super) fn may_come(&self, guid: Guid) -> bool {
+        let slot = self.slot(guid.slot());
+        let lowest = if slot.generation == 0 { slot.row } else { slot.generation };
+        (guid.slot() as usize) < self.len && guid.generation().get() >= lowest
     }
 
     /// Returns whether this client owns an object, the client's role for it, and whether it sleeps.
@@ -177,11 +187,15 @@ impl SlotTable {
 }
 
 impl SlotTable {
-    /// Forgets when objects were last updated, because the packet numbers of a new session begin again. If
-    /// the server is another one, also begins an epoch.
-    pub(super) fn begin_session(&mut self, is_other_server: bool) {
+    /// Forgets when objects were last updated, because the packet numbers of a new session begin again. All
+    /// slots must be empty. If the server is another one, also forgets its objects, and begins an epoch if
+    /// `begins_epoch` is true.
+    pub(super) fn begin_session(&mut self, is_other_server: bool, begins_epoch: bool) {
         self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
         if is_other_server {
+            self.slots.iter_mut().for_each(|slot| slot.row = 0);
+        }
+        if begins_epoch {
             self.epoch = Epoch::after(self.newest_generation);
         }
     }

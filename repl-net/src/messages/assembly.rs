@@ -123,7 +123,8 @@ impl Assembly {
         stalled.next().map(|((channel, _), _)| *channel)
     }
 
-    fn drop_message(&mut self, key: (u16, u64)) {
+    /// Drops an unfinished message with this channel and number, if there is one.
+    pub(crate) fn drop_message(&mut self, key: (u16, u64)) {
         if let Some(unfinished) = self.unfinished.remove(&key) {
             self.bytes = self.bytes.saturating_sub(unfinished.bytes);
         }

@@ -15,7 +15,7 @@ pub(crate) const MAX_BYTES: usize = 256 << 10;
 pub(crate) const MAX_UNFINISHED: usize = 16;
 
 /// The greatest size of a message in bytes.
-const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
+pub(crate) const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
 
 /// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
 pub(crate) const fn held_bytes(bytes: usize) -> usize {

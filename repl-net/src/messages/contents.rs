@@ -41,6 +41,12 @@ impl Contents {
         }
     }
 
+    /// Returns how many bytes the contents take.
+    #[cfg(test)]
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.bytes.len() - self.unused
+    }
+
     /// Frees memory if most of the buffer is empty.
     pub(crate) fn shrink(&mut self) {
         if self.bytes.capacity() > LEAST_UNUSED_BYTES.max(self.bytes.len().saturating_mul(4)) {

@@ -144,7 +144,11 @@ impl Incoming {
         }
         let mut assembled;
         let content = match message.part {
-            None => message.content,
+            None => {
+                // It may be the mark of a message that was withdrawn after some of its parts had been sent.
+                self.assembly.drop_message((message.channel, number));
+                message.content
+            }
             Some(part) => {
                 if number == receiving.next {
                     receiving.since = now;
@@ -381,6 +385,59 @@ mod tests {
                 assert_eq!(take_part(&mut incoming, 0, 1, NOW), Ok(Vec::new()), "it was delivered");
                 assert_eq!(incoming.held_bytes(), 0);
             }
+        }
+    }
+
+    /// Takes the mark of a message that was withdrawn. Returns whether something is delivered.
+    fn take_mark(incoming: &mut Incoming, number: u64) -> bool {
+        let content = BitSlice::default();
+        let mark = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
+        incoming.check(&[mark], |_, _, _| Ok(())).unwrap();
+        let mut is_delivered = false;
+        incoming.take(&mark, NOW, |_, _| is_delivered = true);
+        is_delivered
+    }
+
+    #[test]
+    fn a_mark_ends_the_wait_for_the_other_parts_of_its_message() {
+        let mut incoming = incoming(Channel::Ordered);
+        for number in [0, 1] {
+            (0..2).for_each(|index| _ = take_part(&mut incoming, number, index, NOW).unwrap());
+        }
+        assert_eq!(take(&mut incoming, 2), Ok(vec![]));
+        let held = incoming.held_bytes();
+        assert!(!take_mark(&mut incoming, 1), "message 0 is missing");
+        assert!(incoming.held_bytes() < held - 500, "{held} bytes before");
+        assert_eq!(take_part(&mut incoming, 1, 2, NOW), Ok(Vec::new()), "the last part comes too late");
+        assert!(take_mark(&mut incoming, 0));
+        assert_eq!((incoming.held_bytes(), take(&mut incoming, 3)), (0, Ok(vec![3])));
+        (0..3).for_each(|index| assert_eq!(take_part(&mut incoming, 0, index, NOW), Ok(Vec::new())));
+        assert_eq!(incoming.held_bytes(), 0);
+    }
+
+    #[test]
+    fn of_a_message_and_its_mark_the_first_that_arrives_counts() {
+        let mut incoming = incoming(Channel::Ordered);
+        assert_eq!(take(&mut incoming, 0), Ok(vec![0]));
+        assert!(!take_mark(&mut incoming, 0));
+        assert!(take_mark(&mut incoming, 1));
+        assert_eq!(take(&mut incoming, 1), Ok(vec![]));
+        // The same behind a message that is missing.
+        assert_eq!(take(&mut incoming, 3), Ok(vec![]));
+        assert!(!take_mark(&mut incoming, 3));
+        assert_eq!(take(&mut incoming, 2), Ok(vec![2, 3]));
+        assert_eq!(take(&mut incoming, 4), Ok(vec![4]));
+    }
+
+    #[test]
+    fn r20_marks_make_room_for_the_parts_of_other_messages() {
+        let mut incoming = incoming(Channel::Ordered);
+        for round in 0..100 {
+            let numbers = round * 16..(round + 1) * 16;
+            numbers.clone().for_each(|number| _ = take_part(&mut incoming, number, 0, NOW).unwrap());
+            assert!(take_part(&mut incoming, numbers.end, 0, NOW).is_err());
+            numbers.for_each(|number| assert!(take_mark(&mut incoming, number)));
+            assert_eq!(incoming.held_bytes(), 0);
         }
     }
 

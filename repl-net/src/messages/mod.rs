@@ -1,7 +1,7 @@
 //! Messages: values that belong to no object. Either side can send them.
 //!
 //! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
-//! until it is acknowledged, each channel in [`sending`]. [`incoming`] puts the messages that arrive into
+//! until it is acknowledged, each channel in [`sending`]; a [`recipient`] says who may get it. [`incoming`] puts the messages that arrive into
 //! order, and [`assembly`] waits for all parts of large messages. [`exchange`] has both directions of one
 //! connection. The [`mailbox`] knows the types and stores messages until the user polls them.
 //! [`read_ahead`] keeps values between the check of a packet and the delivery of its messages.
@@ -16,5 +16,6 @@ pub(crate) mod incoming;
 pub(crate) mod mailbox;
 pub(crate) mod outgoing;
 pub(crate) mod read_ahead;
+pub(crate) mod recipient;
 pub(crate) mod sender;
 mod sending;

@@ -2,7 +2,7 @@
 //! needed.
 //!
 //! *Invariant:* a reliable message is waiting or in flight until packets with all of it are acknowledged, so
-//! it is never lost.
+//! it is never lost. The same holds for the mark that is sent in place of a message that was withdrawn.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use repl_core::BitWriter;
 
 use super::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
 use super::declared_lost::DeclaredLost;
+use super::recipient::{MayReceive, Recipient};
 use super::sending::{Message, SendingChannel, Stop};
 use crate::transport::acks::AckRange;
 use crate::transport::in_flight::InFlight;
@@ -44,16 +45,27 @@ impl Outgoing {
         )
     }
 
-    /// Adds a message, which is sent in the next tick. `max_bits` is the room of a packet.
+    /// Adds a message for anyone, which is sent in the next tick. `max_bits` is the room of a packet.
     pub(crate) fn add(
         &mut self,
         channel: u16,
         writer: &mut BitWriter,
         max_bits: usize,
     ) -> Result<(), SendError> {
+        self.add_for(Recipient::Anyone, channel, writer, max_bits)
+    }
+
+    /// Adds a message for a recipient, which is sent in the next tick. `max_bits` is the room of a packet.
+    pub(crate) fn add_for(
+        &mut self,
+        recipient: Recipient,
+        channel: u16,
+        writer: &mut BitWriter,
+        max_bits: usize,
+    ) -> Result<(), SendError> {
         let sending = self.channels.get(channel as usize).ok_or(SendError::NotConnected)?;
         sending.check_size(writer.bit_len())?;
-        let message = Message::new(writer.bit_len(), max_bits, sending.times());
+        let message = Message::new(writer.bit_len(), max_bits, sending.times(), recipient);
         if sending.is_reliable() && !self.has_room(sending, &message) {
             return Err(SendError::Full);
         }
@@ -113,9 +125,32 @@ impl Outgoing {
     /// Puts the waiting messages into packets, as far as there is room and until `budget_bits` are used up.
     /// The last message may exceed the budget. Returns how many bits the messages take.
     ///
+    /// Asks `may_receive` before each message or part that is not for anyone, and withdraws a message that
+    /// the other side may not receive now.
+    pub(crate) fn send(
+        &mut self,
+        outbox: &mut Outbox,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
+        if !self.is_waiting() {
+            return 0;
+        }
+        let sent_bits = self.send_in_turns(outbox, budget_bits, may_receive, now);
+        self.channels.iter_mut().for_each(SendingChannel::end_sending);
+        sent_bits
+    }
+
     /// The channels take turns. In each turn a channel sends as much as its weight says: deficit round robin
     /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
-    pub(crate) fn send(&mut self, outbox: &mut Outbox, budget_bits: usize, now: Duration) -> usize {
+    fn send_in_turns(
+        &mut self,
+        outbox: &mut Outbox,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
         let (count, mut sent_bits) = (self.channels.len(), 0);
         while self.is_waiting() {
             let first = usize::from(self.first);
@@ -127,9 +162,8 @@ impl Outgoing {
                 if !std::mem::take(&mut self.resumes) {
                     sending.begin_turn();
                 }
-                if sending.send((at as u16, count as u16), outbox, (&mut sent_bits, budget_bits), now)
-                    == Stop::NoRoom
-                {
+                let (place, budget) = ((at as u16, count as u16), (&mut sent_bits, budget_bits));
+                if sending.send(place, outbox, budget, may_receive, now) == Stop::NoRoom {
                     (self.first, self.resumes) = (at as u16, true);
                     return sent_bits;
                 }
@@ -227,7 +261,7 @@ mod tests {
             let first = self.outbox.sequence();
             self.outbox.begin_pass();
             self.outgoing.begin_pass();
-            self.outgoing.send(&mut self.outbox, usize::MAX, Duration::ZERO);
+            self.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| true, Duration::ZERO);
             self.outbox.end_pass(Duration::ZERO);
             let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
@@ -419,12 +453,12 @@ mod tests {
         for _ in 0..10 {
             (0..3).for_each(|_| side.add(0, 4).unwrap());
             side.outgoing.begin_pass();
-            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+            side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         // They wait for as long as there is no room.
         for _ in 0..10 {
             side.outgoing.begin_pass();
-            side.outgoing.send(&mut side.outbox, 0, Duration::ZERO);
+            side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         assert_eq!(side.send().concat(), [24, 25, 26, 27, 28, 29].map(|number| (0, number)));
     }
@@ -468,5 +502,93 @@ mod tests {
         let error = side.add(0, 4_001).expect_err("the limit is 4,000");
         assert_eq!(error, SendError::TooLarge { bits: 32_008, max_bits: 32_000 });
         side.add(0, 4_000).unwrap();
+    }
+
+    /// Sends the packets of a tick to a side that may receive no message for viewers.
+    fn send_withdrawing(side: &mut Side) -> Vec<Vec<(u16, u64)>> {
+        let first = side.outbox.sequence();
+        side.outbox.begin_pass();
+        side.outgoing.begin_pass();
+        side.outgoing.send(&mut side.outbox, usize::MAX, &|_, _| false, Duration::ZERO);
+        side.outbox.end_pass(Duration::ZERO);
+        let sequences = (first.number()..side.outbox.sequence().number()).map(Sequence::new);
+        sequences.map(|sequence| side.messages_in(sequence)).collect()
+    }
+
+    fn add_for_viewers(side: &mut Side, channel: u16, bytes: usize) {
+        let mut writer = BitWriter::new();
+        (0..bytes).for_each(|_| writer.write_bits(0xff, 8));
+        let max_bits = side.outbox.capacity();
+        side.outgoing.add_for(Recipient::Viewer, channel, &mut writer, max_bits).unwrap();
+    }
+
+    #[test]
+    fn marks_take_the_places_of_withdrawn_messages_until_they_are_acknowledged() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unreliable]);
+        for channel in 0..2 {
+            side.add(channel, 10).unwrap();
+            add_for_viewers(&mut side, channel, 150);
+            add_for_viewers(&mut side, channel, 1_000);
+            side.add(channel, 10).unwrap();
+        }
+        let sent = [vec![(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 3)]];
+        assert_eq!(
+            send_withdrawing(&mut side),
+            sent,
+            "all in one packet, and no mark for the unreliable ones"
+        );
+        side.resolve(0, Delivery::Lost);
+        assert_eq!(side.send(), [[(0, 0), (0, 1), (0, 2), (0, 3)]], "a withdrawn message never comes back");
+        side.resolve(1, Delivery::Arrived);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r04_a_late_ack_of_a_withdrawn_message_in_one_piece_counts_for_its_mark() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        add_for_viewers(&mut side, 0, 100);
+        assert_eq!(side.send(), [[(0, 0)]]);
+        side.resolve(0, Delivery::Lost);
+        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+        side.outgoing.arrived_late(range(0, 0));
+        side.resolve(1, Delivery::Lost);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r04_late_acks_of_parts_do_not_count_for_the_mark_of_a_withdrawn_message() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        add_for_viewers(&mut side, 0, 1_000);
+        let packets = side.send().len() as u64;
+        assert!(packets > 3);
+        side.resolve(0, Delivery::Arrived);
+        side.resolve(1, Delivery::Lost);
+        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+        // The mark is not known to have arrived, whatever becomes of the parts.
+        side.outgoing.arrived_late(range(1, 1));
+        (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        side.resolve(packets, Delivery::Lost);
+        assert_eq!(side.send(), [[(0, 0)]]);
+        side.resolve(packets + 1, Delivery::Arrived);
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r20_a_withdrawn_message_counts_until_its_mark_is_acknowledged() {
+        // The other side counts what it has received of the messages until their marks arrive.
+        let mut side = Side::new(&[Channel::Ordered]);
+        (0..8).for_each(|_| add_for_viewers(&mut side, 0, 1_000));
+        assert_eq!(
+            side.add(0, 1_000),
+            Err(SendError::Full),
+            "of large messages a channel takes at most half"
+        );
+        let held = side.outgoing.held_bytes();
+        let marks = send_withdrawing(&mut side);
+        assert_eq!((marks.len(), side.outgoing.held_bytes()), (1, held));
+        assert_eq!(side.add(0, 1_000), Err(SendError::Full));
+        side.resolve(0, Delivery::Arrived);
+        assert_eq!(side.outgoing.held_bytes(), 0);
+        side.add(0, 1_000).unwrap();
     }
 }

@@ -1,13 +1,21 @@
 //! The outgoing messages of one channel, and which parts of them were sent.
 //!
+//! A message whose receiver lost the right to it before it was sent is *withdrawn*: its content is freed. In a
+//! reliable channel a mark, a message without content, is sent in its place, so later messages need not wait.
+//!
 //! *Invariant:* messages are removed only from the front of the list, so the number of a message is computed
-//! from its index.
+//! from its index. The content of a withdrawn message is in no later packet.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes};
+use repl_core::BitSlice;
+
+use super::channel::{
+    Channel, ChannelConfig, LARGEST_MESSAGE_BYTES, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes,
+};
 use super::contents::Contents;
+use super::recipient::{MayReceive, Recipient};
 use crate::transport::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use crate::transport::outbox::Outbox;
 use crate::transport::parts::{Cut, LEAST_PART_BITS};
@@ -35,6 +43,8 @@ pub(crate) struct SendingChannel {
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: i64,
+    /// Whether `contents` has contents of messages that were withdrawn.
+    has_withdrawn: bool,
 }
 
 /// Why a channel has stopped sending.
@@ -66,11 +76,24 @@ pub(crate) struct Message {
     position: u64,
     /// The value of [`SendingChannel::passes`] when it was added.
     added: u64,
+    /// How the message is cut, even if it was withdrawn: the other side may store what it has received of it,
+    /// so its size counts until its mark is acknowledged.
     cut: Cut,
-    /// The states of the first part and of the others. A message in one piece has only the first part.
+    /// The states of the first part and of the others. A message in one piece has only the first part. If the
+    /// message was withdrawn, `state` is the state of its mark.
     state: State,
-    others: Vec<State>,
+    others: Box<[State]>,
+    recipient: Recipient,
+    is_withdrawn: bool,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Message>() <= 72);
+
+/// What identifies the mark of a withdrawn message in a packet that was sent, instead of the index of a part.
+/// No message has so many parts.
+const MARK: u16 = u16::MAX;
+const _: () = assert!(LARGEST_MESSAGE_BYTES * 8 / LEAST_PART_BITS < MARK as usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -84,7 +107,7 @@ enum State {
 impl Message {
     /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a
     /// packet.
-    pub(crate) fn new(bit_len: usize, max_bits: usize, times: u8) -> Self {
+    pub(crate) fn new(bit_len: usize, max_bits: usize, times: u8, recipient: Recipient) -> Self {
         let cut = if bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits {
             Cut::whole(bit_len)
         } else {
@@ -92,29 +115,46 @@ impl Message {
             let part_bits = max_bits.saturating_sub(head_bits) / PARTS_IN_PACKET;
             Cut { bit_len, part_bits: part_bits.max(LEAST_PART_BITS) }
         };
-        let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)];
-        Self { position: 0, added: 0, cut, state: State::Waiting(times), others }
+        let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)].into_boxed_slice();
+        let state = State::Waiting(times);
+        Self { position: 0, added: 0, cut, state, others, recipient, is_withdrawn: false }
     }
 
     pub(crate) fn bytes(&self) -> usize {
         self.cut.bit_len.div_ceil(8)
     }
 
+    /// Returns how many bytes of content are stored for the message.
+    fn content_bytes(&self) -> usize {
+        if self.is_withdrawn { 0 } else { self.bytes() }
+    }
+
     /// Returns whether the message is larger than a packet.
     pub(crate) fn is_large(&self) -> bool {
-        !self.others.is_empty()
+        self.cut.parts() > 1
     }
 
     fn states(&self) -> impl Iterator<Item = &State> {
         std::iter::once(&self.state).chain(&self.others)
     }
 
-    /// Returns the state of a part.
+    /// Returns the state of a part, or of the mark if `part` is [`MARK`].
+    ///
+    /// If a message in one piece was withdrawn, but has arrived nevertheless, its mark is not needed. Of a
+    /// message in parts more than one part would have to arrive, so those do not count any more.
     fn part_mut(&mut self, part: u16) -> Option<&mut State> {
         match part.checked_sub(1) {
+            _ if self.is_withdrawn => (part == MARK || !self.is_large()).then_some(&mut self.state),
             None => Some(&mut self.state),
             Some(other) => self.others.get_mut(other as usize),
         }
+    }
+
+    /// Withdraws the message. Its mark must be sent if the channel is reliable.
+    fn withdraw(&mut self, is_reliable: bool) {
+        self.is_withdrawn = true;
+        self.others = Box::default();
+        self.state = if is_reliable { State::Waiting(1) } else { State::Done };
     }
 
     fn is_done(&self) -> bool {
@@ -129,7 +169,17 @@ impl Message {
 impl SendingChannel {
     pub(crate) fn new(config: ChannelConfig) -> Self {
         let (messages, contents, stored) = (VecDeque::new(), Contents::default(), Stored::default());
-        Self { config, first: 0, messages, contents, stored, cursor: (0, 0), passes: 0, deficit_bits: 0 }
+        Self {
+            config,
+            first: 0,
+            messages,
+            contents,
+            stored,
+            cursor: (0, 0),
+            passes: 0,
+            deficit_bits: 0,
+            has_withdrawn: false,
+        }
     }
 
     pub(crate) fn is_reliable(&self) -> bool {
@@ -225,42 +275,53 @@ impl SendingChannel {
     }
 
     /// Sends what waits in this channel, until its turn is over or all channels together have
-    /// sent `budget_bits`.
+    /// sent `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
+    /// [`end_sending`](Self::end_sending) afterwards.
     pub(crate) fn send(
         &mut self,
         (channel, channels): (u16, u16),
         outbox: &mut Outbox,
         (sent_bits, budget_bits): (&mut usize, usize),
+        may_receive: MayReceive<'_>,
         now: Duration,
     ) -> Stop {
         let is_reliable = self.is_reliable();
-        let stop = loop {
+        loop {
             if !self.is_waiting() {
                 self.deficit_bits = 0;
-                break Stop::Empty;
+                return Stop::Empty;
             }
             if self.cursor.0 < self.first {
                 self.cursor = (self.first, 0);
             }
             let (number, part) = self.cursor;
             let at = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
-            let Some(message) = self.messages.get_mut(at) else { break Stop::Empty };
-            let (cut, position, bytes) = (message.cut, message.position, message.bytes());
+            let Some(message) = self.messages.get_mut(at) else { return Stop::Empty };
+            let (cut, recipient) = (message.cut, message.recipient);
+            let content = self.contents.get(message.position, message.content_bytes());
+            let part = if message.is_withdrawn { MARK } else { part };
             let Some(state) = message.part_mut(part) else {
                 self.cursor = (number.saturating_add(1), 0);
                 continue;
             };
             if let State::Waiting(times) = *state {
                 if *sent_bits >= budget_bits {
-                    break Stop::NoRoom;
+                    return Stop::NoRoom;
                 }
                 if self.deficit_bits <= 0 {
-                    break Stop::Turn;
+                    return Stop::Turn;
+                }
+                if part != MARK && recipient != Recipient::Anyone && !may_receive(recipient, content) {
+                    self.withdraw(at);
+                    continue;
                 }
                 let sent = SentMessage { channel, number, part };
-                let content = cut.part(part.into(), self.contents.get(position, bytes));
+                let (cut, content) = match part {
+                    MARK => (Cut::whole(0), BitSlice::default()),
+                    _ => (cut, cut.part(part.into(), content)),
+                };
                 let Some((sequence, bits)) = outbox.message(sent, channels, cut, content, now) else {
-                    break Stop::NoRoom;
+                    return Stop::NoRoom;
                 };
                 *sent_bits = sent_bits.saturating_add(bits);
                 self.deficit_bits = self.deficit_bits.saturating_sub(bits as i64);
@@ -273,10 +334,32 @@ impl SendingChannel {
                     self.stored.waiting = self.stored.waiting.saturating_sub(1);
                 }
             }
-            self.cursor = (number, part.saturating_add(1));
-        };
+            self.cursor =
+                if part == MARK { (number.saturating_add(1), 0) } else { (number, part.saturating_add(1)) };
+        }
+    }
+
+    /// Withdraws the message with this index.
+    fn withdraw(&mut self, at: usize) {
+        let is_reliable = self.is_reliable();
+        let Some(message) = self.messages.get_mut(at) else { return };
+        let before = message.waiting();
+        message.withdraw(is_reliable);
+        self.stored.waiting = self.stored.waiting.saturating_sub(before).saturating_add(message.waiting());
+        self.has_withdrawn = true;
+    }
+
+    /// Removes the messages that are not needed any more, and frees the contents of withdrawn messages. Costs
+    /// O(bytes of the channel's messages) if messages were withdrawn since the last time.
+    pub(crate) fn end_sending(&mut self) {
+        if std::mem::take(&mut self.has_withdrawn) {
+            let mut kept = Contents::default();
+            for message in &mut self.messages {
+                message.position = kept.add(self.contents.get(message.position, message.content_bytes()));
+            }
+            self.contents = kept;
+        }
         self.trim();
-        stop
     }
 
     /// Handles the ack of a packet with a message or part.
@@ -327,10 +410,58 @@ impl SendingChannel {
 
     fn drop_first(&mut self) {
         let Some(message) = self.messages.pop_front() else { return };
-        self.contents.remove_first(message.bytes());
+        self.contents.remove_first(message.content_bytes());
         self.first = self.first.saturating_add(1);
         self.stored.bytes = self.stored.bytes.saturating_sub(held_bytes(message.bytes()));
         self.stored.waiting = self.stored.waiting.saturating_sub(message.waiting());
         self.stored.large = self.stored.large.saturating_sub(usize::from(message.is_large()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::channel::MessageOptions;
+    use crate::transport::outbox::Limits;
+
+    #[test]
+    fn the_contents_of_withdrawn_messages_are_freed_and_all_others_stay() {
+        for channel in [Channel::Ordered, Channel::Unreliable] {
+            let mut sending =
+                SendingChannel::new(ChannelConfig { channel, options: MessageOptions::DEFAULT });
+            for number in 0..40_u8 {
+                let recipient = if number % 4 == 0 { Recipient::Anyone } else { Recipient::Viewer };
+                sending.add(Message::new(800, 9_000, 1, recipient), &[number; 100]);
+            }
+            let limits = Limits {
+                mtu_bytes: 1_200,
+                packets_in_flight: 100,
+                bytes_in_flight: usize::MAX,
+                bytes_per_pass: usize::MAX,
+                memory_bytes: usize::MAX,
+            };
+            let mut outbox = Outbox::new(Sequence::new(0), limits);
+            let asked = std::cell::RefCell::new(Vec::new());
+            let may_receive = |_, content: &[u8]| {
+                asked.borrow_mut().push(content[0]);
+                content[0] % 4 == 1
+            };
+            outbox.begin_pass();
+            sending.begin_pass();
+            while {
+                sending.begin_turn();
+                sending.send((0, 1), &mut outbox, (&mut 0, 20_000), &may_receive, Duration::ZERO)
+                    == Stop::Turn
+            } {}
+            sending.end_sending();
+            let viewers: Vec<u8> = (0..40).filter(|number| number % 4 != 0).collect();
+            assert_eq!(asked.into_inner(), viewers, "each is asked about once, with its own content");
+            let kept = if channel == Channel::Ordered { 20 } else { 0 };
+            assert_eq!(sending.contents.stored_bytes(), kept * 100, "{channel:?}");
+            for (message, number) in sending.messages.iter().zip(0..) {
+                let expected = vec![number; message.content_bytes()];
+                assert_eq!(sending.contents.get(message.position, expected.len()), expected);
+            }
+        }
     }
 }

@@ -8,8 +8,12 @@ use std::time::Duration;
 use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
 
 use super::Server;
+use super::connection::CallRoute;
 use super::rows::OwnColumn;
 use crate::messages::channel::SendError;
+#[cfg(test)]
+use crate::messages::outgoing::Outgoing;
+use crate::messages::recipient::Recipient;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 
@@ -32,19 +36,21 @@ impl Server {
         self.connections.get(connection).is_some_and(|peer| peer.handshake.is_connected())
     }
 
-    /// Sends the remote call in `writer` to a client, as soon as the client has the object.
-    pub(crate) fn send_call_to(
+    /// Sends the remote call in `writer` to the client that owns the object, as soon as the client has the
+    /// object.
+    pub(crate) fn send_call_to_owner(
         &mut self,
-        connection: ConnectionId,
+        owner: ConnectionId,
         object: Guid,
         channel: u16,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
+        let peer = self.connections.get_mut(owner).ok_or(SendError::NotConnected)?;
         if !peer.handshake.is_connected() {
             return Err(SendError::NotConnected);
         }
-        peer.connection.send_call(&self.world, object, channel, writer)
+        let route = CallRoute { object, recipient: Recipient::Owner, channel };
+        peer.connection.send_call(&self.world, route, writer)
     }
 
     /// Sends the remote call in `writer` to all clients, to each as soon as it has the object. If too many
@@ -60,10 +66,11 @@ impl Server {
         is_reliable: bool,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        let mut laggards = Vec::new();
+        let (mut laggards, recipient) = (Vec::new(), Recipient::Viewer);
+        let route = CallRoute { object, recipient, channel };
         let live = self.connections.iter_mut().filter(|(_, peer)| peer.handshake.is_connected());
         for (id, peer) in live {
-            match peer.connection.send_call(&self.world, object, channel, writer) {
+            match peer.connection.send_call(&self.world, route, writer) {
                 Err(SendError::Full) if is_reliable => laggards.push(id),
                 Err(SendError::Full | SendError::NotConnected) | Ok(()) => {}
                 Err(error) => return Err(error),
@@ -71,6 +78,12 @@ impl Server {
         }
         laggards.into_iter().for_each(|laggard| self.close(laggard, DisconnectReason::Unacknowledged));
         Ok(())
+    }
+
+    /// Returns the messages that are sent to a client.
+    #[cfg(test)]
+    pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
+        &mut self.connections.get_mut(connection).expect("a connection").connection.exchange.outgoing
     }
 
     /// Returns whether the calls of a client may still run in this tick.

@@ -283,6 +283,12 @@ pub struct ClientConfig {
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.
     pub reconnects: bool,
+    /// How long a call with the attribute `waits` waits for the objects of its parameters (S223). After this
+    /// time it runs with null references to the objects that are missing. It also does so as soon as they can
+    /// no longer come: this client was told that they are destroyed, has newer objects in their slots, or its
+    /// session has ended. Until then it holds back the later reliable calls on its own object. Zero if no call
+    /// is to wait. Default 5 s.
+    pub max_call_wait: Duration,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
@@ -299,6 +305,7 @@ impl Default for ClientConfig {
             max_object_bytes: 256 << 10,
             login: Vec::new(),
             reconnects: true,
+            max_call_wait: Duration::from_secs(5),
             measure: false,
             first_sequence: 0,
         }
@@ -315,6 +322,7 @@ impl fmt::Debug for ClientConfig {
             max_object_bytes,
             login,
             reconnects,
+            max_call_wait,
             measure,
             first_sequence,
         } = self;
@@ -325,6 +333,7 @@ impl fmt::Debug for ClientConfig {
             .field("max_object_bytes", max_object_bytes)
             .field("login", &Concealed(login.len()))
             .field("reconnects", reconnects)
+            .field("max_call_wait", max_call_wait)
             .field("measure", measure)
             .field("first_sequence", first_sequence)
             .finish()

@@ -11,6 +11,7 @@ mod polled;
 mod references;
 mod routing;
 mod sizes;
+mod withdrawn;
 
 use std::cell::RefCell;
 use std::fmt::Display;

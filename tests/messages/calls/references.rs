@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Hero, ran_on, room, spawn_for_first};
+use repl::prelude::*;
+
+use super::{Hero, Shot, ran_on, register, room, spawn_for_first};
+use crate::support::Room;
 
 #[test]
 fn s223_a_reference_whose_object_is_not_there_is_null() {
@@ -51,6 +54,130 @@ fn s223_a_call_does_not_wait_forever() {
         room.step();
     }
     assert_eq!(ran_on(&room, 0, hero), ["follow nobody", "hit 1"]);
+}
+
+/// Returns a room in which a call on the first hero waits for an object that is hidden, and a later call of
+/// the hero behind it. The client has seen the object before if `is_known` is true.
+fn waiting_room(is_known: bool) -> (Room, ObjectRef<Hero>, ObjectRef<Hero>) {
+    let (mut room, heroes) = room(1);
+    let leader = room.server.spawn(Hero::default());
+    if is_known {
+        room.settle();
+    }
+    room.server.set_visible(room.guests[0].id, leader, false);
+    room.settle();
+    room.server.call(heroes[0]).follow(leader).unwrap();
+    room.server.call(heroes[0]).hit(2).unwrap();
+    for _ in 0..20 {
+        room.step();
+    }
+    assert_eq!(ran_on(&room, 0, heroes[0]), [""; 0]);
+    (room, heroes[0], leader)
+}
+
+#[test]
+fn s223_a_call_does_not_wait_for_an_object_that_its_client_knows_to_be_destroyed() {
+    let (mut room, heroes) = room(1);
+    let leader = room.server.spawn(Hero::default());
+    room.settle();
+    room.server.despawn(leader);
+    room.settle();
+    room.server.call(heroes[0]).follow(leader).unwrap();
+    room.server.call(heroes[0]).hit(2).unwrap();
+    (0..3).for_each(|_| _ = room.step());
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["follow nobody", "hit 2"]);
+}
+
+#[test]
+fn s223_a_call_does_not_wait_for_an_object_that_was_torn_off_and_removed() {
+    let (mut room, heroes) = room(1);
+    let leader = room.server.spawn(Hero::default());
+    room.settle();
+    room.server.tear_off(leader);
+    room.settle();
+    room.server.call(heroes[0]).follow(leader).unwrap();
+    (0..3).for_each(|_| _ = room.step());
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["follow leader"], "it is there as long as the client keeps it");
+    assert!(room.guests[0].client.remove_torn_off(leader));
+    room.server.call(heroes[0]).follow(leader).unwrap();
+    (0..3).for_each(|_| _ = room.step());
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["follow leader", "follow nobody"]);
+}
+
+#[test]
+fn s223_a_call_waits_for_an_object_that_may_come_again() {
+    for is_known in [false, true] {
+        let (mut room, hero, leader) = waiting_room(is_known);
+        let start = room.now;
+        while room.now - start < Duration::from_secs(4) {
+            room.step();
+        }
+        assert_eq!(ran_on(&room, 0, hero), [""; 0], "known before: {is_known}");
+        room.server.set_visible(room.guests[0].id, leader, true);
+        room.settle();
+        assert_eq!(ran_on(&room, 0, hero), ["follow leader", "hit 2"]);
+    }
+}
+
+#[test]
+fn s223_a_call_waits_no_longer_when_a_newer_object_is_in_the_slot_of_the_awaited_one() {
+    for is_known in [false, true] {
+        let (mut room, hero, leader) = waiting_room(is_known);
+        room.server.despawn(leader);
+        for _ in 0..20 {
+            room.step();
+        }
+        assert_eq!(ran_on(&room, 0, hero), [""; 0], "the client cannot know that it was despawned");
+        let slot = leader.guid().map(|guid| guid.slot());
+        while room.server.spawn(Hero::default()).guid().map(|guid| guid.slot()) != slot {}
+        room.settle();
+        assert_eq!(ran_on(&room, 0, hero), ["follow nobody", "hit 2"], "known before: {is_known}");
+    }
+}
+
+#[test]
+fn s223_a_call_waits_no_longer_when_the_session_ends() {
+    let (mut room, hero, _) = waiting_room(true);
+    let client = &mut room.guests[0].client;
+    client.disconnect();
+    client.tick(room.now);
+    assert_eq!(ran_on(&room, 0, hero), ["follow nobody", "hit 2"]);
+}
+
+#[test]
+fn s223_how_long_a_call_waits_is_configured() {
+    for millis in [0, 1_000, 20_000] {
+        let longest = Duration::from_millis(millis);
+        let (mut room, heroes) =
+            room_with_clients(ClientConfig { max_call_wait: longest, ..Default::default() });
+        let hidden = room.server.spawn(Hero::default());
+        room.server.set_visible(room.guests[0].id, hidden, false);
+        room.server.call(heroes[0]).follow(hidden).unwrap();
+        let start = room.now;
+        while room.now + Duration::from_millis(100) < start + longest {
+            room.step();
+            assert_eq!(ran_on(&room, 0, heroes[0]), [""; 0], "{longest:?}");
+        }
+        while room.now < start + longest + Duration::from_millis(100) {
+            room.step();
+        }
+        assert_eq!(ran_on(&room, 0, heroes[0]), ["follow nobody"], "{longest:?}");
+    }
+    assert_eq!(ClientConfig::default().max_call_wait, Duration::from_secs(5));
+}
+
+/// Returns a room with one client, which owns a hero.
+fn room_with_clients(config: ClientConfig) -> (Room, [ObjectRef<Hero>; 1]) {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Shot>().register_calls::<Hero>();
+    let hero = room.server.spawn(Hero::default());
+    let id = room.enter();
+    let mut client = Client::new(config, Session::for_tests(1));
+    register(&mut client);
+    room.guests[0].client = client;
+    room.server.set_owner(hero, Some(id));
+    room.settle();
+    (room, [hero])
 }
 
 #[test]

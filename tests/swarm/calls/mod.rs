@@ -176,7 +176,8 @@ impl Guest {
             };
             let presence =
                 oracle.about(ran.number).map_or(Presence::Never, |about| self.presence(about, &units));
-            oracle.ran_on_client((seat, self.session, self.polls), &ran, about, presence, now);
+            let session = (seat, self.session, self.polls, !self.client.is_connected());
+            oracle.ran_on_client(session, &ran, about, presence, now);
         }
         self.had = units;
         self.came.clear();
@@ -373,7 +374,7 @@ impl Run {
             && let Some((uid, unit)) = self.draw()
         {
             let kind = *self.rng.pick(&Kind::OF_THE_SERVER).expect("kinds");
-            // Few calls wait, because a call that waits for a hidden object holds others back for 5 s.
+            // Few calls wait, because a call that waits for a hidden object holds others back for up to 5 s.
             let kind = if kind == Kind::Follow && self.rng.chance(0.8) { Kind::Hit } else { kind };
             let about = self.draw().filter(|_| kind.refers());
             let about_unit = about.map_or(ObjectRef::NULL, |(_, unit)| unit);

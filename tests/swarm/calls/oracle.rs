@@ -228,10 +228,10 @@ impl Oracle {
     }
 
     /// Checks a call that ran on a client in one of its sessions. `is_exact` says whether it was read in this
-    /// session, and not possibly in the one before.
+    /// session, and not possibly in the one before, and `is_over` whether the session has ended.
     pub(crate) fn ran_on_client(
         &mut self,
-        (seat, session, is_exact): (usize, u32, bool),
+        (seat, session, is_exact, is_over): (usize, u32, bool, bool),
         ran: &Ran,
         about: About,
         presence: Presence,
@@ -245,7 +245,9 @@ impl Oracle {
             let is_this = of_link == session || !is_exact && of_link + 1 == session;
             assert!(is_this, "session {session} of seat {seat} ran {ran:?} of session {of_link}");
         }
-        let waited = now - call.at >= LONGEST_WAIT;
+        // An object that was despawned, and one of an ended session, can no longer come.
+        let is_gone = |uid| self.units.get(&uid).is_none_or(|unit| !unit.is_alive);
+        let waited = now - call.at >= LONGEST_WAIT || is_over || call.about.is_some_and(is_gone);
         match about {
             About::Null if call.about.is_none() => {}
             About::Null if ran.kind == Kind::Follow => {

@@ -197,7 +197,7 @@ impl<'b> Applier<'_, 'b> {
             if let Some(guid) = self.replicas.tear_off(slot) {
                 self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
             }
-        } else if let Some((guid, unbound)) = self.replicas.close(slot) {
+        } else if let Some((guid, unbound)) = self.replicas.close(slot, reason) {
             self.replicas.created_or_removed.push(guid);
             let known = ObjectRef::new(self.replicas.slots.known(guid));
             self.events.push(match unbound {

@@ -36,7 +36,7 @@ impl Replicas {
         if let Some(moved) = self.columns.get_mut(class as usize)?.tear_off(row, known) {
             self.slots.set_row(moved, row);
         }
-        self.slots.close(slot);
+        self.slots.close(slot, false);
         self.mentions.remove_object(slot);
         self.paths.remove(slot);
         self.slots.torn_off.insert(known, class);

@@ -1,54 +1,66 @@
 //! Sends remote calls to a client, each after the client has the object on which it is called (R22).
 //!
 //! *Invariant:* the calls on one object in one channel are sent in the order in which they were made, and the
-//! reliable ones arrive before the removal of the object.
+//! reliable ones arrive before the removal of the object from the server reaches the client, and before the
+//! client is told that the object is torn off.
 
-use repl_core::{BitWriter, Guid, ObjectRef};
+use std::time::Duration;
+
+use repl_core::BitWriter;
 
 use super::Connection;
-use super::held_calls::CallVerdict;
+use super::call_rights::{CallRights, CallVerdict};
+use super::held_calls::CallRoute;
 use super::unacked_calls::UnackedCalls;
 use crate::messages::channel::SendError;
+use crate::messages::recipient::Recipient;
 use crate::server::world::World;
 
 impl Connection {
     /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
-    /// it is called. Does nothing if the client does not receive the object.
+    /// it is called. Does nothing if the client may not get the call. Before each packet with the call, the
+    /// connection asks again whether it may.
     ///
     /// # Errors
     /// Returns an error if the remote call is too large, or if too many remote calls wait.
     pub(crate) fn send_call(
         &mut self,
         world: &World,
-        object: Guid,
-        channel: u16,
+        route: CallRoute,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
+        let CallRoute { object, recipient, channel } = route;
         let max_bits = self.outbox.capacity();
         self.exchange.outgoing.check_size(channel, writer.bit_len())?;
         let may_pass = self.held_calls.as_ref().is_none_or(|held| held.lets_pass(channel));
-        match self.verdict(world, object) {
-            CallVerdict::Send if may_pass => match self.exchange.outgoing.add(channel, writer, max_bits) {
-                Err(SendError::Full) => {
-                    self.held_calls.iter_mut().for_each(|held| held.found_full(channel));
-                    self.hold_call(object, channel, writer)
+        match self.call_rights(world).verdict(object, recipient) {
+            CallVerdict::Send if may_pass => {
+                match self.exchange.outgoing.add_for(recipient, channel, writer, max_bits) {
+                    Err(SendError::Full) => {
+                        self.held_calls.iter_mut().for_each(|held| held.found_full(channel));
+                        self.hold_call(route, writer)
+                    }
+                    Err(error) => Err(error),
+                    Ok(()) => {
+                        let unacked = self.unacked_calls.get_or_insert_default();
+                        unacked.sent(object.slot(), channel, &self.exchange.outgoing);
+                        Ok(())
+                    }
                 }
-                Err(error) => Err(error),
-                Ok(()) => {
-                    let unacked = self.unacked_calls.get_or_insert_default();
-                    unacked.sent(object.slot(), channel, &self.exchange.outgoing);
-                    Ok(())
-                }
-            },
-            CallVerdict::Send | CallVerdict::Wait => self.hold_call(object, channel, writer),
+            }
+            CallVerdict::Send | CallVerdict::Wait => self.hold_call(route, writer),
             CallVerdict::Drop => Ok(()),
         }
     }
 
+    fn call_rights<'a>(&'a self, world: &'a World) -> CallRights<'a> {
+        CallRights { id: self.id, objects: &self.objects, unacked: self.unacked_calls.as_deref(), world }
+    }
+
     /// Adds a remote call to those that wait.
-    fn hold_call(&mut self, object: Guid, channel: u16, writer: &mut BitWriter) -> Result<(), SendError> {
+    fn hold_call(&mut self, route: CallRoute, writer: &mut BitWriter) -> Result<(), SendError> {
         let mut held = self.held_calls.take().unwrap_or_default();
-        let result = held.push(object, channel, writer);
+        let result = held.push(route, writer);
         self.held_calls = Some(held).filter(|held| !held.is_empty());
         result
     }
@@ -60,10 +72,12 @@ impl Connection {
         let max_bits = self.outbox.capacity();
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
         let mut unacked = self.unacked_calls.take().unwrap_or_default();
+        // The object of a waiting call exists, because a removal from the server drops the calls on it.
+        let rights = self.call_rights(world);
         held.settle(
-            |object| self.verdict(world, object),
-            |object, channel, writer| {
-                let is_sent = outgoing.add(channel, writer, max_bits).is_ok();
+            |route| rights.verdict(route.object, route.recipient),
+            |CallRoute { object, recipient, channel }, writer| {
+                let is_sent = outgoing.add_for(recipient, channel, writer, max_bits).is_ok();
                 if is_sent {
                     unacked.sent(object.slot(), channel, &outgoing);
                 }
@@ -76,12 +90,26 @@ impl Connection {
     }
 
     /// Sends the waiting calls on an object that is about to be removed if the client has the object, and
-    /// drops the others. The object must still exist.
+    /// drops the others. Records which calls on it the client may still get afterwards: those that it might
+    /// get now. The object must still exist.
     pub(crate) fn end_calls(&mut self, world: &World, slot: u32) {
         // A call on this object may wait only for an earlier call on another one.
         self.settle_calls(world);
         self.held_calls.iter_mut().for_each(|held| held.drop_on(slot));
         self.held_calls.take_if(|held| held.is_empty());
+        if self.unacked_calls.is_none() {
+            return;
+        }
+        let (rights, object) = (self.call_rights(world), world.occupant(slot).guid(slot));
+        let may_receive = |recipient| rights.verdict(object, recipient) == CallVerdict::Send;
+        let last = may_receive(Recipient::Viewer).then(|| may_receive(Recipient::Owner));
+        self.unacked_calls.iter_mut().for_each(|unacked| unacked.end(object, last));
+    }
+
+    /// Forgets what was recorded about the calls on an object that was removed from the server, because the
+    /// client has removed it too.
+    pub(super) fn forget_calls(&mut self, slot: u32) {
+        self.unacked_calls.iter_mut().for_each(|unacked| unacked.forget(slot));
     }
 
     /// Records that more of the waiting calls may leave at the next time.
@@ -89,24 +117,18 @@ impl Connection {
         self.held_calls.iter_mut().for_each(|held| held.unsettle());
     }
 
+    /// Sends the waiting messages and calls, as [`Outgoing::send`](crate::messages::outgoing::Outgoing::send)
+    /// describes. Returns how many bits they take.
+    pub(super) fn send_messages(&mut self, world: &World, budget_bits: usize, now: Duration) -> usize {
+        let Self { id, ref objects, ref unacked_calls, ref mut exchange, ref mut outbox, .. } = *self;
+        let rights = CallRights { id, objects, unacked: unacked_calls.as_deref(), world };
+        exchange.outgoing.send(outbox, budget_bits, &|recipient, call| rights.allow(recipient, call), now)
+    }
+
     /// Returns whether an object that was removed from the server may not be removed from the client yet,
     /// because a reliable call on it is not acknowledged.
     pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
         let has_call = |calls: &UnackedCalls| calls.has(slot, &self.exchange.outgoing);
         !world.occupant(slot).alive && self.unacked_calls.as_deref().is_some_and(has_call)
-    }
-
-    /// Returns what can be done now with the remote calls on an object.
-    fn verdict(&self, world: &World, object: Guid) -> CallVerdict {
-        if world.slot_of(ObjectRef::<()>::new(object)).is_none() {
-            return CallVerdict::Drop;
-        }
-        if self.objects.has_arrived(object.slot()) {
-            CallVerdict::Send
-        } else if self.objects.is_expected(object.slot()) {
-            CallVerdict::Wait
-        } else {
-            CallVerdict::Drop
-        }
     }
 }

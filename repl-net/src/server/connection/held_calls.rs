@@ -1,13 +1,15 @@
 //! Remote calls that wait until the client has the object on which they are called (R22).
 //!
 //! *Invariant:* a remote call on an object leaves this queue after all earlier calls on the same object in
-//! the same channel, and is dropped if the object is removed from the client.
+//! the same channel, and is dropped if the client loses the right to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitSlice, BitWriter, Guid};
 
+use super::call_rights::CallVerdict;
 use crate::messages::channel::{SendError, held_bytes};
+use crate::messages::recipient::Recipient;
 
 /// The greatest number of remote calls that wait on a connection.
 const MAX_HELD: usize = 4_096;
@@ -30,24 +32,20 @@ pub(super) struct HeldCalls {
     full: Option<Vec<u16>>,
 }
 
+/// The object and the recipient of a remote call, and the channel of its class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallRoute {
+    pub(crate) object: Guid,
+    pub(crate) recipient: Recipient,
+    pub(crate) channel: u16,
+}
+
 /// A remote call that was written in its wire form.
 #[derive(Debug)]
 struct HeldCall {
-    object: Guid,
-    channel: u16,
+    route: CallRoute,
     bytes: Vec<u8>,
     bits: usize,
-}
-
-/// What a connection can do with a remote call now.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallVerdict {
-    /// The client has the object.
-    Send,
-    /// The call must wait, because the client does not have the object yet, but will receive it.
-    Wait,
-    /// The call must be dropped, because the client will not receive the object, or must remove it.
-    Drop,
 }
 
 impl HeldCalls {
@@ -80,23 +78,23 @@ impl HeldCalls {
     ///
     /// # Errors
     /// Returns an error if too many calls wait.
-    pub(super) fn push(
-        &mut self,
-        object: Guid,
-        channel: u16,
-        writer: &mut BitWriter,
-    ) -> Result<(), SendError> {
+    pub(super) fn push(&mut self, route: CallRoute, writer: &mut BitWriter) -> Result<(), SendError> {
         let bits = writer.bit_len();
         let held = held_bytes(bits.div_ceil(8));
         if self.calls.len() >= MAX_HELD || self.bytes.saturating_add(held) > MAX_HELD_BYTES {
             return Err(SendError::Full);
         }
         self.bytes = self.bytes.saturating_add(held);
-        let call = HeldCall { object, channel, bytes: writer.finish().to_vec(), bits };
-        self.by_slot.insert((object.slot(), self.next));
+        let call = HeldCall { route, bytes: writer.finish().to_vec(), bits };
+        self.by_slot.insert((route.object.slot(), self.next));
         self.calls.insert(self.next, call);
         self.next += 1;
         Ok(())
+    }
+
+    /// Returns whether a call on the object in a slot waits. Costs O(log(calls)).
+    pub(super) fn has(&self, slot: u32) -> bool {
+        self.by_slot.range((slot, 0)..=(slot, u64::MAX)).next().is_some()
     }
 
     /// Drops the calls on the object in a slot. Costs O(log(calls)) for each of them.
@@ -111,14 +109,14 @@ impl HeldCalls {
         }
     }
 
-    /// Removes the calls that no longer wait. `verdict` says what can be done with the calls on an object,
-    /// and `send` sends a call on an object in a channel and returns whether there was room. After a call
+    /// Removes the calls that no longer wait. `verdict` says what can be done with a call, and `send` sends
+    /// a call and returns whether there was room. After a call
     /// without room, the later calls of its channel wait too. Does nothing if this was done before and
     /// `unsettle` was not called since then, otherwise costs O(calls).
     pub(super) fn settle(
         &mut self,
-        verdict: impl Fn(Guid) -> CallVerdict,
-        mut send: impl FnMut(Guid, u16, &mut BitWriter) -> bool,
+        verdict: impl Fn(CallRoute) -> CallVerdict,
+        mut send: impl FnMut(CallRoute, &mut BitWriter) -> bool,
     ) {
         if self.full.is_some() {
             return;
@@ -127,20 +125,21 @@ impl HeldCalls {
         let mut full = Vec::new();
         let Self { calls, by_slot, bytes, .. } = self;
         calls.retain(|number, call| {
-            let waits = match verdict(call.object) {
+            let channel = call.route.channel;
+            let waits = match verdict(call.route) {
                 CallVerdict::Wait => true,
                 CallVerdict::Drop => false,
-                CallVerdict::Send if full.contains(&call.channel) => true,
+                CallVerdict::Send if full.contains(&channel) => true,
                 CallVerdict::Send => {
                     writer.clear();
                     writer.append(BitSlice::new(&call.bytes, 0, call.bits).unwrap_or_default());
-                    let has_room = send(call.object, call.channel, &mut writer);
-                    full.extend((!has_room).then_some(call.channel));
+                    let has_room = send(call.route, &mut writer);
+                    full.extend((!has_room).then_some(channel));
                     !has_room
                 }
             };
             if !waits {
-                by_slot.remove(&(call.object.slot(), *number));
+                by_slot.remove(&(call.route.object.slot(), *number));
                 *bytes = bytes.saturating_sub(call.held_bytes());
             }
             waits
@@ -162,6 +161,10 @@ mod tests {
 
     use super::*;
 
+    fn route(object: Guid, channel: u16) -> CallRoute {
+        CallRoute { object, recipient: Recipient::Viewer, channel }
+    }
+
     #[test]
     fn r22_no_call_overtakes_another_of_its_channel_that_finds_no_room() {
         let mut held = HeldCalls::default();
@@ -169,13 +172,13 @@ mod tests {
         for (channel, bits) in [(0, 9), (1, 9), (0, 1), (1, 1)] {
             let mut writer = BitWriter::new();
             writer.write_bits(0, bits);
-            held.push(object, channel, &mut writer).expect("there is room");
+            held.push(route(object, channel), &mut writer).expect("there is room");
         }
         // Both channels have room for calls of one bit only.
         let mut sent = Vec::new();
         held.settle(
             |_| CallVerdict::Send,
-            |_, channel, writer| {
+            |CallRoute { channel, .. }, writer| {
                 let has_room = writer.bit_len() == 1;
                 sent.extend(has_room.then_some(channel));
                 has_room
@@ -183,7 +186,7 @@ mod tests {
         );
         assert_eq!((sent, held.calls.len()), (vec![], 4));
         held.unsettle();
-        held.settle(|_| CallVerdict::Send, |_, _, _| true);
+        held.settle(|_| CallVerdict::Send, |_, _| true);
         assert!(held.is_empty() && held.held_bytes() == 0);
     }
 
@@ -192,21 +195,21 @@ mod tests {
         let mut held = HeldCalls::default();
         let objects = [3, 4].map(|slot| Guid::new(slot, NonZeroU32::MIN));
         for _ in 0..100 {
-            held.push(objects[0], 0, &mut BitWriter::new()).expect("there is room");
+            held.push(route(objects[0], 0), &mut BitWriter::new()).expect("there is room");
         }
         let looked_at = Cell::new(0);
         let settle = |held: &mut HeldCalls| {
-            let verdict = |object| {
+            let verdict = |CallRoute { object, .. }| {
                 looked_at.set(looked_at.get() + 1);
                 if object == objects[0] { CallVerdict::Wait } else { CallVerdict::Send }
             };
-            held.settle(verdict, |_, _, _| false);
+            held.settle(verdict, |_, _| false);
             looked_at.take()
         };
         assert_eq!([settle(&mut held), settle(&mut held)], [100, 0]);
         assert!(held.lets_pass(0) && held.lets_pass(1), "only calls on objects that have not arrived wait");
         held.found_full(1);
-        held.push(objects[1], 1, &mut BitWriter::new()).expect("there is room");
+        held.push(route(objects[1], 1), &mut BitWriter::new()).expect("there is room");
         assert!(held.lets_pass(0) && !held.lets_pass(1));
         assert_eq!(settle(&mut held), 0);
         held.unsettle();

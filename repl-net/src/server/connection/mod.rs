@@ -7,6 +7,7 @@
 mod alone;
 mod backlog;
 mod broadcast;
+mod call_rights;
 mod calls;
 mod context;
 mod held_calls;
@@ -35,6 +36,7 @@ use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
 use backlog::Backlog;
 pub(crate) use context::{PassContext, PassScratch};
+pub(crate) use held_calls::CallRoute;
 use held_calls::HeldCalls;
 use objects::{Closed, ObjectStates, View};
 use shares::Shares;
@@ -403,6 +405,7 @@ impl Connection {
         let is_alive = world.occupant(slot).alive;
         if !is_alive {
             self.objects.forget_path(slot);
+            self.forget_calls(slot);
         }
         world.release(slot);
         if reopen && is_alive {

@@ -34,7 +34,7 @@ impl Connection {
             self.finish_tear_offs(context);
         }
         let packets_before = self.outbox.queue.packets_sent;
-        // Since the last time, objects may have been hidden, and the calls on them are dropped.
+        // Since the last time, the client may have lost the right to some calls, which are dropped.
         self.unsettle_calls();
         self.settle_calls(context.world);
         self.send_messages_and_state(context);
@@ -76,16 +76,15 @@ impl Connection {
     /// Sends messages up to their share, then state, and then the other messages if there is room left.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
         let budget_bits = self.shares.message_bytes(self.outbox.budget_bytes()).saturating_mul(8);
-        let outgoing = &mut self.exchange.outgoing;
-        outgoing.begin_pass();
-        let mut message_bits = outgoing.send(&mut self.outbox, budget_bits, context.now);
+        self.exchange.outgoing.begin_pass();
+        let mut message_bits = self.send_messages(context.world, budget_bits, context.now);
         self.outbox.take_refused();
         if !self.is_paused() {
             self.send_state(context);
         }
         let is_contended = self.outbox.take_refused();
         if self.exchange.outgoing.is_waiting() {
-            message_bits += self.exchange.outgoing.send(&mut self.outbox, usize::MAX, context.now);
+            message_bits += self.send_messages(context.world, usize::MAX, context.now);
         }
         self.shares.end_pass(message_bits / 8, self.outbox.written_bytes(), is_contended);
     }

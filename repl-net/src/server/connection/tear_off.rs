@@ -1,7 +1,7 @@
 //! Tears objects off from a client: it is told when it has the last state of the object (S210).
 //!
-//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state has
-//! arrived.
+//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state and all
+//! reliable calls on it have arrived.
 
 use super::Connection;
 use super::context::PassContext;
@@ -18,7 +18,13 @@ impl Connection {
     /// Begins to close the objects whose last state has arrived at the client.
     pub(super) fn finish_tear_offs(&mut self, context: &mut PassContext<'_>) {
         let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.sequence());
-        for slot in self.objects.arrived_tear_offs(context.world, floor, next) {
+        let (held, unacked) = (self.held_calls.as_deref(), self.unacked_calls.as_deref());
+        let outgoing = &self.exchange.outgoing;
+        let has_calls = |slot| {
+            held.is_some_and(|held| held.has(slot))
+                || unacked.is_some_and(|unacked| unacked.has(slot, outgoing))
+        };
+        for slot in self.objects.arrived_tear_offs(context.world, has_calls, floor, next) {
             if let Some(closed) = self.objects.finish_tear_off(slot, next) {
                 let unneeded = self.stop_sending(context.world, slot, closed);
                 context.free_later(slot, unneeded);

@@ -16,10 +16,17 @@ impl ObjectStates {
         self.view.begin_tear_off(slot);
     }
 
-    /// Returns the objects that are torn off and whose last state has arrived. The caller states that all
+    /// Returns the objects that are torn off and whose last state has arrived. `has_calls` says whether
+    /// reliable calls on an object have not arrived, for which its end waits too. The caller states that all
     /// packets before `floor` were acknowledged or counted as lost, and that `next` is the next packet to
     /// send. Costs O(objects that are being torn off).
-    pub(crate) fn arrived_tear_offs(&mut self, world: &World, floor: Sequence, next: Sequence) -> Vec<u32> {
+    pub(crate) fn arrived_tear_offs(
+        &mut self,
+        world: &World,
+        has_calls: impl Fn(u32) -> bool,
+        floor: Sequence,
+        next: Sequence,
+    ) -> Vec<u32> {
         let mut arrived = Vec::new();
         let mut tear_offs = self.view.take_tear_offs();
         if tear_offs.is_empty() {
@@ -36,7 +43,8 @@ impl ObjectStates {
             let has_all_in_flight = self.has_arrived(slot)
                 && self.get(slot).is_none_or(Tracked::has_nothing_to_send)
                 && !self.to_send.contains(slot)
-                && !waiting.contains(&slot);
+                && !waiting.contains(&slot)
+                && !has_calls(slot);
             if !has_all_in_flight || !world.has_last_state(slot) || world.changes.slots.contains(slot) {
                 *end = None;
             } else if *end.get_or_insert(next) <= floor {

@@ -1,0 +1,62 @@
+//! Decides which remote calls a client may get now. The server asks when a call is made, while it waits, and
+//! again before each packet with it.
+//!
+//! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
+//! object also requires that the client owns the object. For an object that was removed from the server, the
+//! answer is that of the moment of the removal.
+
+use repl_core::wire::read_guid;
+use repl_core::{BitReader, Guid, ObjectRef};
+
+use super::objects::ObjectStates;
+use super::unacked_calls::UnackedCalls;
+use crate::messages::recipient::Recipient;
+use crate::server::world::World;
+use crate::session::connection_id::ConnectionId;
+
+/// What a connection can do with a remote call now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallVerdict {
+    /// The client has the object.
+    Send,
+    /// The call must wait, because the client does not have the object yet, but will receive it.
+    Wait,
+    /// The call must be dropped, because the client will not receive the object, or must remove it, or does
+    /// not own it any more.
+    Drop,
+}
+
+/// What decides about the calls of one client.
+pub(super) struct CallRights<'a> {
+    pub(super) id: ConnectionId,
+    pub(super) objects: &'a ObjectStates,
+    pub(super) unacked: Option<&'a UnackedCalls>,
+    pub(super) world: &'a World,
+}
+
+impl CallRights<'_> {
+    /// Returns what can be done now with a call on an object. Costs O(log objects).
+    pub(super) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
+        let Some(slot) = self.world.slot_of(ObjectRef::<()>::new(object)) else {
+            let may_receive = self.unacked.is_some_and(|unacked| unacked.may_receive_last(object, recipient));
+            return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
+        };
+        let is_owner = || self.world.objects[slot as usize].owner() == Some(self.id);
+        if recipient == Recipient::Owner && !is_owner() {
+            CallVerdict::Drop
+        } else if self.objects.has_arrived(slot) {
+            CallVerdict::Send
+        } else if self.objects.is_expected(slot) {
+            CallVerdict::Wait
+        } else {
+            CallVerdict::Drop
+        }
+    }
+
+    /// Returns whether the client may receive a call in its wire form now. A client that must receive the
+    /// object again first has lost it since the call was sent, so it may not.
+    pub(super) fn allow(&self, recipient: Recipient, call: &[u8]) -> bool {
+        let object = read_guid(&mut BitReader::new(call)).ok().flatten();
+        object.is_some_and(|object| self.verdict(object, recipient) == CallVerdict::Send)
+    }
+}
