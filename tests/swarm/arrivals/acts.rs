@@ -12,8 +12,11 @@ pub(super) type Place = u32;
 /// Something that happens once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// A client comes to a place. A client that is there vanishes without a farewell.
+    /// A client comes to a place, if possible with the session of the last client there. A client that is
+    /// there vanishes without a farewell.
     Start { place: Place, same_session: bool },
+    /// The client of a place vanishes without a farewell.
+    Vanish { place: Place },
     /// The client of a place gets the address of another place. A client that is there gets its address.
     Move { from: Place, to: Place },
     /// The client of a place says farewell.
@@ -39,9 +42,15 @@ pub(super) fn draw(rng: &mut Rng, places: u32, span: Duration) -> Vec<(Duration,
         let act = match (is_taken[place as usize - 1], rng.below(12)) {
             (false, _) => {
                 is_taken[place as usize - 1] = true;
-                Act::Start { place, same_session: rng.chance(0.3) }
+                Act::Start { place, same_session: rng.chance(0.5) }
             }
-            (true, 0..4) => Act::Start { place, same_session: rng.chance(0.3) },
+            (true, 0..2) => Act::Start { place, same_session: false },
+            (true, 2..4) => {
+                acts.push((at, Act::Vanish { place }));
+                let again = at + rng.duration(span / 4);
+                acts.push((again, Act::Start { place, same_session: rng.chance(0.7) }));
+                continue;
+            }
             (true, 4..7) => {
                 let to = rng.range(1..u64::from(places) + 2) as Place;
                 is_taken.swap(place as usize - 1, to as usize - 1);

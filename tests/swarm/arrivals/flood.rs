@@ -14,10 +14,10 @@ use super::plan::Plan;
 use crate::forge::seal;
 
 /// A run has at most this many ports of flooding hosts.
-const MOST_PORTS: u64 = 4_000;
+const MOST_PORTS: u64 = 1_500;
 
 /// At most this many ports finish the handshake.
-const MOST_FINISHED: u64 = 100;
+const MOST_FINISHED: u64 = 40;
 
 /// The share of the half-open places of one host, and the least one.
 const SHARE: usize = 32;
@@ -48,7 +48,7 @@ impl FloodPlan {
         Self {
             hosts,
             rate,
-            start: first.saturating_sub(Duration::from_millis(200)),
+            start: first.saturating_sub(most.min(Duration::from_secs(1)) / 2),
             lasts: most.min(plan.joins_within() * 2),
             cookies: *rng.pick(&[0.0, 0.5, 1.0, 1.0]).expect("chances"),
             finishes: *rng.pick(&[0.0, 0.0, 0.1]).expect("chances"),
@@ -125,7 +125,8 @@ impl Flood {
         let flooding = passed.saturating_sub(self.plan.start).min(self.plan.lasts);
         let opened = (flooding.as_secs_f64() * f64::from(self.plan.rate)) as u64;
         while self.opened < opened.min(MOST_PORTS) {
-            let (host, port) = (self.opened % u64::from(self.plan.hosts), self.opened / u64::from(self.plan.hosts));
+            let (host, port) =
+                (self.opened % u64::from(self.plan.hosts), self.opened / u64::from(self.plan.hosts));
             let address = SocketAddr::from(([198, 51, 100, host as u8], port as u16 + 1));
             self.opened += 1;
             let session = 1 << 62 | self.rng.next_u64() >> 2;

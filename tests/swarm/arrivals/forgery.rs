@@ -26,7 +26,8 @@ pub(super) fn packet(rng: &mut Rng, session: u64, instance: u64) -> Vec<u8> {
             writer.write_bits(1 + rng.below(5_000), 32);
             writer.write_bits(rng.next_u64(), 64);
             writer.write_bits(instance, 64);
-            writer.write_bits(0, 10);
+            // No login, and state without the token or with it.
+            writer.write_bits(rng.below(2) << 10, 11);
         }),
         3 => {
             let words = rng.below(5);

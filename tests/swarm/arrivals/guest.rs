@@ -45,8 +45,8 @@ impl Cause {
     fn explains(self, reason: &DisconnectReason) -> bool {
         match reason {
             DisconnectReason::Timeout | DisconnectReason::Forgotten => true,
-            // The welcome of the earlier client came late, and packets of its connection after it.
-            DisconnectReason::Protocol(_) => self == Self::SameSession,
+            // The earlier client has ended the session.
+            DisconnectReason::Closed => self == Self::SameSession,
             DisconnectReason::Replaced => self == Self::Successor,
             DisconnectReason::Taken => self == Self::SameSession,
             DisconnectReason::Full => self == Self::Crowd,
@@ -162,9 +162,9 @@ impl Guest {
             DisconnectReason::Replaced | DisconnectReason::Taken => self.yielded += 1,
             _ => self.yielded = 0,
         }
-        // A client that has yielded two times gives up, and so does one after a protocol error.
+        // A client that has yielded two times gives up.
         self.has_left = self.client.is_over();
-        assert_eq!(self.has_left, self.yielded > 1 || matches!(reason, DisconnectReason::Protocol(_)));
+        assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
     }
 
     /// Sends a message.

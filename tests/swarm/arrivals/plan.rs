@@ -26,7 +26,7 @@ const STEP: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 /// No step of a planned handshake takes longer.
 const LONGEST_STEP: Duration = Duration::from_secs(55);
 /// A run has at most so many ticks of a client.
-const MOST_CLIENT_TICKS: f64 = 12_000.0;
+const MOST_CLIENT_TICKS: f64 = 3_000.0;
 
 /// The plan of a run.
 #[derive(Clone, Debug)]
@@ -202,6 +202,7 @@ impl Plan {
         }
         if rng.chance(0.4) {
             self.flood = Some(FloodPlan::draw(rng, self));
+            self.limits.max_ended = pick(rng, &[1, 10, 100]);
         }
         if rng.chance(0.1) {
             // There may be no place for some clients while others are remembered.

@@ -30,8 +30,9 @@ struct Spot {
     up: LinkId,
     down: LinkId,
     is_cut_until: Duration,
-    /// The number of the session of the last client, and whether the server knows that it had the token.
-    last: Option<(u64, bool)>,
+    /// The number of the session of the last client that the server knew to have the token, and when the client
+    /// went.
+    last: Option<(u64, Duration)>,
 }
 
 pub(super) struct Run {
@@ -136,6 +137,10 @@ impl Run {
     fn act(&mut self, act: Act) {
         match act {
             Act::Start { place, same_session } => self.start(place, same_session),
+            Act::Vanish { place } => {
+                self.note_last(place);
+                self.guests.retain(|guest| guest.place != place);
+            }
             Act::Move { from, to } => self.move_between(from, to),
             Act::Leave { place } => {
                 for guest in self.guests.iter_mut().filter(|guest| guest.place == place) {
@@ -165,17 +170,20 @@ impl Run {
     /// Remembers the session of the client at a place.
     fn note_last(&mut self, place: Place) {
         if let Some(guest) = self.guests.iter().rev().find(|guest| guest.place == place) {
-            self.spots[place as usize - 1].last = Some((guest.session, guest.is_settled()));
+            self.spots[place as usize - 1].last = guest.is_settled().then_some((guest.session, self.now));
         }
     }
 
     fn start(&mut self, place: Place, same_session: bool) {
         if self.guests.iter().any(|guest| guest.place == place && !guest.has_left) {
-            self.note_last(place);
+            self.spot(place).last = None;
         }
         self.guests.retain(|guest| guest.place != place);
         self.numbers += 1;
-        let last = self.spot(place).last.take().filter(|(_, is_settled)| *is_settled && same_session);
+        // Late packets of the earlier client would be packets of the new one.
+        let (pause, is_echoing) = (self.plan.round_trip() * 2, self.plan.echoes > 0.0);
+        let may_repeat = |went: Duration| same_session && !is_echoing && went + pause <= self.now;
+        let last = self.spots[place as usize - 1].last.take().filter(|(_, went)| may_repeat(*went));
         let session = last.map_or(self.rng.next_u64() >> 2, |(session, _)| session);
         let mut guest = Guest::new(self.numbers, place, session, &self.plan, self.now);
         if last.is_some() {
@@ -217,9 +225,10 @@ impl Run {
         }
         // Who joins at the place that another one has left replaces that one, if the server does not know yet
         // that it has moved.
-        let is_joining = self.guests.iter().any(|guest| {
-            [from, to].contains(&guest.place) && !guest.has_left && !guest.is_settled()
-        });
+        let is_joining = self
+            .guests
+            .iter()
+            .any(|guest| [from, to].contains(&guest.place) && !guest.has_left && !guest.is_settled());
         for guest in self.guests.iter_mut().filter(|guest| [from, to].contains(&guest.place) && is_joining) {
             guest.disturb(Cause::Successor, self.now, &self.plan);
         }
@@ -246,18 +255,17 @@ impl Run {
     fn tick(&mut self, is_busy: bool) {
         self.ticks += 1;
         self.now = self.plan.start + Duration::from_secs(1) * self.ticks / self.plan.hz;
-        let (now, plan) = (self.now, self.plan.clone());
-        while let Some(&(at, act)) = plan.acts.get(self.acts_done).filter(|(at, _)| plan.start + *at <= now) {
+        let (now, passed) = (self.now, self.now - self.plan.start);
+        while let Some(&(_, act)) = self.plan.acts.get(self.acts_done).filter(|(at, _)| *at <= passed) {
             self.acts_done += 1;
-            _ = at;
             self.act(act);
         }
         for guest in &mut self.guests {
             guest.client.tick(now);
-            guest.look(&plan, now);
+            guest.look(&self.plan, now);
         }
         self.send_of_guests();
-        let flooding = self.flood.as_mut().map(|flood| flood.packets(now - plan.start));
+        let flooding = self.flood.as_mut().map(|flood| flood.packets(passed));
         for (from, packet) in flooding.into_iter().flatten() {
             self.hall.receive(now, from, &packet, &mut self.trace);
         }
@@ -356,7 +364,8 @@ impl Run {
         for guest in &mut self.guests {
             if guest.connection.is_none() && guest.client.is_connected() {
                 let mut talks = self.hall.talks.iter();
-                let is_own = |talk: &super::hall::Talk| (talk.guest, talk.session) == (guest.number, guest.begun);
+                let is_own =
+                    |talk: &super::hall::Talk| (talk.guest, talk.session) == (guest.number, guest.begun);
                 guest.connection = talks.find(|(_, talk)| is_own(talk)).map(|(id, _)| *id);
             }
         }
@@ -401,7 +410,9 @@ impl Run {
                 _ if !guest.has_joined() => "it has not joined".to_owned(),
                 None => "the server has no message of it".to_owned(),
                 _ if shown != Some(light) => format!("it shows {shown:?}, not {light}"),
-                Some(talk) if talk.heard != guest.sent => format!("{} of {} messages", talk.heard, guest.sent),
+                Some(talk) if talk.heard != guest.sent => {
+                    format!("{} of {} messages", talk.heard, guest.sent)
+                }
                 Some(talk) if guest.heard != talk.sent => format!("it has {} of {}", guest.heard, talk.sent),
                 Some(_) => return None,
             };
