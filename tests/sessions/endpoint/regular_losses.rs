@@ -122,3 +122,16 @@ fn r09_a_client_joins_and_lives_and_hears_whatever_regular_losses_there_are() {
         }
     }
 }
+
+#[test]
+fn r09_the_first_state_arrives_in_whatever_phase_of_regular_losses_a_client_joins() {
+    for hertz in [4, 10, 20, 30, 60, 64, 128] {
+        for period in [2, 3, 4, 5, 6, 8, 10, 15, 16, 32] {
+            for phase in 0..period {
+                let directions = [false, true];
+                let mut sea = Sea::new(Pattern { hertz, period, lost: period / 2, phase, directions });
+                sea.run_until(Duration::from_secs(15), |sea| sea.depth() == Some(1));
+            }
+        }
+    }
+}
