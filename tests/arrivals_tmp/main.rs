@@ -1,5 +1,5 @@
+#[path = "../swarm/arrivals/mod.rs"]
+mod arrivals;
 #[path = "../hostile/forge.rs"]
 #[allow(dead_code)]
 mod forge;
-#[path = "../swarm/arrivals/mod.rs"]
-mod arrivals;

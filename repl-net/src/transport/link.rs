@@ -192,6 +192,8 @@ mod tests {
     fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
         let mut link = link();
         link.acked_late(ms(60_000));
-        assert!(!link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0));
+        assert!(
+            !link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0)
+        );
     }
 }

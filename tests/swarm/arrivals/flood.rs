@@ -125,7 +125,8 @@ impl Flood {
         let flooding = passed.saturating_sub(self.plan.start).min(self.plan.lasts);
         let opened = (flooding.as_secs_f64() * f64::from(self.plan.rate)) as u64;
         while self.opened < opened.min(MOST_PORTS) {
-            let (host, port) = (self.opened % u64::from(self.plan.hosts), self.opened / u64::from(self.plan.hosts));
+            let (host, port) =
+                (self.opened % u64::from(self.plan.hosts), self.opened / u64::from(self.plan.hosts));
             let address = SocketAddr::from(([198, 51, 100, host as u8], port as u16 + 1));
             self.opened += 1;
             let session = 1 << 62 | self.rng.next_u64() >> 2;

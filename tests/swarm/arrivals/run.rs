@@ -217,9 +217,10 @@ impl Run {
         }
         // Who joins at the place that another one has left replaces that one, if the server does not know yet
         // that it has moved.
-        let is_joining = self.guests.iter().any(|guest| {
-            [from, to].contains(&guest.place) && !guest.has_left && !guest.is_settled()
-        });
+        let is_joining = self
+            .guests
+            .iter()
+            .any(|guest| [from, to].contains(&guest.place) && !guest.has_left && !guest.is_settled());
         for guest in self.guests.iter_mut().filter(|guest| [from, to].contains(&guest.place) && is_joining) {
             guest.disturb(Cause::Successor, self.now, &self.plan);
         }
@@ -356,7 +357,8 @@ impl Run {
         for guest in &mut self.guests {
             if guest.connection.is_none() && guest.client.is_connected() {
                 let mut talks = self.hall.talks.iter();
-                let is_own = |talk: &super::hall::Talk| (talk.guest, talk.session) == (guest.number, guest.begun);
+                let is_own =
+                    |talk: &super::hall::Talk| (talk.guest, talk.session) == (guest.number, guest.begun);
                 guest.connection = talks.find(|(_, talk)| is_own(talk)).map(|(id, _)| *id);
             }
         }
@@ -401,7 +403,9 @@ impl Run {
                 _ if !guest.has_joined() => "it has not joined".to_owned(),
                 None => "the server has no message of it".to_owned(),
                 _ if shown != Some(light) => format!("it shows {shown:?}, not {light}"),
-                Some(talk) if talk.heard != guest.sent => format!("{} of {} messages", talk.heard, guest.sent),
+                Some(talk) if talk.heard != guest.sent => {
+                    format!("{} of {} messages", talk.heard, guest.sent)
+                }
                 Some(talk) if guest.heard != talk.sent => format!("it has {} of {}", guest.heard, talk.sent),
                 Some(_) => return None,
             };
