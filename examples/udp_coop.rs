@@ -13,6 +13,7 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 const TICK: Duration = Duration::from_millis(10);
 const INPUT: Channel = Channel::Sequenced { copies: 3 }; // each step is in the packets of three ticks
 const STEPS: MessageOptions = MessageOptions { per_second: 110, ..MessageOptions::DEFAULT }; // one in a tick
+const PACKETS: usize = 1_000; // received in a tick: a flood must not keep the loop busy for ever
 const ROAD: u16 = 300;
 const PURSE: u16 = 48;
 
@@ -73,7 +74,8 @@ impl Game {
 
     fn tick(&mut self) {
         let (now, mut buffer) = (START.elapsed(), [0; 1_500]);
-        while let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
+        for _ in 0..PACKETS {
+            let Ok((length, from)) = self.socket.recv_from(&mut buffer) else { break };
             self.endpoint.receive(&mut self.server, now, from, &buffer[..length]);
         }
         while let Some(event) = self.server.poll_event() {
@@ -130,7 +132,8 @@ impl Guest {
 
     fn tick(&mut self) {
         let (now, mut buffer) = (START.elapsed(), [0; 1_500]);
-        while let Ok(length) = self.socket.recv(&mut buffer) {
+        for _ in 0..PACKETS {
+            let Ok(length) = self.socket.recv(&mut buffer) else { break };
             self.client.receive(now, &buffer[..length]).ok(); // what ends the session is an event too
         }
         while let Some(event) = self.client.poll_event() {

@@ -366,15 +366,16 @@
 //!   arrived.
 //! - `notify_always` may be called more than once for one value.
 //! - A reference may reveal the identity of an object that the client cannot see.
-//! - A [`FastArray`] does not keep its order on clients. An [`OrderedFastArray`] does, after everything has
-//!   arrived.
+//! - A [`FastArray`], an `IndexMap` and an `IndexSet` do not keep their order on clients. An
+//!   [`OrderedFastArray`] does, after everything has arrived.
 //! - When a client may no longer see a property, it keeps the last value that it saw. For example, a former
 //!   owner keeps the last values for the owner.
 //!
 //! # Features
 //!
 //! - `glam`: the vectors and quaternions of that crate can be fields, and the vectors positions.
-//! - `indexmap`: the maps and sets of that crate can be fields.
+//! - `indexmap`: the maps and sets of that crate can be fields. Clients get the same entries, but not their
+//!   order.
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.

@@ -11,6 +11,8 @@ mod support;
 
 mod args;
 mod codec;
+mod kind;
+mod lacks;
 mod model;
 mod recording;
 mod report;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
 }
 
 /// Replays a file. Returns whether every client received the whole recording.
+#[expect(clippy::print_stdout, reason = "the example's output")]
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let recording = Recording::open(&args.file)?;
     let mut session = Session::connected(args)?;
@@ -43,13 +46,14 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let frames = recording.frames();
     let mut progress = Progress::new(frames.len() as u64);
     let instant = args.loss == 0.0 && args.latency_ms == 0;
-    let mut exact = true;
+    let mut differs = None;
     for (index, frame) in frames.iter().enumerate() {
         let changes = recording::changes(frame);
-        session.play(&recording, frame, &changes);
-        truth.learn(frame, &changes);
-        if instant {
-            exact &= session.is_exact(&recording, &truth);
+        let is_played = session.play(&recording, frame, &changes);
+        truth.learn(frame, changes.iter().zip(is_played));
+        if instant && differs.is_none() {
+            differs =
+                session.difference(&recording, &truth).map(|what| format!("{what}, after frame {index}"));
         }
         ledger.add(&recording, &session.stage, frame, &changes);
         progress.show(index as u64 + 1, || {
@@ -65,7 +69,8 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
         repl_bytes,
         packets,
         packets_lost: session.lost(),
-        exact: exact && converged,
+        lacks: session.stage.lacks.lines(),
+        differs: differs.or_else(|| session.difference(&recording, &truth)),
         converged,
         clients: args.clients,
         loss: args.loss,
@@ -73,8 +78,9 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     if args.json {
         outcome.print_json();
     } else {
+        println!("{}: {}", args.file.display(), recording.version());
         ledger.print(&outcome, |class| session.class_bits(class));
         outcome.print();
     }
-    Ok(outcome.exact && converged)
+    Ok(outcome.is_exact() && converged)
 }

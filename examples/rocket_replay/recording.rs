@@ -8,6 +8,7 @@ use std::path::Path;
 
 use boxcars::{Attribute, Frame, ObjectId, ParserBuilder, Replay};
 
+use crate::kind::{self, Kind};
 use crate::model::Key;
 
 /// A decoded file.
@@ -36,7 +37,13 @@ impl Recording {
         let replay = ParserBuilder::new(&file)
             .must_parse_network_data()
             .parse()
-            .map_err(|error| format!("cannot decode {}: {error}", path.display()))?;
+            .map_err(|error| format!("cannot replicate {}: {} ({error})", path.display(), Kind::of(&file)))?;
+        if replay.network_frames.as_ref().is_none_or(|network| network.frames.is_empty()) {
+            let version = kind::version(&replay);
+            return Err(
+                format!("cannot replicate {}: it has no network stream ({version})", path.display()).into()
+            );
+        }
         let stream_bytes = stream_bytes(&file).ok_or("the file ends before its network stream")?;
         Ok(Self { replay, stream_bytes })
     }
@@ -57,6 +64,11 @@ impl Recording {
     /// Returns the name and number of a property.
     pub(crate) fn key(&self, property: ObjectId) -> Key<'_> {
         Key { name: self.name(property), number: property.0 }
+    }
+
+    /// Returns the version of the game that recorded the match, and the type of the match.
+    pub(crate) fn version(&self) -> String {
+        kind::version(&self.replay)
     }
 
     /// Returns the version of the game's wire format.

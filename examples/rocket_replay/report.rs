@@ -17,7 +17,10 @@ pub(crate) struct Outcome {
     pub(crate) repl_bytes: u64,
     pub(crate) packets: u64,
     pub(crate) packets_lost: u64,
-    pub(crate) exact: bool,
+    /// What the example's classes cannot hold, in words.
+    pub(crate) lacks: Vec<String>,
+    /// The first difference between a client and what the classes hold, in words.
+    pub(crate) differs: Option<String>,
     pub(crate) converged: bool,
     pub(crate) clients: u32,
     pub(crate) loss: f64,
@@ -129,15 +132,33 @@ impl Outcome {
             self.repl_bytes / self.packets.max(1),
             self.packets_lost
         );
-        println!("every value bit for bit: {}; converged: {}", yes(self.exact), yes(self.converged));
+        self.print_differences();
         println!("{} bytes where Unreal spent {}: {:.3}", self.repl_bytes, self.unreal_bytes, self.ratio());
+    }
+
+    /// Returns whether every client had every value bit for bit.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.lacks.is_empty() && self.differs.is_none()
+    }
+
+    /// Prints whether everything arrived, and otherwise what is not the same.
+    #[expect(clippy::print_stdout, reason = "the example's output")]
+    fn print_differences(&self) {
+        for lack in &self.lacks {
+            println!("not replicated: {lack}");
+        }
+        let all = if self.lacks.is_empty() { "every value" } else { "every other value" };
+        match &self.differs {
+            None => println!("{all} bit for bit; converged: {}", yes(self.converged)),
+            Some(what) => println!("not bit for bit, first: {what}; converged: {}", yes(self.converged)),
+        }
     }
 
     /// Prints the outcome as one line of JSON.
     #[expect(clippy::print_stdout, reason = "the example's output")]
     pub(crate) fn print_json(&self) {
         println!(
-            "{{\"frames\":{},\"updates\":{},\"coverage\":{:?},\"unreal_bytes\":{},\"repl_bytes\":{},\"ratio\":{:.3},\"exact\":{},\
+            "{{\"frames\":{},\"updates\":{},\"coverage\":{:?},\"unreal_bytes\":{},\"repl_bytes\":{},\"ratio\":{:.3},\"exact\":{},\"lacks\":{},\"differs\":{},\
              \"converged\":{},\"clients\":{},\"loss\":{:?}}}",
             self.frames,
             self.played.updates,
@@ -145,7 +166,9 @@ impl Outcome {
             self.unreal_bytes,
             self.repl_bytes,
             self.ratio(),
-            self.exact,
+            self.is_exact(),
+            serde_json::json!(self.lacks),
+            serde_json::json!(self.differs),
             self.converged,
             self.clients,
             self.loss

@@ -69,17 +69,20 @@ impl Session {
         Ok(session)
     }
 
-    /// Plays a frame on the server. Then the server and all clients send and receive.
-    pub(crate) fn play(&mut self, recording: &Recording, frame: &Frame, changes: &[Change<'_>]) {
-        self.stage.play(&mut self.server, recording, frame, changes);
+    /// Plays a frame on the server. Then the server and all clients send and receive. Returns for each change
+    /// whether the example's classes can hold it.
+    pub(crate) fn play(&mut self, recording: &Recording, frame: &Frame, changes: &[Change<'_>]) -> Vec<bool> {
+        let is_played = self.stage.play(&mut self.server, recording, frame, changes);
         self.tick();
+        is_played
     }
 
-    /// Runs until every client has exactly the recorded state. Returns false if this has not happened after a
+    /// Runs until every client has exactly the recorded state, except for what the
+    /// example's classes cannot hold. Returns false if this has not happened after a
     /// limited time.
     pub(crate) fn converge(&mut self, recording: &Recording, truth: &Truth<'_>) -> bool {
         let deadline = self.clock.now() + PATIENCE;
-        while !self.is_exact(recording, truth) {
+        while self.difference(recording, truth).is_some() {
             if self.tick() > deadline {
                 return false;
             }
@@ -87,9 +90,10 @@ impl Session {
         true
     }
 
-    /// Returns whether every client has exactly the recorded state.
-    pub(crate) fn is_exact(&self, recording: &Recording, truth: &Truth<'_>) -> bool {
-        self.watchers.iter().all(|watcher| truth.is_known_to(&watcher.client, &self.stage, recording))
+    /// Returns how a client's state differs from the recorded state. Returns `None` if every client has
+    /// exactly the recorded state.
+    pub(crate) fn difference(&self, recording: &Recording, truth: &Truth<'_>) -> Option<String> {
+        self.watchers.iter().find_map(|watcher| truth.difference(&watcher.client, &self.stage, recording))
     }
 
     /// Returns the bytes and packets that the server sent to the client that got the most.
@@ -144,8 +148,8 @@ impl Session {
             if delivery.to == SERVER {
                 self.server.receive(watcher.connection, now, delivery.bytes);
             } else {
-                // A packet that cannot be read was damaged on the way. `is_exact` finds the consequences of
-                // any other error.
+                // A packet that cannot be read was damaged on the way. `difference` finds the consequences
+                // of any other error.
                 watcher.client.receive(now, delivery.bytes).ok();
             }
         }

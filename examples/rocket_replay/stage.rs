@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use boxcars::{Attribute, Frame, NewActor, ObjectId};
 use repl::prelude::*;
 
+use crate::lacks::{self, Lack, Lacks};
 use crate::model::{
     Actor, Ball, Boost, BoostPad, Camera, Car, Component, Game, Key, Opening, Platform, Player, Team, Thing,
 };
@@ -124,6 +125,10 @@ impl Class {
 #[derive(Default)]
 pub(crate) struct Stage {
     actors: BTreeMap<i32, Open>,
+    /// How many frames were played.
+    frames: usize,
+    /// What was not replicated.
+    pub(crate) lacks: Lacks,
     /// The statistics of the replay so far.
     pub(crate) played: Played,
 }
@@ -151,14 +156,15 @@ pub(crate) struct Played {
 }
 
 impl Stage {
-    /// Applies the changes of a frame's actors to the server's objects.
+    /// Applies the changes of a frame's actors to the server's objects. Returns for each change whether the
+    /// classes can hold it.
     pub(crate) fn play(
         &mut self,
         server: &mut Server,
         recording: &Recording,
         frame: &Frame,
         changes: &[Change<'_>],
-    ) {
+    ) -> Vec<bool> {
         // The decoder lists closings, openings and updates separately. An actor in the first two lists was
         // closed before it was opened.
         for actor in &frame.deleted_actors {
@@ -167,13 +173,24 @@ impl Stage {
         for opened in &frame.new_actors {
             self.open(server, Class::of(recording.name(opened.object_id)), opened);
         }
+        let mut is_played = Vec::with_capacity(changes.len());
         for change in changes {
-            let key = recording.key(change.property);
-            let covered =
-                self.handle(change.actor).is_some_and(|handle| handle.set(server, &key, &change.values));
-            self.played.updates += change.values.len() as u64;
-            self.count(change.values.len() as u64, covered);
+            let (key, updates) = (recording.key(change.property), change.values.len() as u64);
+            let lack = match self.handle(change.actor) {
+                Some(handle) if handle.set(server, &key, &change.values) => None,
+                Some(handle) => Some(Lack::Property {
+                    name: key.name.to_owned(),
+                    kinds: lacks::kinds(&change.values),
+                    class: handle.class().name(),
+                }),
+                None => Some(Lack::OfClosed(key.name.to_owned())),
+            };
+            self.played.updates += updates;
+            is_played.push(lack.is_none());
+            self.count(updates, lack);
         }
+        self.frames += 1;
+        is_played
     }
 
     /// Returns the object of an open actor.
@@ -199,7 +216,7 @@ impl Stage {
                 self.played.spawned += 1;
             }
         }
-        self.count(1, true);
+        self.count(1, None);
     }
 
     fn close(&mut self, server: &mut Server, actor: i32) {
@@ -208,11 +225,15 @@ impl Stage {
             open.handle.despawn(server);
             self.played.despawned += 1;
         }
-        self.count(1, closed.is_some());
+        self.count(1, closed.is_none().then_some(Lack::Closing));
     }
 
-    fn count(&mut self, events: u64, covered: bool) {
+    /// Counts events. `lack` says why they were not replicated, if they were not.
+    fn count(&mut self, events: u64, lack: Option<Lack>) {
         self.played.events += events;
-        self.played.covered += if covered { events } else { 0 };
+        match lack {
+            Some(lack) => self.lacks.add(lack, events, self.frames),
+            None => self.played.covered += events,
+        }
     }
 }

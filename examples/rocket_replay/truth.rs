@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use boxcars::{Attribute, Frame, NewActor, ObjectId};
 use repl::prelude::*;
 
+use crate::lacks;
 use crate::recording::{Change, Recording};
 use crate::stage::{self, Stage};
 
@@ -24,8 +25,15 @@ struct Known<'a> {
 }
 
 impl<'a> Truth<'a> {
-    /// Applies the content of a frame.
-    pub(crate) fn learn(&mut self, frame: &'a Frame, changes: &[Change<'a>]) {
+    /// Applies the content of a frame. Each change says whether the example's classes can hold it. A property
+    /// whose last change they cannot hold is not compared.
+    pub(crate) fn learn<'c>(
+        &mut self,
+        frame: &'a Frame,
+        changes: impl Iterator<Item = (&'c Change<'a>, bool)>,
+    ) where
+        'a: 'c,
+    {
         for actor in &frame.deleted_actors {
             self.actors.remove(&actor.0);
         }
@@ -37,22 +45,37 @@ impl<'a> Truth<'a> {
             }
             known.opened = opened;
         }
-        for change in changes {
-            if let Some(known) = self.actors.get_mut(&change.actor) {
+        for (change, is_played) in changes {
+            let Some(known) = self.actors.get_mut(&change.actor) else { continue };
+            if is_played {
                 known.values.insert(change.property, change.values.clone());
+            } else {
+                known.values.remove(&change.property);
             }
         }
     }
 
-    /// Returns whether the client has exactly the open actors and all their values, bit for bit.
-    pub(crate) fn is_known_to(&self, client: &Client, stage: &Stage, recording: &Recording) -> bool {
-        stage::objects_at_client(client) == self.actors.len()
-            && self.actors.iter().all(|(number, known)| {
-                let Some(handle) = stage.handle(*number) else { return false };
-                let holds = |(property, values): (&ObjectId, &Vec<&Attribute>)| {
-                    handle.holds(client, &recording.key(*property), values)
-                };
-                handle.is_opened_as(client, known.opened) && known.values.iter().all(holds)
-            })
+    /// Returns what differs between the client's objects and the open actors with all their values, bit for
+    /// bit. Returns `None` if nothing differs.
+    pub(crate) fn difference(&self, client: &Client, stage: &Stage, recording: &Recording) -> Option<String> {
+        let (objects, actors) = (stage::objects_at_client(client), self.actors.len());
+        if objects != actors {
+            return Some(format!("a client has {objects} objects, and {actors} actors are open"));
+        }
+        self.actors.iter().find_map(|(number, known)| {
+            let archetype = recording.name(known.opened.object_id);
+            let Some(handle) = stage.handle(*number) else {
+                return Some(format!("actor {number} ({archetype}) has no object"));
+            };
+            if !handle.is_opened_as(client, known.opened) {
+                return Some(format!("the opening of actor {number} ({archetype})"));
+            }
+            let differs = |(property, values): &(&ObjectId, &Vec<&Attribute>)| {
+                !handle.holds(client, &recording.key(**property), values)
+            };
+            let (property, values) = known.values.iter().find(differs)?;
+            let (name, kinds) = (recording.name(*property), lacks::kinds(values));
+            Some(format!("{name} ({kinds}) of actor {number} ({archetype})"))
+        })
     }
 }

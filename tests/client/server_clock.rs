@@ -111,3 +111,22 @@ fn the_server_tick_is_right_after_a_silence_around_the_span_of_its_short_form() 
         );
     }
 }
+
+#[test]
+fn a_time_that_goes_back_does_not_move_the_shown_tick() {
+    let (mut room, player, _) = room();
+    for _ in 0..60 {
+        room.server[player].health += 1;
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    let (now, shown) = (room.now, room.client().clock().shown_tick());
+    for _ in 0..50 {
+        for time in [now - TICK * 8, now] {
+            room.now = time;
+            room.replies(0);
+            assert_eq!(room.client().clock().shown_tick(), shown, "at {time:?}, after {now:?}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use crate::pair::{AllObjects, Pair};
-use crate::support::Room;
+use crate::support::{Room, SIGN_OF_LIFE_BYTES};
 use indexmap::{IndexMap, IndexSet};
 use repl::prelude::*;
 use repl::{BitWriter, ReferenceMap, Refusal, WriteError};
@@ -626,4 +626,49 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
         assert_eq!(lengths(&room.client()[world]), lengths(&room.server[world]));
     }
     assert_eq!(lengths(&room.client()[world]), ([1; 3], [1; 3]));
+}
+
+/// The order of an `IndexMap` or `IndexSet` is the server's own: clients get the same entries in the order in
+/// which they arrive, and a change of the order sends nothing.
+#[test]
+fn w16_indexed_maps_and_sets_have_the_same_entries_on_clients_but_another_order() {
+    #[derive(Replicated, Default)]
+    struct Shelf {
+        #[replicated]
+        map: IndexMap<u8, u8>,
+        #[replicated]
+        set: IndexSet<u8>,
+    }
+    let register = |client: &mut Client| _ = client.register::<Shelf>();
+    let (mut room, shelf) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Shelf { map: [(3, 30), (1, 10), (2, 20)].into(), set: [3, 1, 2].into() })
+    });
+    let orders = |shelf: &Shelf| -> [Vec<u8>; 2] {
+        [shelf.map.keys().copied().collect(), shelf.set.iter().copied().collect()]
+    };
+    let is_same = |room: &Room| {
+        let (copy, truth) = (&room.client()[shelf], &room.server[shelf]);
+        copy.map == truth.map && copy.set == truth.set
+    };
+    assert_eq!(orders(&room.server[shelf]), [[3, 1, 2], [3, 1, 2]]);
+    assert_eq!(orders(&room.client()[shelf]), [[1, 2, 3], [1, 2, 3]], "in the order in which they were sent");
+    assert!(is_same(&room));
+
+    room.server[shelf].map.reverse();
+    room.server[shelf].set.reverse();
+    for _ in 0..20 {
+        assert!(room.step() <= 2 * SIGN_OF_LIFE_BYTES, "a changed order sends nothing");
+    }
+    assert_eq!(orders(&room.client()[shelf]), [[1, 2, 3], [1, 2, 3]]);
+
+    room.server[shelf].map.shift_remove(&1);
+    room.server[shelf].map.shift_insert(0, 0, 0);
+    room.settle();
+    assert_eq!(orders(&room.server[shelf])[0], [0, 2, 3]);
+    assert_eq!(
+        orders(&room.client()[shelf])[0],
+        [3, 2, 0],
+        "the last one is in the place of the removed one"
+    );
+    assert!(is_same(&room));
 }

@@ -227,6 +227,51 @@ fn a_server_that_is_never_ticked_panics_with_a_hint() {
     }
 }
 
+/// Returns a room, and a keep-alive packet of its client.
+fn with_keep_alive() -> (Room, Vec<Vec<u8>>) {
+    let (mut room, _) = room(1);
+    room.wait(Duration::from_millis(500));
+    let packets = room.replies(0);
+    assert_eq!(packets.len(), 1);
+    (room, packets)
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "`Server::tick` was not called: call it in every frame")]
+fn a_server_that_only_receives_panics_with_a_hint() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Player>();
+    });
+    room.server.register::<Player>();
+    room.enter();
+    for _ in 0..1_000 {
+        room.wait(TICK);
+        room.acknowledge();
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "`Server::tick` was not called: call it in every frame")]
+fn a_server_that_gets_one_packet_again_and_again_without_a_tick_panics_with_a_hint() {
+    let (mut room, packets) = with_keep_alive();
+    for _ in 0..1_000 {
+        room.wait(TICK);
+        room.hear(0, &packets);
+    }
+}
+
+#[test]
+fn packets_of_a_connection_that_has_ended_need_no_tick() {
+    let (mut room, packets) = with_keep_alive();
+    room.server.disconnect(room.guests[0].id);
+    for _ in 0..1_000 {
+        room.wait(TICK);
+        room.hear(0, &packets);
+    }
+}
+
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "`Client::tick` was never called: call it in every frame")]
@@ -248,6 +293,35 @@ fn a_client_that_is_no_longer_ticked_panics_with_a_hint() {
 }
 
 #[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "`Client::tick` was not called: call it in every frame")]
+fn a_client_that_gets_one_packet_again_and_again_without_a_tick_panics_with_a_hint() {
+    let (mut room, players) = room(1);
+    room.server[players[0]].health = 50;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    room.replies(0);
+    for _ in 0..1_000 {
+        room.wait(TICK);
+        room.deliver(0, &packets);
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "`Client::tick` was not called: call it in every frame")]
+fn a_client_that_was_never_ticked_and_receives_panics_with_a_hint() {
+    let (mut room, players) = room(1);
+    room.server[players[0]].health = 50;
+    let packets = room.tick_one();
+    let mut idle = Client::new(ClientConfig::default(), Session::for_tests(2));
+    for _ in 0..1_000 {
+        room.wait(TICK);
+        idle.receive(room.now, &packets[0]).ok();
+    }
+}
+
+#[test]
 fn time_that_goes_back_stands_still() {
     let (mut room, players) = room(1);
     room.wait(Duration::from_secs(1));
@@ -261,6 +335,35 @@ fn time_that_goes_back_stands_still() {
     }
     assert!(room.now < before);
     assert_eq!(room.server.stats(room.guests[0].id).map(|stats| stats.packets_lost), Some(0));
+}
+
+/// Lets a minute pass, in steps in which nothing times out.
+fn grow_old(room: &mut Room) {
+    for _ in 0..60 {
+        room.wait(Duration::from_secs(1));
+        room.step();
+    }
+    room.settle();
+}
+
+#[test]
+fn time_that_goes_back_and_returns_ends_no_session() {
+    let (mut room, players) = room(1);
+    grow_old(&mut room);
+    let now = room.now;
+    for health in 100..110 {
+        // A clock that was set by hand, or two clocks of one program.
+        room.now = Duration::from_secs(u64::from(health % 5));
+        room.server[players[0]].health = health;
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+        room.now = now;
+        room.acknowledge();
+        let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
+        let ended = events.iter().find(|event| matches!(event, ClientEvent::Disconnected(_)));
+        assert_eq!(ended, None, "a packet was received at an earlier time");
+        assert_eq!(room.client().get(players[0]).map(|player| player.health), Some(health));
+    }
 }
 
 #[test]

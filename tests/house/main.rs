@@ -10,6 +10,7 @@ mod paths;
 mod references;
 mod sources;
 mod tokens;
+mod wire_page;
 
 use std::fs;
 use std::path::{Path, PathBuf};

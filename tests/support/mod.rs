@@ -45,7 +45,11 @@ impl Room {
     /// server before the first guest enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
         // The room sets no limits. A test sets the limits that it needs.
-        let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
+        Self::paced(ServerConfig { congestion_control: CongestionControl::Off, ..config }, register)
+    }
+
+    /// Creates a room as [`new`](Self::new) does, but the congestion control is the one in `config`.
+    pub(crate) fn paced(config: ServerConfig, register: fn(&mut Client)) -> Self {
         let measures = MEASURING.get();
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register, measures }
     }

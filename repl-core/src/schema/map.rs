@@ -17,7 +17,9 @@ use crate::schema::property::Property;
 /// other maps and the sets do not record this, so a comparison costs O(entries). An update sends the keys of
 /// the entries that were removed, the entries that are new, and the changed properties of the other entries.
 /// The attribute `max_len` of the field limits the number of entries. All other attributes of the field apply
-/// to the values of the map. The order of an `IndexMap` is not replicated.
+/// to the values of the map. The order of an `IndexMap` or `IndexSet` is not
+/// replicated: clients get the same entries in another order. Where the order matters, use an
+/// `OrderedFastArray` of `repl-fastarray`.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same wire form, because clients would otherwise lose entries. Key types that break this rule are names

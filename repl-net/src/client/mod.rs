@@ -105,6 +105,8 @@ pub struct Client {
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
     last_sent: Duration,
+    /// The latest time that was passed to the client. An earlier time counts as this time.
+    now: Duration,
     pub(crate) last_tick: Duration,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
@@ -143,6 +145,7 @@ impl Client {
             received: Received::default(),
             ack_pace: AckPace::default(),
             last_sent: Duration::ZERO,
+            now: Duration::ZERO,
             last_tick: Duration::ZERO,
             events: ClientEvents::default(),
             last_departed: None,
@@ -226,14 +229,17 @@ impl Client {
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](ClientConfig::timeout) without
-    /// a [`tick`](Self::tick).
+    /// a [`tick`](Self::tick), whatever is in them. Packets after the end of the session do not count.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
+        let now = self.now.max(now);
+        self.now = now;
         let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
         if self.handshake.is_ended() {
             self.handshake.receive_after_end(bytes, newest, &mut self.outbox.queue);
             return Err(ReceiveError::Closed);
         }
+        self.tick_watch.received(now, self.config.timeout, "Client");
         let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
         let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.outbox.queue);
         if matches!(outcome, HandshakeOutcome::Damaged) {
@@ -249,10 +255,10 @@ impl Client {
                 }
             }
             HandshakeOutcome::Connected => {
-                self.welcomed(now);
+                self.welcomed();
                 self.session_began();
             }
-            HandshakeOutcome::Welcome => self.welcomed(now),
+            HandshakeOutcome::Welcome => self.welcomed(),
             HandshakeOutcome::Ended(reason) => {
                 self.session_ended(reason.clone(), Some(now));
                 if let DisconnectReason::Protocol(why) = reason
@@ -267,9 +273,8 @@ impl Client {
 
     /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
     /// that validates the client's address.
-    fn welcomed(&mut self, now: Duration) {
+    fn welcomed(&mut self) {
         self.outbox.binding = self.handshake.binding();
-        self.tick_watch.received(now, self.config.timeout, "Client");
     }
 
     fn state<'b>(
@@ -294,7 +299,6 @@ impl Client {
             return Ok(());
         }
         self.handshake.note_packet(now);
-        self.tick_watch.received(now, self.config.timeout, "Client");
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
@@ -366,10 +370,13 @@ impl Client {
     }
 
     /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
-    /// The argument `now` is the time since a fixed start that you choose. `now` must never decrease. Call
-    /// `tick` in every frame, because without it the client neither connects nor stays connected.
+    /// The argument `now` is the time since a fixed start that you choose. `now` should never decrease: an
+    /// earlier time counts as the latest time so far. Call `tick` in every frame, because without it the
+    /// client neither connects nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        let now = self.now.max(now);
+        self.now = now;
         self.last_tick = now;
         self.reconnect(now);
         self.clock.advance(now);

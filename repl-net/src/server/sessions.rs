@@ -225,17 +225,18 @@ impl Server {
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
-    /// without a [`tick`](Self::tick).
+    /// without a [`tick`](Self::tick), whatever is in them. Packets of connections that have ended do not
+    /// count.
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let now = self.now.max(now);
         self.now = now;
-        self.dispatch_packet(connection, now, bytes);
         if cfg!(debug_assertions)
-            && self.connections.get(connection).is_some_and(|peer| peer.handshake.last_received() == now)
+            && self.connections.get(connection).is_some_and(|peer| !peer.handshake.is_ended())
         {
             self.tick_watch.received(now, self.config.timeout, "Server");
         }
+        self.dispatch_packet(connection, now, bytes);
     }
 
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

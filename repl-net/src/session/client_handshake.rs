@@ -90,6 +90,8 @@ pub(crate) struct ClientHandshake {
     stage: Stage,
     /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
+    /// Whether packets of state are sealed with the token, from the welcome.
+    seals_state: bool,
     /// The cookie that the server has sent last.
     cookie: Option<u64>,
     /// The server's number from its welcome. `None` before the welcome.
@@ -117,6 +119,7 @@ impl ClientHandshake {
             seed: LastSeed::default(),
             stage: Stage::Idle,
             token: 0,
+            seals_state: true,
             cookie: None,
             instance: None,
             login_answer: Vec::new(),
@@ -147,15 +150,22 @@ impl ClientHandshake {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
-    /// Returns the part of the salt that binds the client's packets: the session, and after the welcome also
-    /// the token (R25, R26).
+    /// Returns what binds the client's packets of state: the session, and after the welcome also the token,
+    /// unless the transport knows who sends (R25, R26).
     pub(crate) fn binding(&self) -> u64 {
-        self.session ^ self.token
+        self.keys().state()
     }
 
-    /// Returns the keys of the server's packets.
+    /// Returns what binds the client's packets.
     fn keys(&self) -> Keys {
-        Keys { session: self.session, token: self.token, sender: self.instance.unwrap_or(0) }
+        let of_state = if self.seals_state { self.token } else { 0 };
+        Keys { session: self.session, token: self.token, of_state }
+    }
+
+    /// Returns what binds the server's packets: the same, but state also includes the number of the server.
+    fn keys_of_server(&self) -> Keys {
+        let keys = self.keys();
+        Keys { of_state: keys.of_state ^ self.instance.unwrap_or(0), ..keys }
     }
 
     /// Notes that a packet came from the server.
@@ -182,7 +192,7 @@ impl ClientHandshake {
             // for one of the next server (R25).
             return HandshakeOutcome::Nothing;
         }
-        match packet::open(bytes, self.keys(), newest, &mut self.seed) {
+        match packet::open(bytes, self.keys_of_server(), newest, &mut self.seed) {
             None => HandshakeOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
                 Ok(control) => self.control(control, now, context, queue),
@@ -214,7 +224,8 @@ impl ClientHandshake {
             // A late welcome of a server before a restart is ignored, and so is one with another token: who
             // knows the session could else make the server ignore this client.
             (Control::Welcome(welcome), Stage::Connected)
-                if (self.instance, self.token) == (Some(welcome.instance), welcome.token) =>
+                if (self.instance, self.token, self.seals_state)
+                    == (Some(welcome.instance), welcome.token, welcome.seals_state) =>
             {
                 self.welcomed(welcome, now)
             }
@@ -246,7 +257,7 @@ impl ClientHandshake {
     }
 
     fn welcomed(&mut self, welcome: Welcome, now: Duration) -> HandshakeOutcome<'static> {
-        self.token = welcome.token;
+        (self.token, self.seals_state) = (welcome.token, welcome.seals_state);
         self.instance = Some(welcome.instance);
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
@@ -367,7 +378,7 @@ impl ClientHandshake {
             return HandshakeOutcome::Nothing;
         }
         let closing = Control::closing(&reason, config.mtu_bytes);
-        queue.push(&closing.to_packet(self.binding()));
+        queue.push(&closing.to_packet(self.keys().closing()));
         self.stage = Stage::Ended { closing: Some(closing) };
         HandshakeOutcome::Ended(reason)
     }
@@ -383,7 +394,8 @@ impl ClientHandshake {
     /// be checked.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         let Stage::Ended { closing: Some(closing) } = &self.stage else { return };
-        let shows_no_end = match packet::open(bytes, self.keys(), newest, &mut LastSeed::default()) {
+        let shows_no_end = match packet::open(bytes, self.keys_of_server(), newest, &mut LastSeed::default())
+        {
             Some(Opened::State(..)) => true,
             Some(Opened::Control(mut reader)) => {
                 matches!(Control::read(&mut reader), Ok(Control::Welcome(_)))
@@ -392,7 +404,7 @@ impl ClientHandshake {
             None => self.instance.is_none() && packet::is_state(bytes),
         };
         if shows_no_end && queue.is_empty() {
-            queue.push(&closing.to_packet(self.binding()));
+            queue.push(&closing.to_packet(self.keys().closing()));
         }
     }
 }
@@ -405,7 +417,7 @@ mod tests {
     use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
 
     fn welcome(timeout_ms: u32) -> Control {
-        Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, answer: Vec::new() })
+        Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, answer: Vec::new(), seals_state: true })
     }
 
     #[test]
@@ -554,7 +566,13 @@ mod tests {
             Control::Retry(3),
             Control::Differs(Question::Classes),
             Control::TooSmall(LimitMismatch { limit: Limit::Objects, client: 1, server: 2 }),
-            Control::Welcome(Welcome { timeout_ms: 1, token: 9, instance, answer: Vec::new() }),
+            Control::Welcome(Welcome {
+                timeout_ms: 1,
+                token: 9,
+                instance,
+                answer: Vec::new(),
+                seals_state: true,
+            }),
         ];
         let token = pair.client.token;
         for control in &controls {

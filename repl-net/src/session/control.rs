@@ -53,12 +53,15 @@ pub(crate) struct Hello {
 pub(crate) struct Welcome {
     /// After this time of silence the server closes the connection.
     pub(crate) timeout_ms: u32,
-    /// The client must include the token in the checksums of its packets (R26).
+    /// Only the two sides of the connection know the token (R26).
     pub(crate) token: u64,
     /// The number of the server. It differs after a restart of the server.
     pub(crate) instance: u64,
     /// The answer of the server's application to the login.
     pub(crate) answer: Vec<u8>,
+    /// Whether packets of state include the token in their checksums. If the transport knows who sends, they
+    /// do not.
+    pub(crate) seals_state: bool,
 }
 
 /// The content of a control packet.
@@ -202,6 +205,7 @@ impl Welcome {
         writer.write_bits(self.token, 64);
         writer.write_bits(self.instance, 64);
         write_login(&self.answer, writer);
+        writer.write_flag(!self.seals_state);
     }
 
     fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
@@ -210,6 +214,7 @@ impl Welcome {
             token: reader.read_bits(64)?,
             instance: reader.read_bits(64)?,
             answer: read_login(reader)?,
+            seals_state: !reader.read_flag()?,
         })
     }
 }

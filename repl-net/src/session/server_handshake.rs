@@ -88,13 +88,6 @@ struct ClientHello {
     token: u64,
 }
 
-impl ClientHello {
-    /// Returns the keys of the client's packets.
-    const fn keys(self) -> Keys {
-        Keys { session: self.session, token: self.token, sender: 0 }
-    }
-}
-
 /// The server's side of one session.
 #[derive(Debug)]
 pub(crate) struct ServerHandshake {
@@ -203,14 +196,28 @@ impl ServerHandshake {
     /// not ended.
     pub(crate) fn closing(&self, token: u64, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
-        let key = if token == client.token { client.session ^ token } else { client.session };
+        let keys = self.keys(client);
+        let key = if token == client.token { keys.closing() } else { keys.session };
         Some(Control::closing(reason, mtu_bytes).to_packet(key))
     }
 
-    /// Returns the part of the salt that binds the server's packets of state: the session, the token and the
-    /// number of the server (R25).
+    /// Returns what binds the client's packets.
+    fn keys(&self, client: ClientHello) -> Keys {
+        let ClientHello { session, token, .. } = client;
+        let of_state = if self.seals_state() { token } else { 0 };
+        Keys { session, token, of_state }
+    }
+
+    /// Returns whether packets of state are sealed with the token. A transport that has validated an address
+    /// also knows who sends from there.
+    fn seals_state(&self) -> bool {
+        self.trust != Trust::Validated
+    }
+
+    /// Returns what binds the server's packets of state: the same as those of the client, and the number of
+    /// the server (R25).
     pub(crate) fn binding(&self) -> u64 {
-        self.client.map_or(0, |client| Keys { sender: self.secret.instance(), ..client.keys() }.binding())
+        self.client.map_or(0, |client| self.keys(client).state() ^ self.secret.instance())
     }
 
     /// Returns the shorter of both sides' timeouts.
@@ -219,6 +226,7 @@ impl ServerHandshake {
     }
 
     /// Returns when the last packet of the client arrived.
+    #[cfg(test)]
     pub(crate) fn last_received(&self) -> Duration {
         self.last_received
     }
@@ -252,7 +260,7 @@ impl ServerHandshake {
         }
         // A client that has not sent a hello has no session yet, so no packet can belong to its session.
         let Some(client) = self.client else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.keys(), newest, &mut self.seed) {
+        match packet::open(bytes, self.keys(client), newest, &mut self.seed) {
             None => self.receive_displaced(bytes, newest, context.config, queue),
             Some(Opened::Control(mut reader)) => {
                 queue.allowance.earn(bytes.len());
@@ -319,7 +327,7 @@ impl ServerHandshake {
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'a> {
         let Some(client) = self.displaced else { return HandshakeOutcome::Nothing };
-        match packet::open(bytes, client.keys(), newest, &mut self.seed) {
+        match packet::open(bytes, self.keys(client), newest, &mut self.seed) {
             Some(Opened::State(sequence, reader)) if !self.is_ended() => {
                 self.client = Some(client);
                 self.stage = Stage::Welcomed;
@@ -586,7 +594,8 @@ impl ServerHandshake {
         self.last_welcome = Some(now);
         let token = self.client.map_or(0, |client| client.token);
         let (timeout_ms, instance) = (timeout_ms(timeout), self.secret.instance());
-        let welcome = Welcome { timeout_ms, token, instance, answer: self.answer.clone() };
+        let (answer, seals_state) = (self.answer.clone(), self.seals_state());
+        let welcome = Welcome { timeout_ms, token, instance, answer, seals_state };
         self.send_control(&Control::Welcome(welcome), queue);
     }
 
@@ -631,7 +640,7 @@ impl ServerHandshake {
             queue.push(&closing.to_packet(client.session));
         }
         if self.last_welcome.is_some() {
-            queue.push(&closing.to_packet(client.session ^ client.token));
+            queue.push(&closing.to_packet(self.keys(client).closing()));
         }
     }
 

@@ -78,21 +78,25 @@ impl LastSeed {
     }
 }
 
-/// The numbers that the checksums of a session's packets include (R25).
+/// What binds the packets of one side of a connection to the connection (R25).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) session: u64,
     /// The token of the connection. Zero before the welcome.
     pub(crate) token: u64,
-    /// What the sender of packets of state adds to the session and the token: a server its own number, a client
-    /// nothing. So no packet of a client is one of the server.
-    pub(crate) sender: u64,
+    /// What packets of state add to the session.
+    pub(crate) of_state: u64,
 }
 
 impl Keys {
-    /// Returns what binds the packets of state of this sender to the session.
-    pub(crate) const fn binding(self) -> u64 {
-        self.session ^ self.token ^ self.sender
+    /// Returns what binds a packet that ends the session, once both sides know the token.
+    pub(crate) const fn closing(self) -> u64 {
+        self.session ^ self.token
+    }
+
+    /// Returns what binds packets of state.
+    pub(crate) const fn state(self) -> u64 {
+        self.session ^ self.of_state
     }
 }
 
@@ -175,13 +179,13 @@ pub(crate) fn open<'a>(
     let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
     if !reader.read_flag().ok()? {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        let seed = seed.of(Salt::state(keys.binding(), sequence));
+        let seed = seed.of(Salt::state(keys.state(), sequence));
         return (sum == checksum(content, seed)).then_some(Opened::State(sequence, reader));
     }
     if has_salt(keys.session) {
         return Some(Opened::Control(reader));
     }
-    (keys.token != 0 && has_salt(keys.session ^ keys.token)).then_some(Opened::Sealed(reader))
+    (keys.token != 0 && has_salt(keys.closing())).then_some(Opened::Sealed(reader))
 }
 
 /// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
@@ -278,7 +282,7 @@ mod tests {
         let bytes = seal(writer, Salt::state(session ^ token, number));
         let mut seed = LastSeed::default();
         let mut opens = |session, token, newest| {
-            let opened = open(&bytes, Keys { session, token, sender: 0 }, newest, &mut seed);
+            let opened = open(&bytes, Keys { session, token, of_state: token }, newest, &mut seed);
             opened.is_some_and(|opened| matches!(opened, Opened::State(found, _) if found == number))
         };
         for _ in 0..2 {

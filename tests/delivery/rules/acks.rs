@@ -478,7 +478,7 @@ fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
 #[test]
 fn r20_a_client_reads_packets_of_at_most_its_mtu() {
     let mut room = Room::new(ServerConfig::default(), things);
-    let one = room.server.spawn(thing(1));
+    let one = room.server.spawn(thing(0));
     let id = room.enter();
     room.acknowledge();
     let welcome = collect(&mut room.server, id);

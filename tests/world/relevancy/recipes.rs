@@ -36,6 +36,43 @@ fn s188_an_audience_narrows_what_is_near_to_a_group() {
     assert_eq!([0, 1, 2].map(|guest| has(&room, guest, ward)), [false, true, false]);
 }
 
+/// An owner sees its objects and what is attached to them, wherever they are, unless one of these is done to
+/// them or to what carries them.
+#[test]
+fn s188_an_owner_sees_its_objects_wherever_they_are_unless_they_or_their_carriers_are_taken_from_it() {
+    type Taking = fn(&mut Server, ConnectionId, ObjectRef<()>);
+    let takings: [(&str, Taking); 4] = [
+        ("hidden", |server, owner, object| server.set_visible(owner, object, false)),
+        ("nobody", |server, _, object| server.set_relevancy(object, Relevancy::Nobody)),
+        ("audience", |server, _, object| server.set_audience(object, Audience::NotOwner)),
+        ("initially dormant", |server, _, object| server.set_dormancy(object, Dormancy::Initial)),
+    ];
+    for (name, take) in takings {
+        for takes_carrier in [false, true] {
+            let mut room = room(1);
+            let owner = room.guests[0].id;
+            room.server.set_viewpoints(owner, &[[0.0; 3]]);
+            let spawn = |room: &mut Room| room.server.spawn(creature(1_000.0, 1_000.0));
+            let (far, carrier) = (spawn(&mut room), spawn(&mut room));
+            room.server.set_owner(far, Some(owner));
+            room.server.set_owner(carrier, Some(owner));
+            let carried = room.server.spawn(Banner::default());
+            room.server.set_relevancy(carried, Relevancy::attached_to(carrier));
+            let taken = if takes_carrier { carrier.erase() } else { far.erase() };
+            if name != "initially dormant" {
+                room.settle();
+                let has_all = has(&room, 0, far) && has(&room, 0, carrier) && has(&room, 0, carried);
+                assert!(has_all, "the owner sees them far from its viewpoint");
+            }
+            take(&mut room.server, owner, taken);
+            room.settle();
+            assert_eq!(has(&room, 0, far), takes_carrier, "{name}");
+            assert_eq!(has(&room, 0, carrier), !takes_carrier, "{name}");
+            assert_eq!(has(&room, 0, carried), !takes_carrier, "{name}: what is carried");
+        }
+    }
+}
+
 #[test]
 fn s187_what_is_attached_is_updated_as_often_as_what_carries_it() {
     let mut room = Room::new(ServerConfig::default(), register);

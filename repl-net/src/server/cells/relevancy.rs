@@ -6,9 +6,14 @@ use repl_core::ObjectRef;
 
 use super::rank::Group;
 
-/// Which connections see an object. The connection that owns an object sees it, with two exceptions: if the
-/// relevancy is [`Nobody`](Self::Nobody), and if the owner is not in the [`Audience`] of the object. A
-/// connection does not see an object that is [hidden](crate::Server::set_visible) from it.
+/// Which connections see an object. The connection that owns an object sees it, wherever it is, and sees what
+/// is [attached](Self::AttachedTo) to it. No connection sees an object, not even its owner, while one of
+/// these holds for the object or for an object to which it is attached:
+///
+/// - The relevancy is [`Nobody`](Self::Nobody).
+/// - It is [hidden](crate::Server::set_visible) from the connection.
+/// - The connection is not in its [`Audience`].
+/// - It is [initially dormant](crate::Dormancy::Initial).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevancy {
