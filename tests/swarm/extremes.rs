@@ -4,9 +4,14 @@
 
 use std::time::Duration;
 
+use repl::ConnectionId;
 use repl::sim::Rng;
 
 use crate::plan::Plan;
+use crate::world::{DOT, World};
+
+/// Many objects are spawned together only while the world has fewer objects than this.
+const MASSES: usize = 400;
 
 /// The extremes of a run.
 #[derive(Clone, Debug, Default)]
@@ -80,5 +85,33 @@ impl Extremes {
         (plan.bursts, plan.dead_links) = (Vec::new(), 0.0);
         plan.cap_loss(0.05);
         plan.extremes = Self { echoes: 0.2, echo_of: 400, ..Self::default() };
+    }
+}
+
+impl World {
+    /// Spawns, despawns, hides or shows many objects, all in the same tick.
+    pub(crate) fn crowd(&mut self, plan: &Plan, tick: u64) {
+        let whose: Vec<ConnectionId> = self.views.keys().copied().collect();
+        let connection = self.wild.pick(&whose).copied();
+        match (self.wild.below(5), connection) {
+            (0 | 1, _) if self.alive.len() < MASSES => {
+                (0..self.wild.range(40..200)).for_each(|_| self.spawn_kind(DOT, None, plan, tick));
+            }
+            (0..=2, _) => {
+                let going: Vec<u32> = self.alive.iter().skip(plan.objects).copied().collect();
+                for uid in going {
+                    if self.is_alive(uid) {
+                        self.despawn(uid, tick);
+                    }
+                }
+            }
+            (what, Some(connection)) => {
+                for uid in self.alive.clone() {
+                    self.set_visible(connection, uid, what == 3);
+                }
+                self.refresh(tick);
+            }
+            _ => {}
+        }
     }
 }

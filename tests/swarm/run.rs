@@ -25,7 +25,8 @@ const SERVER: PeerId = PeerId(0);
 const SILENT_S: u32 = 2;
 /// A client sends keep-alive packets as if its timeout were at most this long.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a fortieth.
+/// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a
+/// fortieth.
 const LEAST_SILENCE: u32 = 120;
 /// The shortest time between two hellos of a client that receives nothing. The mean time is 250 ms.
 const LEAST_SEARCH: Duration = Duration::from_millis(125);

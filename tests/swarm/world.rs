@@ -113,8 +113,6 @@ pub(crate) const BIRD: usize = 6;
 
 /// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
-/// Many objects are spawned together only while the world has fewer objects than this.
-const MASSES: usize = 400;
 
 /// Returns the classes in the order of the plan's weights.
 pub(crate) fn kinds() -> [Kind; 7] {
@@ -229,7 +227,7 @@ pub(crate) struct World {
     versions: u32,
     dirty: Vec<u32>,
     /// The generator for extremes.
-    wild: Rng,
+    pub(crate) wild: Rng,
     /// The generator for chains of owners.
     chains: Rng,
     /// The generator for lives.
@@ -317,7 +315,7 @@ impl World {
         self.spawn_kind(kind.expect("a weight"), parent, plan, tick);
     }
 
-    fn spawn_kind(&mut self, kind: usize, parent: Option<u32>, plan: &Plan, tick: u64) {
+    pub(crate) fn spawn_kind(&mut self, kind: usize, parent: Option<u32>, plan: &Plan, tick: u64) {
         let veteran = kind == ACTOR && parent.is_none() && self.rng.chance(0.3);
         let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
         let uid = self.things.len() as u32;
@@ -501,32 +499,6 @@ impl World {
             if !std::mem::replace(&mut thing.is_dirty, true) {
                 self.dirty.push(uid);
             }
-        }
-    }
-
-    /// Spawns, despawns, hides or shows many objects, all in the same tick.
-    fn crowd(&mut self, plan: &Plan, tick: u64) {
-        let whose: Vec<ConnectionId> = self.views.keys().copied().collect();
-        let connection = self.wild.pick(&whose).copied();
-        match (self.wild.below(5), connection) {
-            (0 | 1, _) if self.alive.len() < MASSES => {
-                (0..self.wild.range(40..200)).for_each(|_| self.spawn_kind(DOT, None, plan, tick));
-            }
-            (0..=2, _) => {
-                let going: Vec<u32> = self.alive.iter().skip(plan.objects).copied().collect();
-                for uid in going {
-                    if self.is_alive(uid) {
-                        self.despawn(uid, tick);
-                    }
-                }
-            }
-            (what, Some(connection)) => {
-                for uid in self.alive.clone() {
-                    self.set_visible(connection, uid, what == 3);
-                }
-                self.refresh(tick);
-            }
-            _ => {}
         }
     }
 

@@ -58,14 +58,14 @@ impl Server {
     /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the
     /// client does not receive the object.
     ///
-    /// Before each packet with a call, the server asks again whether the client may get it, also if the call
-    /// only waited in its queue, or if a packet with it was lost: the client must see the object, by the same
-    /// [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client` call. If not,
-    /// the call is withdrawn: nothing of its parameters is in a packet that is made from then on, and later
-    /// calls do not wait for it. A call that has arrived runs. A despawn withdraws no call: the clients that
-    /// may get the calls on an object when it is despawned still get those that were sent to them before,
-    /// whatever changes later. The same holds for [`tear_off`](Self::tear_off), unless the object is hidden
-    /// from the client before the client was told.
+    /// Before each packet with a call, the server asks again whether the client may get it, also if the
+    /// call only waited in its queue, or if a packet with it was lost: the client must see the object, by
+    /// the same [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client`
+    /// call. If not, the call is withdrawn: nothing of its parameters is in a packet that is made from then
+    /// on, and later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call:
+    /// the clients that may get the calls on an object when it is despawned still get those that were sent
+    /// to them before, whatever changes later. The same holds for [`tear_off`](Self::tear_off), unless the
+    /// object is hidden from the client before the client was told.
     ///
     /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
     /// after a reliable call was sent, the client removes it after the call arrived. An unreliable call is

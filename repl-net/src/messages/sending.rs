@@ -1,7 +1,8 @@
 //! The outgoing messages of one channel, and which parts of them were sent.
 //!
-//! A message whose receiver lost the right to it before it was sent is *withdrawn*: its content is freed. In a
-//! reliable channel a mark, a message without content, is sent in its place, so later messages need not wait.
+//! A message whose receiver lost the right to it before it was sent is *withdrawn*: its content is freed. In
+//! a reliable channel a mark, which is a message without content, is sent in its place, so that later
+//! messages need not wait for it.
 //!
 //! *Invariant:* messages are removed only from the front of the list, so the number of a message is computed
 //! from its index. The content of a withdrawn message is in no later packet.
@@ -274,8 +275,8 @@ impl SendingChannel {
         self.deficit_bits = self.deficit_bits.saturating_add(self.config.options.quantum_bits());
     }
 
-    /// Sends what waits in this channel, until its turn is over or all channels together have
-    /// sent `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
+    /// Sends what waits in this channel, until its turn is over or all channels together have sent
+    /// `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
     /// [`end_sending`](Self::end_sending) afterwards.
     pub(crate) fn send(
         &mut self,

@@ -283,11 +283,11 @@ pub struct ClientConfig {
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.
     pub reconnects: bool,
-    /// How long a call with the attribute `waits` waits for the objects of its parameters (S223). After this
-    /// time it runs with null references to the objects that are missing. It also does so as soon as they can
-    /// no longer come: this client was told that they are destroyed, has newer objects in their slots, or its
-    /// session has ended. Until then it holds back the later reliable calls on its own object. Zero if no call
-    /// is to wait. Default 5 s.
+    /// How long a call with the attribute `waits` waits for the objects of its parameters (S223). After
+    /// this time it runs with null references to the objects that are missing. It also does so as soon as
+    /// they can no longer come: this client was told that they are destroyed, has newer objects in their
+    /// slots, or its session has ended. Until then it holds back the later reliable calls on its own
+    /// object. Zero if no call is to wait. Default 5 s.
     pub max_call_wait: Duration,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,

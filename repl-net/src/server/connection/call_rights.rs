@@ -4,6 +4,7 @@
 //! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
 //! object also requires that the client owns the object. For an object that was removed from the server, the
 //! answer is that of the moment of the removal.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;
 use repl_core::{BitReader, Guid, ObjectRef};
@@ -41,8 +42,8 @@ impl CallRights<'_> {
             let may_receive = self.unacked.is_some_and(|unacked| unacked.may_receive_last(object, recipient));
             return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
         };
-        let is_owner = || self.world.objects[slot as usize].owner() == Some(self.id);
-        if recipient == Recipient::Owner && !is_owner() {
+        let owner = || self.world.objects.get(slot as usize).and_then(|object| object.owner());
+        if recipient == Recipient::Owner && owner() != Some(self.id) {
             CallVerdict::Drop
         } else if self.objects.has_arrived(slot) {
             CallVerdict::Send
