@@ -7,6 +7,10 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig};
 
+/// The longest time until something arrives. Up to three of four tries fail, and there are at least four tries a
+/// second, of which several in a row can meet the same part of a period.
+const LONGEST: Duration = Duration::from_secs(20);
+
 /// An object that changes rarely.
 #[derive(Replicated, Default)]
 #[replicated(all)]
@@ -96,7 +100,7 @@ impl Sea {
 
     /// Joins, rests for three timeouts, and then changes something in both directions.
     fn run(&mut self) {
-        self.run_until(Duration::from_secs(10), |sea| sea.depth() == Some(1));
+        self.run_until(LONGEST, |sea| sea.depth() == Some(1));
         let rested = self.now() + Duration::from_secs(30);
         while self.now() < rested {
             self.step();
@@ -104,8 +108,8 @@ impl Sea {
         }
         self.server[self.buoy].depth = 2;
         self.client.send(&Note(7)).expect("there is room");
-        self.run_until(Duration::from_secs(10), |sea| sea.depth() == Some(2));
-        self.run_until(Duration::from_secs(10), |sea| sea.server.poll_message::<Note>().is_some());
+        self.run_until(LONGEST, |sea| sea.depth() == Some(2));
+        self.run_until(LONGEST, |sea| sea.server.poll_message::<Note>().is_some());
     }
 }
 
