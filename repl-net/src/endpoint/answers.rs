@@ -3,6 +3,7 @@
 //! *Invariant:* an answer is shorter than the packet that it answers (R26). At most [`MAX_ANSWERS`] answers
 //! wait, and of each origin only a part of them, so a flood from one host keeps no answer from another one.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::origin::{Address, Origin};
@@ -36,16 +37,14 @@ impl<A: Address> Answers<A> {
 
     /// Removes the oldest answer and returns it.
     pub(super) fn pop(&mut self) -> Option<(A, Vec<u8>)> {
-        let answer = self.waiting.pop_front();
-        match &answer {
-            Some((to, _)) => {
-                if let Some(waiting) = self.of_origin.get_mut(&to.origin()) {
-                    *waiting = waiting.saturating_sub(1);
-                }
+        let (to, packet) = self.waiting.pop_front()?;
+        if let Entry::Occupied(mut waiting) = self.of_origin.entry(to.origin()) {
+            *waiting.get_mut() = waiting.get().saturating_sub(1);
+            if *waiting.get() == 0 {
+                waiting.remove();
             }
-            None => self.of_origin.clear(),
         }
-        answer
+        Some((to, packet))
     }
 }
 

@@ -87,6 +87,14 @@ impl<A: Address> Directory<A> {
         }
     }
 
+    /// Forgets that newcomers are at an address, if they have no use for its packets any more. They still send
+    /// to the address.
+    pub(super) fn retain_newcomers(&mut self, address: A, keeps: impl Fn(ConnectionId) -> bool) {
+        if let Some(residents) = self.addresses.get_mut(&address) {
+            residents.newcomers.retain(|&newcomer| keeps(newcomer));
+        }
+    }
+
     /// Makes a newcomer of an address the settled connection. Returns the connection that was settled. That
     /// one still sends to the address, but receives no packets from there.
     pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Option<ConnectionId> {

@@ -233,6 +233,8 @@ impl<A: Address> Endpoint<A> {
     /// Makes a connection for the session of a client that has proved its address.
     fn admit(&mut self, server: &mut Server, now: Duration, from: A, session: u64, bytes: &[u8]) {
         let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());
+        // Each packet of the address is tried on all its newcomers.
+        self.directory.retain_newcomers(from, is_open);
         let settled = self.directory.residents(from).and_then(|residents| residents.settled);
         let is_taken = settled.is_some_and(is_open);
         let most = self.config.max_connections.saturating_add(usize::from(is_taken));

@@ -34,10 +34,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// such packet arrives. One of four packets is likely to arrive even over a link that loses most packets.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
-/// Clients send as many keep-alive packets as this timeout asks for, even if the timeouts are longer, at
-/// least every 250 ms. The client cannot know whether the server received a packet with the token, and
-/// without one the server sends it no more packets.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest time that a client stays silent, however long the timeouts are. The client cannot know whether
+/// the server received a packet with the token, and without one the server sends it no more packets.
+const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's configuration and classes.
 #[derive(Clone, Copy)]
@@ -353,7 +352,8 @@ impl ClientHandshake {
     /// Returns the longest time that the client may be silent (R9) before it sends the packet with this
     /// number.
     pub(crate) fn longest_silence(&self, timeout: Duration, next: Sequence) -> Duration {
-        let timeout = timeout.min(self.server_timeout).min(LONGEST_TIMEOUT);
+        let longest = LONGEST_SILENCE.saturating_mul(keep_alive::LEAST_IN_TIMEOUT);
+        let timeout = timeout.min(self.server_timeout).min(longest);
         keep_alive::longest_silence(timeout, self.binding(), next.number())
     }
 

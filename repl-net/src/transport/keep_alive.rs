@@ -1,13 +1,17 @@
 //! Keep-alive packets: how long a side may be silent (R9).
 //!
-//! *Invariant:* at least 40 packets come within each timeout, at irregular times.
+//! *Invariant:* at least [`LEAST_IN_TIMEOUT`] packets come within each timeout, at irregular times.
 
 use std::time::Duration;
 
 use super::jitter;
 
-/// On average this many keep-alive packets are sent in a timeout.
-const IN_TIMEOUT: u32 = 60;
+/// At least this many keep-alive packets are sent in a timeout.
+pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
+
+/// On average this many keep-alive packets are sent in a timeout. The longest time between two is one and a half
+/// of the mean.
+const IN_TIMEOUT: u32 = LEAST_IN_TIMEOUT * 3 / 2;
 
 /// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the shorter
 /// one of both sides. `binding` is what binds its packets to the session.

@@ -180,3 +180,32 @@ fn r25_a_client_that_was_started_again_with_the_same_session_joins_anew() {
     (0..1_000).for_each(|_| place.step(&mut second));
     assert_eq!((ends(&mut second), place.server.connections().count()), (vec![], 1));
 }
+
+#[test]
+fn r26_newcomers_that_have_ended_cost_the_packets_of_their_address_nothing() {
+    let mut place = Place::new(Login::Ask);
+    let mut settled = client(70);
+    let decide = |place: &mut Place, accepts: bool| {
+        while let Some(event) = place.server.poll_event() {
+            if let ServerEvent::Login(id, _) = event {
+                assert!(if accepts { place.server.accept(id, &[]) } else { place.server.refuse(id, "no") });
+            }
+        }
+    };
+    for _ in 0..20 {
+        place.step(&mut settled);
+        decide(&mut place, true);
+    }
+    assert!(settled.is_connected());
+    for session in 80..580 {
+        let hello = place.late_hello(session);
+        place.hear(&hello);
+        decide(&mut place, false);
+        let debug = format!("{:?}", place.endpoint);
+        let (_, newcomers) = debug.split_once("newcomers: [").expect("the residents of the address");
+        let (newcomers, _) = newcomers.split_once(']').expect("the end of the list");
+        assert!(newcomers.matches("ConnectionId").count() <= 2, "{newcomers}");
+    }
+    (0..20).for_each(|_| place.step(&mut settled));
+    assert!(settled.is_connected(), "{:?}", ends(&mut settled));
+}
