@@ -9,8 +9,8 @@ use super::jitter;
 /// At least this many keep-alive packets are sent in a timeout.
 pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
 
-/// On average this many keep-alive packets are sent in a timeout. The longest time between two is one and a half
-/// of the mean.
+/// On average this many keep-alive packets are sent in a timeout. The longest time between two of them is one
+/// and a half of the mean.
 const IN_TIMEOUT: u32 = LEAST_IN_TIMEOUT * 3 / 2;
 
 /// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the shorter
