@@ -300,10 +300,10 @@ fn tries_on_a_slow_link(is_of_server: bool) -> usize {
 }
 
 #[test]
-fn r09_reliable_messages_on_a_slow_link_are_tried_four_times_a_second_in_both_directions() {
+fn r09_reliable_messages_on_a_slow_link_are_tried_at_least_four_times_a_second_in_both_directions() {
     for is_of_server in [true, false] {
         let tries = tries_on_a_slow_link(is_of_server);
-        assert!((8..=13).contains(&tries), "{tries} in three seconds, of the server: {is_of_server}");
+        assert!((12..=20).contains(&tries), "{tries} in three seconds, of the server: {is_of_server}");
     }
 }
 
