@@ -1,9 +1,9 @@
 //! The health of a link: how long its packets take, how many of them are lost, and whether the peer answers
 //! at all.
 //!
-//! *Invariant:* timeouts hardly make the wait for an ack longer. After two timeouts in a row, the wait is
-//! irregular: it is at most 250 ms, or 185 ms more than the round trip if this is longer, plus the time by
-//! which acks were late, plus a few ticks (R9).
+//! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is
+//! irregular: it is at most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by
+//! which acks were late (R9).
 
 use std::time::Duration;
 
@@ -23,9 +23,6 @@ const LATENESS_ACKS: u32 = 512;
 
 /// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(165);
-
-/// On a silent link, packets do not time out in one of this many ticks.
-const PAUSES_OF: u64 = 4;
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -83,10 +80,8 @@ impl LinkHealth {
         if !self.is_silent() {
             return timeout;
         }
-        let range = RETRY_INTERVAL.min(timeout);
-        let late = jitter::around(range, binding, sequence.number()).saturating_sub(range / 2);
         let answered = self.round_trip.smoothed().saturating_add(LEAST_MARGIN);
-        answered.max(range / 2).min(timeout).saturating_add(late)
+        jitter::around(RETRY_INTERVAL, binding, sequence.number()).max(answered).min(timeout)
     }
 
     /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
@@ -102,18 +97,12 @@ impl LinkHealth {
 
     /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
     /// has the packets that may still arrive in ascending order, each with the time when it was sent.
-    ///
-    /// On a silent link no packet times out in some of the ticks: if a tick takes longer than the irregular
-    /// part of the wait, the times of repeated packets would still be regular.
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
         binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
-        if self.is_silent() && jitter::is_one_of(PAUSES_OF, binding, now.as_nanos() as u64) {
-            return (Vec::new(), false);
-        }
         let is_lost = |&(sequence, sent_at): &(Sequence, Duration)| {
             self.is_lost(sequence, now.saturating_sub(sent_at), binding)
         };

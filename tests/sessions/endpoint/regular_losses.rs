@@ -115,7 +115,7 @@ impl Sea {
 
 #[test]
 fn r09_a_client_joins_and_lives_and_hears_whatever_regular_losses_there_are() {
-    for hertz in [4, 8, 10, 15, 20, 30, 60, 64, 128] {
+    for hertz in [8, 10, 15, 20, 30, 60, 64, 128] {
         for period in [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 25, 30, 32, 64] {
             for lost in [1, period / 2] {
                 for directions in [[true, true], [true, false], [false, true]] {
