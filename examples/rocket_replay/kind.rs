@@ -23,8 +23,8 @@ const BEGINNINGS: [(&[u8], &str); 10] = [
 /// What a file is.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// A recording of Rocket League: its versions, and the type of its match.
-    RocketLeague(String),
+    /// A recording of Rocket League: its versions and the type of its match, and the error of the decoder.
+    RocketLeague(String, String),
     /// Something else that begins with known bytes.
     Known(&'static str),
     /// An empty file.
@@ -34,8 +34,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Finds out what a file is.
-    pub(crate) fn of(file: &[u8]) -> Self {
+    /// Finds out what a file is that the decoder refuses with this error.
+    pub(crate) fn of(file: &[u8], error: &dyn fmt::Display) -> Self {
         if let Some((_, kind)) = BEGINNINGS.iter().find(|(beginning, _)| file.starts_with(beginning)) {
             return Self::Known(kind);
         }
@@ -43,7 +43,9 @@ impl Kind {
             return Self::Empty;
         }
         match ParserBuilder::new(file).never_parse_network_data().parse() {
-            Ok(replay) if replay.game_type.starts_with("TAGame.") => Self::RocketLeague(version(&replay)),
+            Ok(replay) if replay.game_type.starts_with("TAGame.") => {
+                Self::RocketLeague(version(&replay), error.to_string())
+            }
             Ok(replay) => Self::Unknown(format!("its type is `{}`", replay.game_type)),
             Err(error) => Self::Unknown(format!("its header cannot be decoded: {error}")),
         }
@@ -56,10 +58,10 @@ impl fmt::Display for Kind {
         const ONLY: &str =
             "the decoder of this example reads only recordings of Rocket League, which end with .replay";
         match self {
-            Self::RocketLeague(version) => write!(
+            Self::RocketLeague(version, error) => write!(
                 f,
                 "it is a recording of Rocket League ({version}), but the decoder does not understand its network \
-                 stream, so its actors and properties are not known"
+                 stream, so its actors and properties are not known: {error}"
             ),
             Self::Known(kind) => write!(f, "it is {kind}, and {ONLY}"),
             Self::Empty => write!(f, "it is empty"),
@@ -81,22 +83,26 @@ pub(crate) fn version(replay: &Replay) -> String {
 mod tests {
     use super::*;
 
+    fn of(file: &[u8]) -> Kind {
+        Kind::of(file, &"an error")
+    }
+
     #[test]
     fn files_of_other_games_are_named() {
-        let unreal = Kind::of(&[0x7f, 0xe2, 0xa2, 0x1c, 6, 0, 0, 0]).to_string();
+        let unreal = of(&[0x7f, 0xe2, 0xa2, 0x1c, 6, 0, 0, 0]).to_string();
         assert!(
             unreal.contains("Unreal Engine 4 or 5") && unreal.contains("only recordings of Rocket League")
         );
-        assert!(Kind::of(b"PBDEMS2\0....").to_string().contains("Source 2"));
-        assert!(Kind::of(b"MPQ\x1b\0\0").to_string().contains("StarCraft II"));
+        assert!(of(b"PBDEMS2\0....").to_string().contains("Source 2"));
+        assert!(of(b"MPQ\x1b\0\0").to_string().contains("StarCraft II"));
     }
 
     #[test]
     fn files_that_are_no_recordings_are_refused_with_the_reason() {
-        assert_eq!(Kind::of(b""), Kind::Empty);
-        assert_eq!(Kind::of(b"# A page\n"), Kind::Known("a text"));
+        assert_eq!(of(b""), Kind::Empty);
+        assert_eq!(of(b"# A page\n"), Kind::Known("a text"));
         for file in [&b"MZ\x90\0"[..], &[0; 64], &[0xff; 64]] {
-            let text = Kind::of(file).to_string();
+            let text = of(file).to_string();
             assert!(
                 text.contains("no recording of Rocket League, because its header cannot be decoded"),
                 "{text}"

@@ -37,7 +37,7 @@ impl Recording {
         let replay = ParserBuilder::new(&file)
             .must_parse_network_data()
             .parse()
-            .map_err(|error| format!("cannot replicate {}: {} ({error})", path.display(), Kind::of(&file)))?;
+            .map_err(|error| format!("cannot replicate {}: {}", path.display(), Kind::of(&file, &error)))?;
         if replay.network_frames.as_ref().is_none_or(|network| network.frames.is_empty()) {
             let version = kind::version(&replay);
             return Err(

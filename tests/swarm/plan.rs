@@ -9,6 +9,7 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::extremes::Extremes;
 use crate::lives::Lives;
+use crate::regular_losses;
 use crate::talk::{LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
 use crate::world::BIRD;
@@ -157,6 +158,9 @@ impl Plan {
         if has_lives {
             Lives::draw(&mut plan);
         }
+        if seed >= regular_losses::FIRST_SEED {
+            regular_losses::draw(&mut plan);
+        }
         plan
     }
 
@@ -165,8 +169,8 @@ impl Plan {
         for link in [&mut self.down, &mut self.up] {
             link.loss = match link.loss {
                 Loss::Independent(loss) => Loss::Independent(loss.min(most)),
-                Loss::GilbertElliott { .. } => Loss::Independent(most),
-                Loss::None | Loss::Regular { .. } => Loss::None,
+                Loss::GilbertElliott { .. } | Loss::Regular { .. } => Loss::Independent(most),
+                Loss::None => Loss::None,
             };
         }
     }
@@ -179,11 +183,12 @@ impl Plan {
     /// Returns the worst loss of a direction.
     pub(crate) fn loss(&self) -> f64 {
         let of = |conditions: &LinkConditions| match conditions.loss {
-            Loss::None | Loss::Regular { .. } => 0.0,
+            Loss::None => 0.0,
             Loss::Independent(loss) => loss,
             Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => {
                 good_to_bad / (good_to_bad + bad_to_good)
             }
+            Loss::Regular { period, lost } => lost.as_secs_f64() / period.as_secs_f64(),
         };
         of(&self.down).max(of(&self.up))
     }

@@ -23,8 +23,13 @@ use crate::world::{View, World};
 const SERVER: PeerId = PeerId(0);
 /// How long the silence at the end of a run lasts, in seconds.
 const SILENT_S: u32 = 2;
-/// The longest silence of a client.
-const CLIENT_SIGNS: Duration = Duration::from_millis(250);
+/// A client sends keep-alive packets as if its timeout were at most this long.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a
+/// fortieth.
+const LEAST_SILENCE: u32 = 120;
+/// The shortest time between two hellos of a client that receives nothing. The mean time is 250 ms.
+const LEAST_SEARCH: Duration = Duration::from_millis(125);
 /// Every so many ticks, the test checks the objects that sleep.
 const SLEEP_CHECKS: u64 = 16;
 /// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
@@ -207,13 +212,14 @@ impl Run {
         (0..SILENT_S * self.plan.hz).for_each(|_| self.tick());
         let (loud, all) = self.loud.take().expect("counted since then");
         assert_eq!(loud, 0, "packets with state in a world where nothing happens");
-        // The client does not know the timeout of the server.
-        let interval = self.plan.timeout / 40;
         let silent_ms = u64::from(SILENT_S) * 1_000;
         let signs = |interval: Duration| 1 + silent_ms / (interval.as_millis() as u64).max(1);
-        let most = self.seats.len() as u64 * (signs(interval) + signs(interval.min(CLIENT_SIGNS)));
+        let of_server = signs(self.plan.timeout / LEAST_SILENCE);
+        // The client does not know the timeout of the server.
+        let of_client = signs(self.plan.timeout.min(CLIENT_TIMEOUT) / LEAST_SILENCE);
+        let most = self.seats.len() as u64 * (of_server + of_client);
         assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
-        let most = self.seats.len() as u64 * signs(CLIENT_SIGNS);
+        let most = self.seats.len() as u64 * signs(LEAST_SEARCH);
         assert!(self.hellos <= most, "{} hellos of {} clients", self.hellos, self.seats.len());
     }
 

@@ -98,8 +98,11 @@ whisperer!(Actor, ActorCall);
 whisperer!(Bird, BirdCall);
 whisperer!(Dot, DotCall);
 
+/// A function that makes a call with this content on an object.
+type Caller = fn(&mut Server, Guid, Whisper, Content) -> Result<(), CallError>;
+
 /// Returns the function that calls an object of a class, if the class has calls.
-fn caller_of(kind: usize) -> Option<fn(&mut Server, Guid, Whisper, Content) -> Result<(), CallError>> {
+fn caller_of(kind: usize) -> Option<Caller> {
     match kind {
         ACTOR => Some(Actor::call),
         BIRD => Some(Bird::call),

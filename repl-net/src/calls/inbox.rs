@@ -88,7 +88,7 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
     /// Returns whether a message is the mark of a reliable call that the server has withdrawn. A call has at
     /// least the bits of its object. Clients withdraw no calls.
     fn is_mark(&self, content: BitSlice<'_>) -> bool {
-        self.is_reliable && !F::IS_CLIENT && content.len() == 0
+        self.is_reliable && !F::IS_CLIENT && content.is_empty()
     }
 
     /// Adds a call that this side itself made.

@@ -13,7 +13,8 @@ use crate::session::secret;
 pub struct Origin(u64);
 
 impl Origin {
-    /// Returns the origin of all addresses for which `host` is the same, for example the host without the port.
+    /// Returns the origin of all addresses for which `host` is the same, for example the host without the
+    /// port.
     pub fn of(host: &impl Hash) -> Self {
         Self(secret::unkeyed(host))
     }

@@ -138,6 +138,10 @@ impl Incoming {
         if receiving.has_arrived(number) {
             return;
         }
+        if receiving.early.is_empty() {
+            // What is stored now begins to wait now, also in the first packet of a connection.
+            receiving.since = receiving.since.max(now);
+        }
         let mut assembled;
         let content = match message.part {
             None => {
@@ -475,6 +479,19 @@ mod tests {
             take(&mut incoming, 2).unwrap();
             assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 7), None);
             assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 7), Some(0));
+        }
+    }
+
+    #[test]
+    fn r20_a_message_that_overtakes_the_first_one_waits_from_its_arrival_on() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            let content = [0; 8];
+            let content = BitSlice::new(&content, 0, 64).expect("64 bits");
+            let message = ReceivedMessage { channel: 0, number: 1, part: None, content };
+            incoming.take(&message, SECOND * 100, |_, _| {});
+            assert_eq!(incoming.expire(Some(SECOND * 99), SECOND * 129), None);
+            assert_eq!(incoming.expire(Some(SECOND * 100), SECOND * 130), Some(0));
         }
     }
 

@@ -34,9 +34,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// such packet arrives. One of four packets is likely to arrive even over a link that loses most packets.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
-/// Clients send as many keep-alive packets as this timeout asks for, even if the timeouts are longer, at least
-/// every 250 ms. The client cannot know whether the server received a packet with the token, and without one the
-/// server sends it no more packets.
+/// Clients send as many keep-alive packets as this timeout asks for, even if the timeouts are longer, at
+/// least every 250 ms. The client cannot know whether the server received a packet with the token, and
+/// without one the server sends it no more packets.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The client's configuration and classes.
@@ -350,7 +350,8 @@ impl ClientHandshake {
         None
     }
 
-    /// Returns the longest time that the client may be silent (R9) before it sends the packet with this number.
+    /// Returns the longest time that the client may be silent (R9) before it sends the packet with this
+    /// number.
     pub(crate) fn longest_silence(&self, timeout: Duration, next: Sequence) -> Duration {
         let timeout = timeout.min(self.server_timeout).min(LONGEST_TIMEOUT);
         keep_alive::longest_silence(timeout, self.binding(), next.number())
@@ -389,9 +390,9 @@ impl ClientHandshake {
         HandshakeOutcome::Ended(reason)
     }
 
-    /// Handles a packet that comes after the end. A welcome or a packet of state shows that the server has not
-    /// received the disconnect packet, so the packet is sent again. Without a welcome, a packet of state cannot
-    /// be checked.
+    /// Handles a packet that comes after the end. A welcome or a packet of state shows that the server has
+    /// not received the disconnect packet, so the packet is sent again. Without a welcome, a packet of state
+    /// cannot be checked.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         let Stage::Ended { closing: Some(closing) } = &self.stage else { return };
         let shows_no_end = match packet::open(bytes, self.keys_of_server(), newest, &mut LastSeed::default())

@@ -89,8 +89,8 @@ pub(crate) enum Control {
 
 impl Control {
     /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
-    /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor the
-    /// token.
+    /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor
+    /// the token.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);

@@ -16,6 +16,11 @@ pub(crate) fn around(mean: Duration, session: u64, number: u64) -> Duration {
     half.saturating_add(mean.saturating_mul(step) / STEPS)
 }
 
+/// Returns whether a number is one of those that are chosen at random: one of `of` numbers is.
+pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
+    mixed(session ^ mixed(number)).is_multiple_of(of)
+}
+
 /// Mixes the bits of a number, as the random number generator SplitMix64 (Steele, Lea and Flood, *Fast
 /// Splittable Pseudorandom Number Generators*, 2014) does.
 const fn mixed(number: u64) -> u64 {

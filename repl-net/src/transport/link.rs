@@ -1,14 +1,14 @@
 //! The health of a link: how long its packets take, how many of them are lost, and whether the peer answers
 //! at all.
 //!
-//! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
-//! most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by which acks were late
-//! (R9).
+//! *Invariant:* timeouts hardly make the wait for an ack longer. After two timeouts in a row, the wait is
+//! irregular: it is at most 250 ms, or 185 ms more than the round trip if this is longer, plus the time by
+//! which acks were late, plus a few ticks (R9).
 
 use std::time::Duration;
 
 use super::jitter;
-use super::rtt::RoundTrip;
+use super::rtt::{LEAST_MARGIN, RoundTrip};
 use super::sequence::Sequence;
 
 /// The shortest time that the sender waits for the ack of a packet after a later packet was acked. Packets of
@@ -23,6 +23,9 @@ const LATENESS_ACKS: u32 = 512;
 
 /// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(165);
+
+/// On a silent link, packets do not time out in one of this many ticks.
+const PAUSES_OF: u64 = 4;
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -73,10 +76,24 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost.
-    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
-        let smoothed = self.round_trip.smoothed();
+    /// Returns how long to wait for the ack of a packet. A silent link may lose packets at regular times, and
+    /// packets that are repeated at regular times could all meet these losses. So the wait is irregular then.
+    fn timeout(&self, sequence: Sequence, binding: u64) -> Duration {
         let timeout = self.round_trip.retry_timeout(self.timeouts);
+        if !self.is_silent() {
+            return timeout;
+        }
+        let range = RETRY_INTERVAL.min(timeout);
+        let late = jitter::around(range, binding, sequence.number()).saturating_sub(range / 2);
+        let answered = self.round_trip.smoothed().saturating_add(LEAST_MARGIN);
+        answered.max(range / 2).min(timeout).saturating_add(late)
+    }
+
+    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
+    /// is what binds the packets to the session.
+    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
+        let smoothed = self.round_trip.smoothed();
+        let timeout = self.timeout(sequence, binding);
         let jitter =
             (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout).max(self.lateness);
         age >= timeout.max(smoothed + self.lateness)
@@ -85,13 +102,21 @@ impl LinkHealth {
 
     /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
     /// has the packets that may still arrive in ascending order, each with the time when it was sent.
+    ///
+    /// On a silent link no packet times out in some of the ticks: if a tick takes longer than the irregular
+    /// part of the wait, the times of repeated packets would still be regular.
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
+        binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
-        let is_lost =
-            |&(sequence, sent_at): &(Sequence, Duration)| self.is_lost(sequence, now.saturating_sub(sent_at));
+        if self.is_silent() && jitter::is_one_of(PAUSES_OF, binding, now.as_nanos() as u64) {
+            return (Vec::new(), false);
+        }
+        let is_lost = |&(sequence, sent_at): &(Sequence, Duration)| {
+            self.is_lost(sequence, now.saturating_sub(sent_at), binding)
+        };
         let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
         let has_timed_out = overdue.iter().any(|sequence| !self.is_overtaken(*sequence));
         (overdue, has_timed_out)
@@ -104,8 +129,8 @@ impl LinkHealth {
     }
 
     /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
-    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The times
-    /// between two tries are irregular, because the link may lose packets at regular times.
+    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The
+    /// times between two tries are irregular, because the link may lose packets at regular times.
     pub(crate) fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
         let interval = jitter::around(RETRY_INTERVAL, binding, self.last_retry.as_nanos() as u64);
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= interval;
@@ -151,20 +176,24 @@ mod tests {
         let (overtaken, newer) = (Sequence::new(150), Sequence::new(300));
         let mut link = link();
         assert!(
-            link.is_lost(overtaken, ms(111)) && !link.is_lost(newer, ms(111)) && link.is_lost(newer, ms(121))
+            link.is_lost(overtaken, ms(111), 0)
+                && !link.is_lost(newer, ms(111), 0)
+                && link.is_lost(newer, ms(121), 0)
         );
         link.acked_late(ms(180));
-        assert!(!link.is_lost(overtaken, ms(179)) && link.is_lost(overtaken, ms(180)));
-        assert!(!link.is_lost(newer, ms(179)) && link.is_lost(newer, ms(180)));
+        assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
+        assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
         // 20 s without a late ack at 60 acks a second.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
-        assert!(link.is_lost(overtaken, ms(111)) && link.is_lost(Sequence::new(2_000), ms(121)));
+        assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
     }
 
     #[test]
     fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
         let mut link = link();
         link.acked_late(ms(60_000));
-        assert!(!link.is_lost(Sequence::new(150), ms(599)) && link.is_lost(Sequence::new(150), ms(600)));
+        assert!(
+            !link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0)
+        );
     }
 }

@@ -229,9 +229,10 @@ impl World {
             && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
     }
 
-    /// Returns whether a client has a value of the ship that is as young as the round trip allows.
+    /// Returns whether a client has a value of the ship from the last two round trips. If a round trip takes
+    /// longer than 1,024 packets, the server waits for acks in between (R6).
     pub(crate) fn is_current_after(&self, guest: usize, round_trip: Duration) -> bool {
-        let ticks = (round_trip.as_millis() / 2 / TICK.as_millis()) as u64 + 8;
+        let ticks = (round_trip.as_millis() * 2 / TICK.as_millis()) as u64 + 8;
         let client = &self.guests[guest].client;
         client.is_connected()
             && client.get(self.ship).is_some_and(|ship| ship.hull + ticks > self.server[self.ship].hull)
