@@ -336,7 +336,11 @@ impl Oracle {
                         let connection = &self.connections[link];
                         let shown = unit.shown_since.get(link).copied().unwrap_or_default();
                         let since = connection.since.max(shown).max(unit.since);
-                        let must_run = connection.is_live && !unit.hidden.contains(link) && since <= call.at;
+                        // A call for the owner is withdrawn if another connection becomes the owner.
+                        let is_right = call.kind.is_multicast()
+                            || unit.owner == Some(**link) && unit.owned_since <= call.at;
+                        let must_run =
+                            connection.is_live && is_right && !unit.hidden.contains(link) && since <= call.at;
                         let record = self.on_seats.get(&connection.seat);
                         must_run && record.is_none_or(|record| !record.all.contains(&number))
                     };
