@@ -24,6 +24,10 @@ const LATENESS_ACKS: u32 = 512;
 /// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 
+/// The shortest wait for an ack on a silent link. A shorter one would only count more timeouts, and each of them
+/// slows the sender down.
+const LEAST_WAIT: Duration = Duration::from_millis(125);
+
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
@@ -81,7 +85,7 @@ impl LinkHealth {
             return timeout;
         }
         let answered = self.round_trip.smoothed().saturating_add(LEAST_MARGIN);
-        jitter::around(RETRY_INTERVAL, binding, sequence.number()).max(answered).min(timeout)
+        jitter::around(RETRY_INTERVAL, binding, sequence.number()).max(LEAST_WAIT).max(answered).min(timeout)
     }
 
     /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
