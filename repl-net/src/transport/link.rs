@@ -1,14 +1,14 @@
 //! The health of a link: how long its packets take, how many of them are lost, and whether the peer answers
 //! at all.
 //!
-//! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is
-//! irregular: it is at most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by
-//! which acks were late (R9).
+//! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
+//! most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by which acks were late
+//! (R9).
 
 use std::time::Duration;
 
 use super::jitter;
-use super::rtt::{LEAST_MARGIN, RoundTrip};
+use super::rtt::RoundTrip;
 use super::sequence::Sequence;
 
 /// The shortest time that the sender waits for the ack of a packet after a later packet was acked. Packets of
@@ -23,10 +23,6 @@ const LATENESS_ACKS: u32 = 512;
 
 /// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(165);
-
-/// The shortest wait for an ack on a silent link. A shorter one would only count more timeouts, and each of them
-/// slows the sender down.
-const LEAST_WAIT: Duration = Duration::from_millis(125);
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -77,22 +73,10 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns how long to wait for the ack of a packet. A silent link may lose packets at regular times, and
-    /// packets that are repeated at regular times could all meet these losses. So the wait is irregular then.
-    fn timeout(&self, sequence: Sequence, binding: u64) -> Duration {
-        let timeout = self.round_trip.retry_timeout(self.timeouts);
-        if !self.is_silent() {
-            return timeout;
-        }
-        let answered = self.round_trip.smoothed().saturating_add(LEAST_MARGIN);
-        jitter::around(RETRY_INTERVAL, binding, sequence.number()).max(LEAST_WAIT).max(answered).min(timeout)
-    }
-
-    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
-    /// is what binds the packets to the session.
-    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
+    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost.
+    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
         let smoothed = self.round_trip.smoothed();
-        let timeout = self.timeout(sequence, binding);
+        let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter =
             (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout).max(self.lateness);
         age >= timeout.max(smoothed + self.lateness)
@@ -104,12 +88,10 @@ impl LinkHealth {
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
-        binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
-        let is_lost = |&(sequence, sent_at): &(Sequence, Duration)| {
-            self.is_lost(sequence, now.saturating_sub(sent_at), binding)
-        };
+        let is_lost =
+            |&(sequence, sent_at): &(Sequence, Duration)| self.is_lost(sequence, now.saturating_sub(sent_at));
         let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
         let has_timed_out = overdue.iter().any(|sequence| !self.is_overtaken(*sequence));
         (overdue, has_timed_out)
@@ -122,8 +104,8 @@ impl LinkHealth {
     }
 
     /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
-    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The
-    /// times between two tries are irregular, because the link may lose packets at regular times.
+    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The times
+    /// between two tries are irregular, because the link may lose packets at regular times.
     pub(crate) fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
         let interval = jitter::around(RETRY_INTERVAL, binding, self.last_retry.as_nanos() as u64);
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= interval;
@@ -169,24 +151,20 @@ mod tests {
         let (overtaken, newer) = (Sequence::new(150), Sequence::new(300));
         let mut link = link();
         assert!(
-            link.is_lost(overtaken, ms(111), 0)
-                && !link.is_lost(newer, ms(111), 0)
-                && link.is_lost(newer, ms(121), 0)
+            link.is_lost(overtaken, ms(111)) && !link.is_lost(newer, ms(111)) && link.is_lost(newer, ms(121))
         );
         link.acked_late(ms(180));
-        assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
-        assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
+        assert!(!link.is_lost(overtaken, ms(179)) && link.is_lost(overtaken, ms(180)));
+        assert!(!link.is_lost(newer, ms(179)) && link.is_lost(newer, ms(180)));
         // 20 s without a late ack at 60 acks a second.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
-        assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
+        assert!(link.is_lost(overtaken, ms(111)) && link.is_lost(Sequence::new(2_000), ms(121)));
     }
 
     #[test]
     fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
         let mut link = link();
         link.acked_late(ms(60_000));
-        assert!(
-            !link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0)
-        );
+        assert!(!link.is_lost(Sequence::new(150), ms(599)) && link.is_lost(Sequence::new(150), ms(600)));
     }
 }

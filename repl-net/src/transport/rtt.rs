@@ -17,7 +17,7 @@ const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. The
 /// margin of the timeout is the clock granularity of RFC 6298, section 2.3: a little more than a tick of 60
 /// Hz.
-pub(super) const LEAST_MARGIN: Duration = Duration::from_millis(20);
+const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row, unless the round trip plus [`LEAST_MARGIN`] is longer

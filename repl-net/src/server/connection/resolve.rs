@@ -150,8 +150,7 @@ impl Connection {
             // tried again.
             return;
         }
-        let (overdue, has_timed_out) =
-            self.link.overdue(self.outbox.in_flight.unknown(), self.outbox.binding, now);
+        let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         let mut losses = Losses { world, sequence: Sequence::default(), objects: BTreeMap::new() };
         for sequence in overdue {
             losses.sequence = sequence;
