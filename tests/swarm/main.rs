@@ -81,12 +81,6 @@ fn odd_seeds_with_lives_converge_and_fall_silent() {
     run_all(seeds_with_lives().filter(|seed| seed % 2 == 1));
 }
 
-#[test]
-fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
-    let first = regular_losses::FIRST_SEED;
-    run_all(seeds(first..first + 150));
-}
-
 fn seeds_with_lives() -> std::ops::Range<u64> {
     seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 300)
 }
