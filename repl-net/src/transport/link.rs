@@ -104,8 +104,8 @@ impl LinkHealth {
     }
 
     /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
-    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The times
-    /// between two tries are irregular, because the link may lose packets at regular times.
+    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The
+    /// times between two tries are irregular, because the link may lose packets at regular times.
     pub(crate) fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
         let interval = jitter::around(RETRY_INTERVAL, binding, self.last_retry.as_nanos() as u64);
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= interval;

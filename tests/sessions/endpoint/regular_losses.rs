@@ -7,9 +7,8 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig};
 
-/// The longest time until something arrives. Up to three of four tries fail, and there are at least four tries a
-/// second, of which several in a row can meet the same part of a period.
-const LONGEST: Duration = Duration::from_secs(20);
+/// The longest time until something arrives while nothing is lost.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// An object that changes rarely.
 #[derive(Replicated, Default)]
@@ -100,7 +99,7 @@ impl Sea {
         self.client.get(self.buoy).map(|buoy| buoy.depth)
     }
 
-    /// Joins, rests for three timeouts, and then changes something in both directions.
+    /// Joins without losses, rests for three timeouts with losses, and then changes something without them.
     fn run(&mut self) {
         self.run_until(LONGEST, |sea| sea.depth() == Some(1));
         self.loses = true;
