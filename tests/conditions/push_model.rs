@@ -161,7 +161,7 @@ fn assert_skipped(room: &mut Room, why: &str) {
             room.acknowledge();
             for (guest, packets) in room.tick().into_iter().enumerate() {
                 assert!(
-                    packets.iter().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES),
+                    packets.iter().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES),
                     "{why}: sent {} bytes",
                     size(&packets)
                 );
