@@ -147,6 +147,27 @@ fn s215_a_call_behind_one_that_waits_for_another_object_runs_before_its_object_i
 }
 
 #[test]
+fn s215_calls_that_wait_for_room_in_their_channel_run_before_their_object_is_removed() {
+    let (mut room, heroes) = room(1);
+    let hero = spawn_for_first(&mut room);
+    room.settle();
+    for number in 0..1_500 {
+        room.server.call(if number % 2 == 0 { heroes[0] } else { hero }).jot(number).unwrap();
+    }
+    room.server.despawn(hero);
+    room.server.call(heroes[0]).jot(1_500).unwrap();
+    room.settle();
+    let jotted = take_jotted();
+    assert!(
+        jotted.iter().copied().eq(0..=1_500),
+        "{} calls: {:?}",
+        jotted.len(),
+        jotted.iter().rev().take(9).collect::<Vec<_>>()
+    );
+    assert!(!room.guests[0].client.contains(hero));
+}
+
+#[test]
 fn s215_s216_calls_on_objects_that_are_removed_one_after_another_keep_their_order() {
     let (mut room, heroes) = room(1);
     let removed: [_; 3] = std::array::from_fn(|_| spawn_for_first(&mut room));

@@ -9,8 +9,8 @@
 use repl_core::wire::read_guid;
 use repl_core::{BitReader, Guid, ObjectRef};
 
+use super::last_rights::LastRights;
 use super::objects::ObjectStates;
-use super::unacked_calls::UnackedCalls;
 use crate::messages::recipient::Recipient;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
@@ -31,7 +31,7 @@ pub(super) enum CallVerdict {
 pub(super) struct CallRights<'a> {
     pub(super) id: ConnectionId,
     pub(super) objects: &'a ObjectStates,
-    pub(super) unacked: Option<&'a UnackedCalls>,
+    pub(super) last: &'a LastRights,
     pub(super) world: &'a World,
 }
 
@@ -39,7 +39,7 @@ impl CallRights<'_> {
     /// Returns what can be done now with a call on an object. Costs O(log objects).
     pub(super) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
         let Some(slot) = self.world.slot_of(ObjectRef::<()>::new(object)) else {
-            let may_receive = self.unacked.is_some_and(|unacked| unacked.may_receive_last(object, recipient));
+            let may_receive = self.last.allow(object, recipient);
             return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
         };
         let owner = || self.world.objects.get(slot as usize).and_then(|object| object.owner());

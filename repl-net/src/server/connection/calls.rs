@@ -10,9 +10,10 @@ use repl_core::BitWriter;
 
 use super::Connection;
 use super::call_rights::{CallRights, CallVerdict};
-use super::held_calls::CallRoute;
+use super::held_calls::{CallRoute, HeldCalls};
 use super::unacked_calls::UnackedCalls;
 use crate::messages::channel::SendError;
+use crate::messages::outgoing::Outgoing;
 use crate::messages::recipient::Recipient;
 use crate::server::world::World;
 
@@ -54,7 +55,7 @@ impl Connection {
     }
 
     fn call_rights<'a>(&'a self, world: &'a World) -> CallRights<'a> {
-        CallRights { id: self.id, objects: &self.objects, unacked: self.unacked_calls.as_deref(), world }
+        CallRights { id: self.id, objects: &self.objects, last: &self.last_rights, world }
     }
 
     /// Adds a remote call to those that wait.
@@ -72,7 +73,6 @@ impl Connection {
         let max_bits = self.outbox.capacity();
         let mut outgoing = std::mem::take(&mut self.exchange.outgoing);
         let mut unacked = self.unacked_calls.take().unwrap_or_default();
-        // The object of a waiting call exists, because a removal from the server drops the calls on it.
         let rights = self.call_rights(world);
         held.settle(
             |route| rights.verdict(route.object, route.recipient),
@@ -89,27 +89,27 @@ impl Connection {
         self.exchange.outgoing = outgoing;
     }
 
-    /// Sends the waiting calls on an object that is about to be removed if the client has the object, and
-    /// drops the others. Records which calls on it the client may still get afterwards: those that it might
-    /// get now. The object must still exist.
+    /// Sends the waiting calls on an object that is about to be removed if the client has the object. Those
+    /// that find no room in their channel go on waiting, and the others are dropped. Records which calls on
+    /// the object the client may still get afterwards: those that it might get now. The object must still
+    /// exist.
     pub(crate) fn end_calls(&mut self, world: &World, slot: u32) {
         // A call on this object may wait only for an earlier call on another one.
         self.settle_calls(world);
-        self.held_calls.iter_mut().for_each(|held| held.drop_on(slot));
-        self.held_calls.take_if(|held| held.is_empty());
-        if self.unacked_calls.is_none() {
+        let may_have_calls = self.held_calls.is_some() || self.unacked_calls.is_some();
+        if !may_have_calls {
             return;
         }
         let (rights, object) = (self.call_rights(world), world.occupant(slot).guid(slot));
         let may_receive = |recipient| rights.verdict(object, recipient) == CallVerdict::Send;
-        let last = may_receive(Recipient::Viewer).then(|| may_receive(Recipient::Owner));
-        self.unacked_calls.iter_mut().for_each(|unacked| unacked.end(object, last));
-    }
-
-    /// Forgets what was recorded about the calls on an object that was removed from the server, because the
-    /// client has removed it too.
-    pub(super) fn forget_calls(&mut self, slot: u32) {
-        self.unacked_calls.iter_mut().for_each(|unacked| unacked.forget(slot));
+        if may_receive(Recipient::Viewer) {
+            let is_owner = may_receive(Recipient::Owner);
+            self.last_rights.keep(object, is_owner);
+        } else {
+            self.unacked_calls.iter_mut().for_each(|unacked| unacked.withdrawn(slot));
+            self.held_calls.iter_mut().for_each(|held| held.drop_on(slot));
+            self.held_calls.take_if(|held| held.is_empty());
+        }
     }
 
     /// Records that more of the waiting calls may leave at the next time.
@@ -120,15 +120,26 @@ impl Connection {
     /// Sends the waiting messages and calls, as [`Outgoing::send`](crate::messages::outgoing::Outgoing::send)
     /// describes. Returns how many bits they take.
     pub(super) fn send_messages(&mut self, world: &World, budget_bits: usize, now: Duration) -> usize {
-        let Self { id, ref objects, ref unacked_calls, ref mut exchange, ref mut outbox, .. } = *self;
-        let rights = CallRights { id, objects, unacked: unacked_calls.as_deref(), world };
+        let Self { id, ref objects, ref last_rights, ref mut exchange, ref mut outbox, .. } = *self;
+        let rights = CallRights { id, objects, last: last_rights, world };
         exchange.outgoing.send(outbox, budget_bits, &|recipient, call| rights.allow(recipient, call), now)
     }
 
     /// Returns whether an object that was removed from the server may not be removed from the client yet,
-    /// because a reliable call on it is not acknowledged.
+    /// because a call on it waits for room, or a reliable call on it is not acknowledged.
     pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
-        let has_call = |calls: &UnackedCalls| calls.has(slot, &self.exchange.outgoing);
-        !world.occupant(slot).alive && self.unacked_calls.as_deref().is_some_and(has_call)
+        let (held, unacked) = (self.held_calls.as_deref(), self.unacked_calls.as_deref());
+        !world.occupant(slot).alive && are_left(held, unacked, &self.exchange.outgoing, slot)
     }
+}
+
+/// Returns whether a call on the object in a slot waits, or a reliable call on it is not acknowledged. Costs
+/// O(log(calls)).
+pub(super) fn are_left(
+    held: Option<&HeldCalls>,
+    unacked: Option<&UnackedCalls>,
+    outgoing: &Outgoing,
+    slot: u32,
+) -> bool {
+    held.is_some_and(|held| held.has(slot)) || unacked.is_some_and(|unacked| unacked.has(slot, outgoing))
 }

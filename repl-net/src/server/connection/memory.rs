@@ -46,7 +46,8 @@ impl Connection {
             + self.blobs.held_bytes()
             + self.exchange.held_bytes()
             + self.held_calls.as_ref().map_or(0, |held| held.held_bytes())
-            + self.unacked_calls.as_ref().map_or(0, |calls| calls.heap_bytes());
+            + self.unacked_calls.as_ref().map_or(0, |calls| calls.heap_bytes())
+            + self.last_rights.heap_bytes();
     }
 
     /// Checks that the client has not left too much unacknowledged for too long.

@@ -12,6 +12,7 @@ mod calls;
 mod context;
 mod held_calls;
 mod large;
+mod last_rights;
 mod memory;
 mod not_sent;
 mod objects;
@@ -38,6 +39,7 @@ use backlog::Backlog;
 pub(crate) use context::{PassContext, PassScratch};
 pub(crate) use held_calls::CallRoute;
 use held_calls::HeldCalls;
+use last_rights::LastRights;
 use objects::{Closed, ObjectStates, View};
 use shares::Shares;
 use unacked_calls::UnackedCalls;
@@ -89,6 +91,8 @@ pub(crate) struct Connection {
     held_calls: Option<Box<HeldCalls>>,
     /// The remote calls for which removals wait. `None` before the first remote call.
     unacked_calls: Option<Box<UnackedCalls>>,
+    /// The rights to calls on removed objects.
+    last_rights: LastRights,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u32,
     /// For how long the client's remote calls may still run.
@@ -122,6 +126,7 @@ impl Connection {
             shares: Shares::new(message_percent),
             held_calls: None,
             unacked_calls: None,
+            last_rights: LastRights::default(),
             ignored_calls: 0,
             call_time: TimeBudget::default(),
             ack_pace: AckPace::default(),
@@ -231,6 +236,7 @@ impl Connection {
         self.exchange.end();
         self.held_calls = None;
         self.unacked_calls = None;
+        self.last_rights.clear();
         if let Some(sight) = self.objects.take_sight() {
             sight.end(self.id, &mut world.cells);
         }
@@ -405,7 +411,7 @@ impl Connection {
         let is_alive = world.occupant(slot).alive;
         if !is_alive {
             self.objects.forget_path(slot);
-            self.forget_calls(slot);
+            self.last_rights.forget(slot);
         }
         world.release(slot);
         if reopen && is_alive {

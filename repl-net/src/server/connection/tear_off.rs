@@ -3,8 +3,8 @@
 //! *Invariant:* the closing of an object that is torn off is first sent when all of its last state and all
 //! reliable calls on it have arrived.
 
-use super::Connection;
 use super::context::PassContext;
+use super::{Connection, calls};
 use crate::server::world::World;
 
 impl Connection {
@@ -20,10 +20,7 @@ impl Connection {
         let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.sequence());
         let (held, unacked) = (self.held_calls.as_deref(), self.unacked_calls.as_deref());
         let outgoing = &self.exchange.outgoing;
-        let has_calls = |slot| {
-            held.is_some_and(|held| held.has(slot))
-                || unacked.is_some_and(|unacked| unacked.has(slot, outgoing))
-        };
+        let has_calls = |slot| calls::are_left(held, unacked, outgoing, slot);
         for slot in self.objects.arrived_tear_offs(context.world, has_calls, floor, next) {
             if let Some(closed) = self.objects.finish_tear_off(slot, next) {
                 let unneeded = self.stop_sending(context.world, slot, closed);

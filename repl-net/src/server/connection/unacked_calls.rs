@@ -1,16 +1,12 @@
-//! The reliable remote calls that a client has not acknowledged yet, and which calls on removed objects the
-//! client may still get. The removal of an object from the client waits for them.
+//! The reliable remote calls that a client has not acknowledged yet. The removal of an object from the client
+//! waits for them.
 //!
 //! *Invariant:* an object that was removed from the server is removed from the client after the client has
 //! acknowledged the last reliable call that was sent for the object. So the call arrives before the removal.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
-
-use repl_core::Guid;
 
 use crate::messages::outgoing::Outgoing;
-use crate::messages::recipient::Recipient;
 
 /// Acknowledged calls are forgotten when there are more than this many and twice as many as after the last
 /// time.
@@ -23,17 +19,6 @@ pub(super) struct UnackedCalls {
     last: BTreeMap<u32, SentCall>,
     /// How many calls were left when acknowledged calls were last forgotten.
     kept: usize,
-    /// The objects that were removed from the server but not yet from the client, which had the right to
-    /// calls on them at the removal. By their slots, which are not used again before.
-    ended: BTreeMap<u32, EndedObject>,
-}
-
-/// An object that was removed from the server.
-#[derive(Clone, Copy, Debug)]
-struct EndedObject {
-    generation: NonZeroU32,
-    /// Whether the client owned the object.
-    was_owner: bool,
 }
 
 /// A reliable call that was sent.
@@ -60,33 +45,15 @@ impl UnackedCalls {
         self.last.get(&slot).is_some_and(|call| !outgoing.has_arrived(call.channel, call.number))
     }
 
-    /// Records that an object was removed from the server. `was_owner` is `None` if the client did not see
-    /// the object: then the calls on it are withdrawn, and its removal need not wait for them. Otherwise it
-    /// says whether the client owned the object. Costs O(log(objects)).
-    pub(super) fn end(&mut self, object: Guid, was_owner: Option<bool>) {
-        match was_owner {
-            Some(was_owner) => {
-                let ended = EndedObject { generation: object.generation(), was_owner };
-                self.ended.insert(object.slot(), ended);
-            }
-            None => _ = self.last.remove(&object.slot()),
-        }
-    }
-
-    /// Returns whether the client may still get a call on an object that was removed from the server.
-    pub(super) fn may_receive_last(&self, object: Guid, recipient: Recipient) -> bool {
-        let ended = self.ended.get(&object.slot()).filter(|ended| ended.generation == object.generation());
-        ended.is_some_and(|ended| recipient != Recipient::Owner || ended.was_owner)
-    }
-
-    /// Records that the client has removed an object that was removed from the server.
-    pub(super) fn forget(&mut self, slot: u32) {
-        self.ended.remove(&slot);
+    /// Forgets the calls on the object in `slot`, which the client does not see any more, so that its removal
+    /// need not wait for them.
+    pub(super) fn withdrawn(&mut self, slot: u32) {
+        self.last.remove(&slot);
     }
 
     /// Returns about how many bytes the calls take on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.last.len() * size_of::<(u32, SentCall)>() + self.ended.len() * size_of::<(u32, EndedObject)>()
+        self.last.len() * size_of::<(u32, SentCall)>()
     }
 }
 
