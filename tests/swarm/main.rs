@@ -6,10 +6,14 @@
 //!
 //! *Invariant:* a run is a pure function of its seed.
 
+mod arrivals;
 mod calls;
 mod canary;
 mod classes;
 mod extremes;
+#[path = "../hostile/forge.rs"]
+#[allow(dead_code, reason = "each test file uses a part")]
+mod forge;
 mod ledger;
 mod lives;
 mod patience;
@@ -79,6 +83,12 @@ fn even_seeds_with_lives_converge_and_fall_silent() {
 #[test]
 fn odd_seeds_with_lives_converge_and_fall_silent() {
     run_all(seeds_with_lives().filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
+    let first = regular_losses::FIRST_SEED;
+    run_all(seeds(first..first + 150));
 }
 
 fn seeds_with_lives() -> std::ops::Range<u64> {

@@ -108,7 +108,8 @@ impl Client {
     /// are sent again. If the server has not answered for a long time, other reliable messages are sent again
     /// too.
     fn declare_lost(&mut self, now: Duration) {
-        let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
+        let (overdue, has_timed_out) =
+            self.link.overdue(self.outbox.in_flight.unknown(), self.handshake.binding(), now);
         for sequence in overdue {
             if self.outbox.lost(sequence)
                 && let Some(contents) = self.outbox.in_flight.take_contents(sequence)

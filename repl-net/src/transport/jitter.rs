@@ -11,9 +11,20 @@ const STEPS: u32 = 1 << 12;
 /// Returns a time between half of `mean` and one and a half of it. The times of a session with consecutive
 /// numbers have no pattern.
 pub(crate) fn around(mean: Duration, session: u64, number: u64) -> Duration {
-    let step = (mixed(session ^ mixed(number)) >> 52) as u32;
+    let step = (drawn(session, number) >> 52) as u32;
     let half = mean / 2;
     half.saturating_add(mean.saturating_mul(step) / STEPS)
+}
+
+/// Returns whether a number is one of those that are chosen. On average, one of `of` numbers is chosen, without a
+/// pattern.
+pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
+    drawn(session, number) < u64::MAX / of
+}
+
+/// Returns what a session draws for a number.
+const fn drawn(session: u64, number: u64) -> u64 {
+    mixed(session ^ mixed(number))
 }
 
 /// Mixes the bits of a number, as the random number generator SplitMix64 (Steele, Lea and Flood, *Fast
@@ -40,6 +51,15 @@ mod tests {
         assert_ne!(around(mean, 7, 1), around(mean, 8, 1));
         assert_eq!(around(Duration::ZERO, 7, 1), Duration::ZERO);
         assert!(around(Duration::MAX, 7, 1) >= Duration::MAX / 2);
+    }
+
+    #[test]
+    fn one_of_so_many_numbers_is_chosen_in_each_session() {
+        for of in [2, 4, 10] {
+            let chosen = |session| (0..10_000).filter(move |&number| is_one_of(of, session, number));
+            assert!(chosen(7).count().abs_diff(10_000 / of as usize) < 200, "one of {of}");
+            assert!(chosen(7).ne(chosen(8)));
+        }
     }
 
     #[test]

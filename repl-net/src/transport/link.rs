@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
 //! most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by which acks were late
-//! (R9).
+//! and a few ticks (R9).
 
 use std::time::Duration;
 
@@ -26,6 +26,10 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
+
+/// On a link that does not answer, one in this many ticks declares no packet lost. So packets are sent again at
+/// irregular times, and do not all meet losses that come at regular times.
+const TICKS_PER_PAUSE: u64 = 4;
 
 /// What was measured about the link of a connection.
 #[derive(Debug, Default)]
@@ -85,11 +89,16 @@ impl LinkHealth {
 
     /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
     /// has the packets that may still arrive in ascending order, each with the time when it was sent.
+    /// `binding` is what binds the packets to the session.
     pub(crate) fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
+        binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
+        if self.is_silent() && jitter::is_one_of(TICKS_PER_PAUSE, binding, now.as_nanos() as u64) {
+            return (Vec::new(), false);
+        }
         let is_lost =
             |&(sequence, sent_at): &(Sequence, Duration)| self.is_lost(sequence, now.saturating_sub(sent_at));
         let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();

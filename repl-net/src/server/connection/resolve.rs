@@ -150,7 +150,8 @@ impl Connection {
             // tried again.
             return;
         }
-        let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
+        let (overdue, has_timed_out) =
+            self.link.overdue(self.outbox.in_flight.unknown(), self.outbox.binding, now);
         let mut losses = Losses { world, sequence: Sequence::default(), objects: BTreeMap::new() };
         for sequence in overdue {
             losses.sequence = sequence;

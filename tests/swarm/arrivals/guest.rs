@@ -1,0 +1,176 @@
+//! An honest client, when it must have joined, and for what causes its session may end.
+//!
+//! *Invariant:* a session of a guest ends only for a cause that was noted before.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{Channel, ConnectionId, DisconnectReason};
+
+use super::acts::Place;
+use super::plan::{LONGEST_DELAY, Plan};
+
+/// The object of the server.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+pub(super) struct Beacon {
+    pub(super) light: u64,
+}
+
+/// A message with the number of the guest, of its session, and of the message in this session and direction.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+pub(super) struct Note(pub(super) u32, pub(super) u32, pub(super) u32);
+
+/// Registers what all sides know.
+pub(super) fn register(side: &mut impl Register) {
+    side.register::<Beacon>().register_message::<Note>(Channel::Ordered);
+}
+
+/// Why a session may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The client hears nothing for long, or is not heard.
+    Silence,
+    /// The server was started again.
+    Restart,
+    /// Somebody else is at the address that the client has left.
+    Successor,
+    /// An earlier client had the same number of the session.
+    SameSession,
+    /// There may be no place.
+    Crowd,
+}
+
+impl Cause {
+    fn explains(self, reason: &DisconnectReason) -> bool {
+        match reason {
+            DisconnectReason::Timeout | DisconnectReason::Forgotten => true,
+            // The earlier client has ended the session.
+            DisconnectReason::Closed => self == Self::SameSession,
+            DisconnectReason::Replaced => self == Self::Successor,
+            DisconnectReason::Taken => self == Self::SameSession,
+            DisconnectReason::Full => self == Self::Crowd,
+            _ => false,
+        }
+    }
+}
+
+pub(super) struct Guest {
+    pub(super) number: u32,
+    pub(super) client: Client,
+    pub(super) place: Place,
+    /// The number of its first session.
+    pub(super) session: u64,
+    /// How many sessions have begun, and how many have ended or could not begin.
+    pub(super) begun: u32,
+    pub(super) ended: u32,
+    /// The messages that were sent and that have arrived in the present session.
+    pub(super) sent: u32,
+    pub(super) heard: u32,
+    /// The connection of the present session. Known when the server has got a message of this session, so the
+    /// server knows that the client has its token.
+    pub(super) connection: Option<ConnectionId>,
+    /// By this time the client has joined.
+    pub(super) due: Duration,
+    /// The causes, and until when they count.
+    causes: Vec<(Cause, Duration)>,
+    /// How many times the client has yielded to another one in a row.
+    yielded: u32,
+    pub(super) has_left: bool,
+}
+
+impl Guest {
+    pub(super) fn new(number: u32, place: Place, session: u64, plan: &Plan, now: Duration) -> Self {
+        let mut client = Client::new(plan.client(), Session::for_tests(session));
+        register(&mut client);
+        Self {
+            number,
+            client,
+            place,
+            session,
+            begun: 0,
+            ended: 0,
+            sent: 0,
+            heard: 0,
+            connection: None,
+            due: now + plan.joins_within(),
+            causes: Vec::new(),
+            yielded: 0,
+            has_left: false,
+        }
+    }
+
+    /// Notes a cause that begins now or before and lasts until `until`.
+    pub(super) fn disturb(&mut self, cause: Cause, until: Duration, plan: &Plan) {
+        let until = until + plan.recovers_within();
+        self.causes.push((cause, until));
+        self.due = self.due.max(until);
+    }
+
+    /// Returns whether a cause explains the end of the present session.
+    pub(super) fn may_end(&self, reason: &DisconnectReason, now: Duration) -> bool {
+        self.causes.iter().any(|(cause, until)| {
+            (now <= *until || *reason == DisconnectReason::Full) && cause.explains(reason)
+        })
+    }
+
+    pub(super) fn has_joined(&self) -> bool {
+        self.client.is_connected() && self.client.objects::<Beacon>().next().is_some()
+    }
+
+    /// Returns whether both sides know that they are connected, and somebody else may know the number of the
+    /// session.
+    pub(super) fn is_settled(&self) -> bool {
+        self.connection.is_some() && self.begun == 1 && self.ended == 0 && self.client.is_connected()
+    }
+
+    /// Reads what has arrived.
+    pub(super) fn look(&mut self, plan: &Plan, now: Duration) {
+        while let Some(Note(guest, session, number)) = self.client.poll_message::<Note>() {
+            assert_eq!((guest, session, number), (self.number, self.begun, self.heard), "each message once");
+            self.heard += 1;
+        }
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::Connected => {
+                    self.begun += 1;
+                    (self.sent, self.heard, self.connection) = (0, 0, None);
+                    self.say();
+                }
+                ClientEvent::Disconnected(reason) if !self.has_left => self.end(&reason, plan, now),
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self, reason: &DisconnectReason, plan: &Plan, now: Duration) {
+        assert!(
+            self.may_end(reason, now),
+            "guest {} at place {} ended at {:?}: {reason}, {} begun, causes {:?}",
+            self.number,
+            self.place,
+            now - plan.start,
+            self.begun,
+            self.causes
+        );
+        self.ended += 1;
+        self.connection = None;
+        if *reason != DisconnectReason::Full {
+            self.due = self.due.max(now + LONGEST_DELAY + plan.joins_within());
+        }
+        match reason {
+            DisconnectReason::Replaced | DisconnectReason::Taken => self.yielded += 1,
+            _ => self.yielded = 0,
+        }
+        // A client that has yielded two times gives up.
+        self.has_left = self.client.is_over();
+        assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
+    }
+
+    /// Sends a message.
+    pub(super) fn say(&mut self) {
+        if self.client.is_connected() && self.client.send(&Note(self.number, self.begun, self.sent)).is_ok() {
+            self.sent += 1;
+        }
+    }
+}
