@@ -87,7 +87,8 @@
 //!     }
 //! }
 //!
-//! # let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), Session::for_tests(1)));
+//! # let mut server = Server::new(ServerConfig::default());
+//! # let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! # server.register::<Archer>();
 //! # client.register::<Archer>();
 //! # let connection = server.connect(Duration::ZERO);

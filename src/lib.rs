@@ -12,7 +12,8 @@
 //!     cooldown: f32, // no attribute: never leaves the server
 //! }
 //!
-//! let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), Session::for_tests(1)));
+//! let mut server = Server::new(ServerConfig::default());
+//! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! client.register::<Player>();
 //! let player = server.spawn(Player { health: 100, cooldown: 0.5 });
 //! let connection = server.connect(Duration::ZERO);
