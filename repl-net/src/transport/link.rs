@@ -29,7 +29,7 @@ const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
 /// On a link that does not answer, one in this many ticks declares no packet lost. So packets are sent again at
 /// irregular times, and do not all meet losses that come at regular times.
-const TICKS_PER_PAUSE: u64 = 5;
+const TICKS_PER_PAUSE: u64 = 6;
 
 /// What was measured about the link of a connection.
 #[derive(Debug, Default)]
