@@ -447,7 +447,7 @@ impl Server {
         self.reconsider(&woken);
         self.world.find_due();
         self.report_refusals();
-        self.served.choose(&self.connections, self.config.connections_per_tick);
+        self.served.choose(&self.connections, self.config.connections_per_tick, self.secret);
         let ends = self.run_passes();
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
