@@ -143,6 +143,19 @@ fn r26_no_half_open_connection_keeps_the_last_place() {
 }
 
 #[test]
+fn r26_half_open_connections_make_room_for_clients_that_show_their_tokens() {
+    let mut inn = Inn::new(EndpointConfig { max_connections: 4, ..EndpointConfig::default() });
+    // These have begun, and take two places.
+    (1..=2).for_each(|number| _ = inn.half_open(host(number, 1)));
+    assert_eq!(inn.begun.len(), 2);
+    for number in 3..=6 {
+        inn.settled(host(number, 1));
+        assert!(inn.begun.len() <= 4, "{:?}", inn.begun);
+    }
+    assert_eq!((inn.begun.len(), inn.open()), (4, 4));
+}
+
+#[test]
 fn r26_half_open_connections_of_a_host_leave_room_for_its_other_clients() {
     let mut inn = Inn::new(EndpointConfig { max_per_origin: 3, ..EndpointConfig::default() });
     inn.settled(host(1, 1));
