@@ -77,7 +77,8 @@ fn s193_connections_take_turns_and_each_receives_what_it_missed() {
     for value in 1..=100 {
         let touched: Vec<_> = creatures.iter().copied().filter(|_| rng.chance(0.2)).collect();
         let bytes = step(&mut room, &touched, value, 0.0, &mut rng);
-        let served: Vec<usize> = (0..7).filter(|&guest| bytes[guest] > 0).collect();
+        // Keep-alive packets are shorter, and do not wait for a turn.
+        let served: Vec<usize> = (0..7).filter(|&guest| bytes[guest] > 20).collect();
         assert!(served.len() <= 2, "{served:?}");
         for guest in served {
             last[guest] = value;
@@ -87,7 +88,8 @@ fn s193_connections_take_turns_and_each_receives_what_it_missed() {
                     .all(|&creature| shown(&room, guest, creature) == room.server[creature].health)
             );
         }
-        assert!(value < 10 || last.iter().all(|last| value - last <= 4), "{last:?}");
+        // Two rounds take 7 ticks.
+        assert!(value < 10 || last.iter().all(|last| value - last <= 7), "{last:?}");
     }
     room.server.disconnect(room.guests[3].id);
     room.guests.remove(3);

@@ -15,7 +15,7 @@ impl Client {
     /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
     /// the objects that the client may still see.
     pub(super) fn session_began(&mut self) {
-        let beginning = self.sessions.began(self.handshake.instance);
+        let beginning = self.sessions.began(self.handshake.instance, self.now);
         if beginning != Beginning::First {
             let is_other_server = beginning == Beginning::OtherServer;
             self.replicas.begin_session(is_other_server, &mut self.events);
@@ -29,7 +29,7 @@ impl Client {
     pub(super) fn session_ended(&mut self, reason: DisconnectReason, now: Option<Duration>) {
         self.exchange.end();
         if let Some(now) = now.filter(|_| self.config.reconnects) {
-            self.sessions.ended(&reason, now);
+            self.sessions.ended(&reason, now, self.config.timeout);
         }
         self.events.push(ClientEvent::Disconnected(reason));
     }

@@ -23,7 +23,10 @@ pub(super) struct Sessions {
     server: Option<u64>,
     /// When the next session begins. `None` while there is a session, and after an end for good.
     next: Option<Duration>,
-    /// Whether the last session ended because another client has its address or its number.
+    /// When the last session began. `None` if it has ended, or has not been welcomed yet.
+    began_at: Option<Duration>,
+    /// Whether a session ended because another client has its address or its number, and since then no
+    /// session has lasted for a timeout.
     has_yielded: bool,
     /// How long the client waits if the current attempt fails.
     delay: Duration,
@@ -38,7 +41,15 @@ pub(super) struct EarlierSessions {
 
 impl Sessions {
     pub(super) fn new(identity: Session) -> Self {
-        Self { identity, earlier: 0, server: None, next: None, has_yielded: false, delay: FIRST_DELAY }
+        Self {
+            identity,
+            earlier: 0,
+            server: None,
+            next: None,
+            began_at: None,
+            has_yielded: false,
+            delay: FIRST_DELAY,
+        }
     }
 
     /// Returns the number of the server that accepted this client last.
@@ -57,15 +68,18 @@ impl Sessions {
     }
 
     /// Handles the end of a session. After some ends a client connects again: it waits longer after each
-    /// failure, but connects immediately to a server that was restarted.
-    pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration) {
+    /// failure, but connects immediately to a server that was restarted. `timeout` is the client's.
+    pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration, timeout: Duration) {
+        if self.began_at.take().is_some_and(|began| now.saturating_sub(began) >= timeout) {
+            self.has_yielded = false;
+        }
         let delay = match reason {
             DisconnectReason::Forgotten => Duration::ZERO,
             DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
                 self.delay
             }
-            // Another client has the address or the number of the session. Two that replace each other must
-            // not do so for ever.
+            // Another client has the address or the number of the session. Two that replace each other again
+            // and again must not do so for ever.
             DisconnectReason::Replaced | DisconnectReason::Taken if !self.has_yielded => {
                 self.has_yielded = true;
                 self.next = Some(now.saturating_add(self.delay));
@@ -85,8 +99,9 @@ impl Sessions {
 
     /// Handles the welcome of a server. Returns whether the session is the first one, one with the server of
     /// the last session, or one with another server.
-    pub(super) fn began(&mut self, server: Option<u64>) -> Beginning {
+    pub(super) fn began(&mut self, server: Option<u64>, now: Duration) -> Beginning {
         self.delay = FIRST_DELAY;
+        self.began_at = Some(now);
         match std::mem::replace(&mut self.server, server) {
             None => Beginning::First,
             last if last == server => Beginning::SameServer,
@@ -118,13 +133,14 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     #[test]
     fn a_client_waits_longer_after_each_failure_and_no_number_comes_again() {
         let mut sessions = Sessions::new(Session::for_tests(7));
         let (mut now, mut numbers, mut waits) = (SECOND, vec![7], Vec::new());
         for _ in 0..8 {
-            sessions.ended(&DisconnectReason::Timeout, now);
+            sessions.ended(&DisconnectReason::Timeout, now, TIMEOUT);
             let start = now;
             let number = loop {
                 match sessions.take_due(now) {
@@ -138,8 +154,8 @@ mod tests {
             assert_eq!(sessions.take_due(now), None, "it begins once");
         }
         assert_eq!(waits, [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000]);
-        sessions.began(Some(3));
-        sessions.ended(&DisconnectReason::Full, now);
+        sessions.began(Some(3), SECOND);
+        sessions.ended(&DisconnectReason::Full, now, TIMEOUT);
         assert!(sessions.take_due(now + FIRST_DELAY).is_some());
     }
 
@@ -147,27 +163,41 @@ mod tests {
     fn only_some_ends_lead_to_another_session() {
         for reason in [DisconnectReason::Closed, DisconnectReason::Stalled] {
             let mut sessions = Sessions::new(Session::for_tests(7));
-            sessions.ended(&reason, SECOND);
+            sessions.ended(&reason, SECOND, TIMEOUT);
             assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason}");
         }
         let mut sessions = Sessions::new(Session::for_tests(7));
         for reason in [DisconnectReason::Taken, DisconnectReason::Replaced] {
             let mut sessions = Sessions::new(Session::for_tests(7));
-            sessions.ended(&reason, SECOND);
+            sessions.ended(&reason, SECOND, TIMEOUT);
             assert!(sessions.take_due(2 * SECOND).is_some(), "{reason} once");
-            sessions.ended(&reason, 2 * SECOND);
+            sessions.ended(&reason, 2 * SECOND, TIMEOUT);
             assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason} twice");
         }
-        sessions.ended(&DisconnectReason::Forgotten, SECOND);
+        sessions.ended(&DisconnectReason::Forgotten, SECOND, TIMEOUT);
         assert!(sessions.take_due(SECOND).is_some(), "a restarted server is there already");
+    }
+
+    #[test]
+    fn a_client_yields_once_more_after_a_session_of_a_timeout() {
+        for (lasted, may_return) in [(TIMEOUT - SECOND, false), (TIMEOUT, true)] {
+            let mut sessions = Sessions::new(Session::for_tests(7));
+            sessions.ended(&DisconnectReason::Replaced, SECOND, TIMEOUT);
+            assert!(sessions.take_due(2 * SECOND).is_some());
+            sessions.began(Some(1), 2 * SECOND);
+            sessions.ended(&DisconnectReason::Replaced, 2 * SECOND + lasted, TIMEOUT);
+            assert_eq!(sessions.take_due(SECOND * 3_600).is_some(), may_return, "{lasted:?}");
+            sessions.ended(&DisconnectReason::Taken, SECOND * 7_200, TIMEOUT);
+            assert_eq!(sessions.take_due(SECOND * 10_800), None, "a session that never began lasts no time");
+        }
     }
 
     #[test]
     fn another_server_is_told_from_the_same_one() {
         let mut sessions = Sessions::new(Session::for_tests(7));
-        assert_eq!(sessions.began(Some(1)), Beginning::First);
-        assert_eq!(sessions.began(Some(1)), Beginning::SameServer);
-        assert_eq!(sessions.began(Some(2)), Beginning::OtherServer);
-        assert_eq!(sessions.began(Some(1)), Beginning::OtherServer);
+        assert_eq!(sessions.began(Some(1), SECOND), Beginning::First);
+        assert_eq!(sessions.began(Some(1), SECOND), Beginning::SameServer);
+        assert_eq!(sessions.began(Some(2), SECOND), Beginning::OtherServer);
+        assert_eq!(sessions.began(Some(1), SECOND), Beginning::OtherServer);
     }
 }

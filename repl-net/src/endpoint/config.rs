@@ -1,27 +1,37 @@
 //! The limits of an endpoint.
 //!
-//! *Invariant:* every number of connections that an endpoint keeps is below the sum of these limits.
+//! *Invariant:* every number of connections that an endpoint keeps is at most the sum of these limits.
 
 /// The limits of an [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointConfig {
     /// The greatest number of connections. A client beyond it learns
     /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). At least 1. Default 1,024.
+    ///
+    /// Half-open connections count only as long as they leave half of the free places. Beyond that, a
+    /// connection counts and begins ([`Connected`](crate::ServerEvent::Connected)) one round trip later, when
+    /// its client has shown that it received the welcome. If it finds no place then, a half-open connection
+    /// makes room. So half-open connections keep no client out, unless the application still decides about
+    /// their logins. When a connection makes room for another one, the server reports first that the new one
+    /// has begun, and then that the old one has ended.
     pub max_connections: usize,
     /// The greatest number of connections of one [origin](crate::Address::origin), for example of one IPv4
     /// address with all its ports. A client beyond it learns
-    /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). Raise it if many players share an address,
-    /// or for a test with many clients on one machine. At least 1. Default 256.
+    /// [`DisconnectReason::Full`](crate::DisconnectReason::Full), unless half-open connections of the same
+    /// origin make room. Raise it if many players share an address, as behind a proxy or the NAT of a
+    /// provider, or for a test with many clients on one machine. At least 1. Default 256.
     pub max_per_origin: usize,
     /// The greatest number of half-open connections: connections of clients that have proved their address,
-    /// but have not finished the handshake. They count as connections. An origin may have a 32nd of them, but
-    /// at least four. Beyond a limit, one of the half-open connections that take the places ends with
-    /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). Nobody can foresee which one, but it is none
-    /// about whose login the application still decides. If there is no other, the new client learns `Full`.
-    /// At least 1. Default 256.
+    /// but have not shown yet that they received the welcome. An origin may have a 32nd of this limit or of
+    /// [`max_connections`](Self::max_connections), whichever is smaller, but at least four, and never more
+    /// than half of it if that is at least one. Beyond a limit, one of the half-open connections that take the
+    /// places ends with [`DisconnectReason::Full`](crate::DisconnectReason::Full) and is forgotten. Nobody can
+    /// foresee which one, but it is none about whose login the application still decides. If there is no
+    /// other, the new client learns `Full`. At least 1. Default 256.
     pub max_half_open: usize,
-    /// The greatest number of connections that have ended and are remembered, so that their clients learn
-    /// why. Beyond the limit, the one that ended first is forgotten. At least 1. Default 1,024.
+    /// The greatest number of connections of this endpoint that have ended and are remembered, so that their
+    /// clients learn why. Beyond the limit, the one that ended first is forgotten, but half-open ones before
+    /// all others. At least 1. Default 1,024.
     pub max_ended: usize,
 }
 

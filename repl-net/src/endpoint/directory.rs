@@ -19,6 +19,14 @@ pub(super) struct Residents {
 }
 
 impl Residents {
+    fn add(&mut self, id: ConnectionId, is_newcomer: bool) {
+        if is_newcomer {
+            self.newcomers.push(id);
+        } else {
+            self.settled = Some(id);
+        }
+    }
+
     /// Returns the settled connection first, and then the newcomers.
     pub(super) fn all(&self) -> impl Iterator<Item = ConnectionId> {
         self.settled.into_iter().chain(self.newcomers.iter().copied())
@@ -73,18 +81,13 @@ impl<A: Address> Directory<A> {
         self.connection_of(session).and_then(|id| self.entries.get(&id)).map_or(0, |entry| entry.moves)
     }
 
-    /// Adds a connection at an address, as a newcomer or settled. A connection that was there in this role
-    /// still sends to the address, but receives no packets from there.
+    /// Adds a connection at an address, as a newcomer or settled. A connection that was settled there still
+    /// sends to the address if another one settles, but receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
         self.entries.insert(id, Entry { session, origin, address: Some(address), moves: 0 });
         self.sessions.insert(session, id);
-        let residents = self.addresses.entry(address).or_default();
-        if is_newcomer {
-            residents.newcomers.push(id);
-        } else {
-            residents.settled = Some(id);
-        }
+        self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
 
     /// Forgets that newcomers are at an address, if they have no use for its packets any more. They still send
@@ -103,17 +106,20 @@ impl<A: Address> Directory<A> {
         residents.settled.replace(newcomer)
     }
 
-    /// Moves a connection to an address. If another connection had this address, its client is at another
-    /// address now. So the other connection has no address any more.
-    pub(super) fn relocate(&mut self, id: ConnectionId, address: A) {
-        if let Some(settled) = self.residents(address).and_then(|residents| residents.settled) {
+    /// Moves a connection to an address, as a newcomer or settled. If another connection was settled there
+    /// and this one settles, the client of the other one is at another address now. So the other connection
+    /// has no address any more.
+    pub(super) fn relocate(&mut self, id: ConnectionId, address: A, is_newcomer: bool) {
+        if let Some(settled) = self.residents(address).and_then(|residents| residents.settled)
+            && !is_newcomer
+        {
             self.leave(settled);
         }
         self.leave(id);
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.address = Some(address);
             entry.moves = entry.moves.saturating_add(1);
-            self.addresses.entry(address).or_default().settled = Some(id);
+            self.addresses.entry(address).or_default().add(id, is_newcomer);
         }
     }
 
@@ -170,10 +176,10 @@ mod tests {
         let mut directory = Directory::new();
         directory.insert(ONE, 10, 7, false);
         directory.insert(TWO, 20, 8, false);
-        directory.relocate(ONE, 8);
+        directory.relocate(ONE, 8, false);
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), None));
         assert_eq!((places(&directory, 7), places(&directory, 8)), ((None, vec![]), (Some(ONE), vec![])));
-        directory.relocate(TWO, 7);
+        directory.relocate(TWO, 7, false);
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(8), Some(7)));
     }
 
@@ -199,7 +205,10 @@ mod tests {
                         directory.residents(address).and_then(|there| there.newcomers.first().copied());
                     newcomer.into_iter().for_each(|newcomer| _ = directory.settle(address, newcomer));
                 }
-                2 if !ids.is_empty() => directory.relocate(ids[below(ids.len() as u64) as usize], address),
+                2 if !ids.is_empty() => {
+                    let id = ids[below(ids.len() as u64) as usize];
+                    directory.relocate(id, address, below(3) == 0);
+                }
                 _ if !ids.is_empty() => {
                     directory.remove(ids.swap_remove(below(ids.len() as u64) as usize));
                 }

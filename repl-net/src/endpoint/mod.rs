@@ -9,6 +9,7 @@ mod answers;
 mod config;
 mod cookies;
 mod directory;
+mod ended;
 mod origin;
 mod places;
 
@@ -26,6 +27,7 @@ use crate::transport::packet;
 use answers::Answers;
 use cookies::Cookies;
 use directory::Directory;
+use ended::Ended;
 use places::Places;
 
 pub use config::EndpointConfig;
@@ -35,8 +37,9 @@ pub use origin::{Address, Origin};
 /// started again and again.
 const MAX_NEWCOMERS: usize = 4;
 
-/// Half-open connections of one origin may take this part of their places.
+/// Half-open connections of one origin may take this part of their places, but at least [`LEAST_SHARE`].
 const SHARE: usize = 32;
+const LEAST_SHARE: usize = 4;
 
 /// The clients of a [`Server`] by their addresses.
 ///
@@ -85,6 +88,8 @@ pub struct Endpoint<A = SocketAddr> {
     connections: Places,
     /// The connections with unfinished handshakes. The handshake of a listed connection may have finished.
     half_open: Places,
+    /// The connections that have ended and are remembered.
+    ended: Ended,
     /// How many half-open connections had to leave for others.
     evictions: u64,
     /// Packets that belong to no connection.
@@ -105,13 +110,13 @@ impl<A: Address> Endpoint<A> {
     #[track_caller]
     pub fn new(config: EndpointConfig, secret: u128) -> Self {
         config.assert_valid();
-        let share = config.max_half_open.div_euclid(SHARE).max(MAX_NEWCOMERS);
         Self {
             secret: Secret::from(secret),
             directory: Directory::new(),
-            // The server counts how many of all connections are open.
+            // The server counts how many of all connections have places.
             connections: Places::new(usize::MAX, config.max_per_origin),
-            half_open: Places::new(config.max_half_open, share),
+            half_open: Places::new(config.max_half_open, share_of(&config)),
+            ended: Ended::default(),
             evictions: 0,
             answers: Answers::new(),
             last_packet: Vec::new(),
@@ -127,7 +132,7 @@ impl<A: Address> Endpoint<A> {
     /// As [`Server::receive`].
     #[track_caller]
     pub fn receive(&mut self, server: &mut Server, now: Duration, from: A, bytes: &[u8]) {
-        self.forget_removed(server);
+        self.note_ends(server);
         if let Some(mut reader) = packet::open_hello(bytes) {
             // A hello that is longer than any client's hello is not one.
             if bytes.len() <= HELLO_BYTES
@@ -143,10 +148,8 @@ impl<A: Address> Endpoint<A> {
         }
         let is_connected =
             |&id: &ConnectionId| server.handshake(id).is_some_and(|handshake| handshake.is_connected());
-        if let Some(newcomer) = residents.newcomers.iter().copied().find(is_connected)
-            && let Some(replaced) = self.directory.settle(from, newcomer)
-        {
-            server.close(replaced, DisconnectReason::Replaced);
+        if let Some(newcomer) = residents.newcomers.iter().copied().find(is_connected) {
+            self.settle(server, from, newcomer);
         }
     }
 
@@ -154,7 +157,7 @@ impl<A: Address> Endpoint<A> {
     /// there are no more packets until the next [`Server::tick`] or [`receive`](Self::receive). The
     /// connections take turns, as in [`Server::poll_any_transmit`]. The cost is the same, too.
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
-        self.forget_removed(server);
+        self.note_ends(server);
         if let Some((to, bytes)) = self.answers.pop() {
             self.last_packet = bytes;
             return Some((to, &self.last_packet));
@@ -220,12 +223,18 @@ impl<A: Address> Endpoint<A> {
         if let Some(closing) = server.closing(id, token) {
             return self.answers.push(from, closing, bytes.len());
         }
-        if !server.handshake(id).is_some_and(|handshake| handshake.knows(token)) {
-            // Somebody else chose the same number of the session.
+        if !server.handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
+            // Somebody else chose the same number of the session, or the client has moved before it got the
+            // welcome. In both cases it goes on with another number.
             let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
             return self.answers.push(from, taken, bytes.len());
         }
-        self.directory.relocate(id, from);
+        let is_newcomer = !server.handshake(id).is_some_and(|handshake| handshake.is_connected());
+        let newcomers = self.directory.residents(from).map_or(0, |residents| residents.newcomers.len());
+        if is_newcomer && newcomers >= MAX_NEWCOMERS {
+            return;
+        }
+        self.directory.relocate(id, from, is_newcomer);
         server.moved(id);
         server.receive(id, now, bytes);
     }
@@ -237,40 +246,85 @@ impl<A: Address> Endpoint<A> {
         self.directory.retain_newcomers(from, is_open);
         let settled = self.directory.residents(from).and_then(|residents| residents.settled);
         let is_taken = settled.is_some_and(is_open);
-        let most = self.config.max_connections.saturating_add(usize::from(is_taken));
-        let has_place = server.open() < most && self.connections.contenders(from.origin(), is_open).is_none();
-        if !has_place || !self.make_room(server, from) {
+        let place = if is_taken { Some(true) } else { self.waits_for_place(server) };
+        let Some(waits) = place.filter(|_| self.make_room(server, from)) else {
             let full = Control::Closing(Closing::Full).to_packet(session);
             return self.answers.push(from, full, bytes.len());
-        }
+        };
         let lifetime = self.cookies(server).lifetime();
-        let id = server.connect_from_endpoint(now, self.secret, is_taken, lifetime);
-        self.directory.insert(id, session, from, is_taken);
+        let id = server.connect_from_endpoint(now, self.secret, waits, lifetime);
+        self.directory.insert(id, session, from, waits);
         self.connections.insert(id, from.origin());
         self.half_open.insert(id, from.origin());
-        server.limit_ended(self.config.max_ended);
         server.receive(id, now, bytes);
     }
 
-    /// Ends a half-open connection if there is no place for one more from this address. Nobody can foresee
-    /// which one, so a flood cannot be timed such that it hits a certain client. Returns whether there is a
-    /// place. A connection about whose login the application decides keeps its place.
+    /// Returns whether a new connection waits for its place until its client has shown the token. Returns
+    /// `None` if connections that are not half-open have all places.
+    ///
+    /// Half-open connections have places, too, because most of them are of honest clients, which get state
+    /// sooner so. But they have at most half of what is left: then a client that shows its token finds one.
+    fn waits_for_place(&self, server: &Server) -> Option<bool> {
+        let most = self.config.max_connections;
+        let fits = |held: usize, free: usize| held < free.div_euclid(2);
+        // The listed connections are at least those that are half-open, which saves counting these.
+        if fits(self.half_open.taken(), most.saturating_sub(server.open())) {
+            return Some(false);
+        }
+        let held = self.half_open.ids().filter(|&id| holds_place(server, id)).count();
+        let free = most.saturating_sub(server.open().saturating_sub(held));
+        (free > 0).then(|| !fits(held, free))
+    }
+
+    /// Ends half-open connections if there is no place for one more from this address. Returns whether there
+    /// is a place.
     fn make_room(&mut self, server: &mut Server, from: A) -> bool {
-        let is_half_open =
-            |id: ConnectionId| server.handshake(id).is_some_and(|handshake| !handshake.is_through());
+        let origin = from.origin();
+        let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());
+        if let Some(contenders) = self.connections.contenders(origin, is_open)
+            && !self.evict_one(server, contenders)
+        {
+            return false;
+        }
         let newcomers = self.directory.residents(from).map_or(&[][..], |residents| &residents.newcomers);
-        let newcomers: Vec<_> = newcomers.iter().copied().filter(|&id| is_half_open(id)).collect();
+        let newcomers: Vec<_> = newcomers.iter().copied().filter(|&id| is_half_open(server, id)).collect();
         let contenders = match newcomers.len() {
             MAX_NEWCOMERS.. => Some(newcomers),
-            _ => self.half_open.contenders(from.origin(), is_half_open),
+            _ => self.half_open.contenders(origin, |id| is_half_open(server, id)),
         };
-        let Some(mut contenders) = contenders else { return true };
-        contenders.retain(|&id| server.handshake(id).is_some_and(|handshake| !handshake.awaits_login()));
+        contenders.is_none_or(|contenders| self.evict_one(server, contenders))
+    }
+
+    /// Ends one of the half-open connections among these, and forgets it. Nobody can foresee which one, so a
+    /// flood cannot be timed such that it hits a certain client. A connection about whose login the
+    /// application decides keeps its place. Returns whether there was one.
+    fn evict_one(&mut self, server: &mut Server, mut contenders: Vec<ConnectionId>) -> bool {
+        let is_undecided = |id| server.handshake(id).is_some_and(|handshake| handshake.awaits_login());
+        contenders.retain(|&id| is_half_open(server, id) && !is_undecided(id));
         let choice = self.secret.choice(self.evictions, contenders.len());
         let Some(&evicted) = contenders.get(choice) else { return false };
         self.evictions = self.evictions.wrapping_add(1);
-        server.close(evicted, DisconnectReason::Full);
+        let address = self.directory.address_of(evicted);
+        for packet in server.evict(evicted, DisconnectReason::Full) {
+            address.into_iter().for_each(|to| self.answers.push(to, packet.clone(), HELLO_BYTES));
+        }
+        self.forget(evicted);
         true
+    }
+
+    /// Handles a newcomer that has shown its token: it gets the address and a place. If half-open connections
+    /// have the last places, one of them ends, otherwise the newcomer itself.
+    fn settle(&mut self, server: &mut Server, from: A, newcomer: ConnectionId) {
+        if let Some(replaced) = self.directory.settle(from, newcomer) {
+            server.close(replaced, DisconnectReason::Replaced);
+        }
+        if server.open() <= self.config.max_connections {
+            return;
+        }
+        let holders = self.half_open.ids().filter(|&id| holds_place(server, id)).collect();
+        if !self.evict_one(server, holders) {
+            server.close(newcomer, DisconnectReason::Full);
+        }
     }
 
     /// Returns the cookies of a server, which are right as long as its timeout asks for.
@@ -278,13 +332,43 @@ impl<A: Address> Endpoint<A> {
         Cookies { secret: self.secret, epoch: step_time(server.timeout()) }
     }
 
-    /// Forgets the connections that the server has removed.
-    fn forget_removed(&mut self, server: &mut Server) {
+    /// Notes which connections have ended. Forgets those that the server has removed, and removes those that
+    /// are too many to be remembered.
+    fn note_ends(&mut self, server: &mut Server) {
+        for id in server.take_ended(|id| self.directory.contains(id)) {
+            let has_token = server.handshake(id).is_some_and(|handshake| handshake.has_token());
+            self.ended.push(id, !has_token);
+        }
         for id in server.take_removed(|id| self.directory.contains(id)) {
-            if let Some(origin) = self.directory.remove(id) {
-                self.connections.remove(id, origin);
-                self.half_open.remove(id, origin);
-            }
+            self.forget(id);
+        }
+        while let Some(id) = self.ended.pop_beyond(self.config.max_ended) {
+            server.forget(id);
+            self.forget(id);
         }
     }
+
+    /// Forgets a connection that the server has removed.
+    fn forget(&mut self, id: ConnectionId) {
+        if let Some(origin) = self.directory.remove(id) {
+            self.ended.remove(id);
+            self.connections.remove(id, origin);
+            self.half_open.remove(id, origin);
+        }
+    }
+}
+
+fn is_half_open(server: &Server, id: ConnectionId) -> bool {
+    server.handshake(id).is_some_and(|handshake| !handshake.is_through())
+}
+
+/// Returns whether a half-open connection has one of the server's places.
+fn holds_place(server: &Server, id: ConnectionId) -> bool {
+    server.handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
+}
+
+/// Returns how many half-open connections one origin may have: never more than half of them.
+fn share_of(config: &EndpointConfig) -> usize {
+    let most = config.max_half_open.min(config.max_connections);
+    most.div_euclid(SHARE).max(LEAST_SHARE).min(most.div_euclid(2)).max(1)
 }

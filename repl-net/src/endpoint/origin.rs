@@ -41,7 +41,8 @@ impl Origin {
 /// ```
 pub trait Address: Copy + Ord + Hash {
     /// Returns the origin of the address. By default each address is an origin of its own, which is right if
-    /// nobody can choose many addresses at will.
+    /// nobody can choose many addresses at will. Hosts that the server sees at one address, as behind one
+    /// proxy, NAT or NAT64, are one origin and share its places.
     fn origin(&self) -> Origin {
         Origin::of(self)
     }

@@ -44,7 +44,7 @@ impl Places {
             let origins: Vec<Origin> = self.by_origin.keys().copied().collect();
             origins.into_iter().for_each(|origin| self.free(origin, &needs));
         }
-        (self.taken >= self.most).then(|| self.by_origin.values().flatten().copied().collect())
+        (self.taken >= self.most).then(|| self.ids().collect())
     }
 
     pub(super) fn insert(&mut self, id: ConnectionId, origin: Origin) {
@@ -60,6 +60,16 @@ impl Places {
         if ids.is_empty() {
             self.by_origin.remove(&origin);
         }
+    }
+
+    /// Returns how many places are taken.
+    pub(super) fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Returns the connections that take places.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> {
+        self.by_origin.values().flatten().copied()
     }
 
     fn taken_by(&self, origin: Origin) -> usize {

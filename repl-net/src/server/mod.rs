@@ -131,14 +131,17 @@ pub struct Server {
     connections: Peers,
     /// The number of the next connection.
     next_connection: u32,
-    /// The number of connections that have not ended.
+    /// The number of connections that have places: they have not ended, and have begun or may begin at any
+    /// time.
     open: usize,
     /// The connections that have ended, each with the time when it ended. The connection that ended first
     /// comes first. Until an ended connection is removed, its client is told why the connection ended.
     ended: VecDeque<(Duration, ConnectionId)>,
     /// The time for which ended connections are kept.
     keep_ended: Duration,
-    /// The connections of an endpoint that were removed. The endpoint takes them in its next call.
+    /// The connections of endpoints that have ended. Each endpoint takes its own in its next call.
+    ended_of_endpoints: Vec<ConnectionId>,
+    /// The connections of endpoints that were removed. Each endpoint takes its own in its next call.
     removed: Vec<ConnectionId>,
     /// Reused memory: the pairs of a connection and an object for which [`update_cells`](Self::update_cells)
     /// decides again whether the connection sees the object.
@@ -182,6 +185,7 @@ impl Server {
             open: 0,
             ended: VecDeque::new(),
             keep_ended: config.timeout,
+            ended_of_endpoints: Vec::new(),
             removed: Vec::new(),
             crossings: Vec::new(),
             secret: Secret::from(config.secret),
@@ -447,7 +451,7 @@ impl Server {
         self.reconsider(&woken);
         self.world.find_due();
         self.report_refusals();
-        self.served.choose(&self.connections, self.config.connections_per_tick);
+        self.served.choose(&self.connections, self.config.connections_per_tick, self.secret);
         let ends = self.run_passes();
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));

@@ -69,6 +69,11 @@ impl Peers {
         self.get_mut(id);
     }
 
+    /// Returns the numbers of the peers, in ascending order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> {
+        self.entries.iter().map(|entry| entry.id)
+    }
+
     /// Returns the peers in ascending order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Peer)> {
         self.entries.iter().map(|entry| (entry.id, &*entry.peer))

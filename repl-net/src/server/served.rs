@@ -1,40 +1,69 @@
 //! The connections that have a turn in a tick, if not all have one.
 //!
-//! *Invariant:* a connection without a turn in a tick has one before any other connection has two.
+//! The turns come in rounds. In each round every connection has one turn, and the order of a round is drawn
+//! from a keyed hash. In a fixed order a link that loses packets at regular times, for example in every second
+//! tick, could lose all packets of a connection.
+//!
+//! *Invariant:* a connection that is there during a whole round has exactly one turn in it, so less than two
+//! rounds pass between two of its turns.
 
 use super::peers::Peers;
 use crate::session::connection_id::ConnectionId;
+use crate::session::secret::Secret;
 
 /// Which connections have a turn in a tick.
 #[derive(Debug)]
 pub(super) struct Served {
-    /// The connections that have a turn in this tick, in ascending order. `None` if all have one.
-    chosen: Option<Vec<ConnectionId>>,
-    last: ConnectionId,
+    /// The connections that have a turn in this tick, in ascending order. Not used if all have one.
+    chosen: Vec<ConnectionId>,
+    all_have_turns: bool,
+    /// The connections that have not had their turns in this round yet.
+    waiting: Vec<ConnectionId>,
+    /// How many turns were drawn.
+    draws: u64,
 }
 
 impl Served {
     pub(super) const fn new() -> Self {
-        Self { chosen: None, last: ConnectionId(u32::MAX) }
+        Self { chosen: Vec::new(), all_have_turns: true, waiting: Vec::new(), draws: 0 }
     }
 
-    /// Chooses the next `count` connections that are connected.
-    pub(super) fn choose(&mut self, peers: &Peers, count: usize) {
-        if count >= peers.len() {
-            self.chosen = None;
+    /// Chooses the next `count` connections that are connected, in the order of the `secret`. A round may end
+    /// in a tick: then the others of this tick are of the next round. Costs O(turns × log turns), and once in
+    /// a round O(connections × log turns).
+    pub(super) fn choose(&mut self, peers: &Peers, count: usize, secret: Secret) {
+        self.chosen.clear();
+        self.all_have_turns = count >= peers.len();
+        if self.all_have_turns {
+            self.waiting.clear();
             return;
         }
-        let chosen = self.chosen.get_or_insert_default();
-        chosen.clear();
-        let all = peers.iter_after(self.last);
-        let connected = all.filter(|(_, peer)| peer.handshake.is_connected()).map(|(id, _)| id);
-        chosen.extend(connected.take(count));
-        self.last = chosen.last().copied().unwrap_or(self.last);
-        chosen.sort_unstable();
+        self.draw(peers, count, secret);
+        let of_last_round = self.chosen.len();
+        self.chosen.sort_unstable();
+        if of_last_round < count {
+            // No connection has two turns in a tick.
+            let others = peers.ids().filter(|id| self.chosen.binary_search(id).is_err());
+            self.waiting.extend(others);
+            self.draw(peers, count, secret);
+            self.waiting.extend_from_slice(&self.chosen[..of_last_round]);
+            self.chosen.sort_unstable();
+        }
+    }
+
+    /// Draws connections that wait, until `count` are chosen or none waits.
+    fn draw(&mut self, peers: &Peers, count: usize, secret: Secret) {
+        while self.chosen.len() < count && !self.waiting.is_empty() {
+            let id = self.waiting.swap_remove(secret.choice(self.draws, self.waiting.len()));
+            self.draws = self.draws.wrapping_add(1);
+            if peers.get(id).is_some_and(|peer| peer.handshake.is_connected()) {
+                self.chosen.push(id);
+            }
+        }
     }
 
     /// Returns whether a connection has a turn in this tick.
     pub(super) fn contains(&self, id: ConnectionId) -> bool {
-        self.chosen.as_ref().is_none_or(|chosen| chosen.binary_search(&id).is_ok())
+        self.all_have_turns || self.chosen.binary_search(&id).is_ok()
     }
 }

@@ -79,8 +79,8 @@ impl Server {
             connection.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
+        self.open += usize::from(!handshake.waits());
         self.connections.push(id, Peer { handshake, connection, followed: None });
-        self.open += 1;
         id
     }
 
@@ -159,16 +159,34 @@ impl Server {
         }
     }
 
-    /// Removes the oldest of the ended connections, until at most `most` ended connections are left.
-    pub(crate) fn limit_ended(&mut self, most: usize) {
-        while self.ended.len() > most {
-            self.remove_oldest_ended();
+    /// Removes an ended connection before its time. Costs O(ended connections).
+    pub(crate) fn forget(&mut self, id: ConnectionId) {
+        if let Some(at) = self.ended.iter().position(|(_, ended)| *ended == id) {
+            self.ended.remove(at);
+            self.connections.remove(id);
+            self.ended_of_endpoints.retain(|other| *other != id);
         }
     }
 
-    /// Returns the number of connections that have not ended.
+    /// Ends a connection and removes it immediately. Returns the packets that tell its client the reason.
+    pub(crate) fn evict(&mut self, id: ConnectionId, reason: DisconnectReason) -> Vec<Vec<u8>> {
+        self.close(id, reason);
+        let farewells = self.handshake(id).map(|handshake| handshake.farewells(self.config.mtu_bytes));
+        let farewells = farewells.into_iter().flatten().collect();
+        self.forget(id);
+        farewells
+    }
+
+    /// Returns the number of connections that have places: all that have not ended, except those of clients
+    /// that begin only when they have shown their tokens and have not done so yet.
     pub(crate) fn open(&self) -> usize {
         self.open
+    }
+
+    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
+    /// are.
+    pub(crate) fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.ended_of_endpoints.extract_if(.., |id| is_own(*id)).collect()
     }
 
     /// Returns the connections that were removed since the last call, of the endpoint whose connections these
@@ -205,9 +223,13 @@ impl Server {
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(id) else { return };
+        let has_place = peer.connection.is_live() || !peer.handshake.waits();
+        self.open -= usize::from(has_place);
         peer.connection.end(&mut self.world);
-        self.open -= 1;
         self.ended.push_back((self.now, id));
+        if peer.handshake.is_of_endpoint() {
+            self.ended_of_endpoints.push(id);
+        }
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
@@ -215,6 +237,7 @@ impl Server {
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(id) else { return };
         let timeout = self.config.timeout;
+        self.open += usize::from(peer.handshake.waits());
         peer.connection.begin(peer.handshake.binding(), &self.mailbox, timeout, &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }

@@ -109,9 +109,10 @@ pub struct ServerConfig {
     pub max_bytes_per_second: usize,
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits
-    /// the work of a tick, for example if the server is one of the players. A connection that has no turn for
-    /// a 40th of its timeout is also sent its keep-alive packets late, so do not let turns be rare. By
-    /// default there is no limit.
+    /// the work of a tick, for example if the server is one of the players. In each round, which takes about
+    /// as many ticks as there are connections for each turn of a tick, every connection has one turn. The
+    /// order of each round is another one, so a connection waits for its next turn up to almost two rounds.
+    /// Only keep-alive packets do not wait for a turn. By default there is no limit.
     pub connections_per_tick: usize,
     /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
     /// shares matter only while messages and state together are more than the link or the limits carry. What
@@ -269,7 +270,8 @@ pub struct ClientConfig {
     /// s. With each failure it waits twice as long, up to 8 s. It tries until you call
     /// [`Client::disconnect`](crate::Client::disconnect). After
     /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken) it tries
-    /// once: if the next session ends in such a way too, this is the end.
+    /// once: if the next session ends in such a way too, and within a [`timeout`](Self::timeout), this is the
+    /// end.
     ///
     /// The objects keep their last state until the new session begins. Then they are removed, and the objects
     /// that the client may see are sent again. References stay valid if the server is still the same. After a

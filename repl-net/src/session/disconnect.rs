@@ -29,10 +29,11 @@ use super::mismatch::LayoutMismatch;
 /// | the application refuses the login | `Refused` | `Refused` |
 /// | the application does not answer the login | `LoginTimeout` | `LoginTimeout` |
 /// | the endpoint has no room for one more connection | nothing, there is no connection | `Full` |
-/// | too many handshakes are unfinished, and this is the oldest | `Full` | `Full` |
+/// | too many handshakes are unfinished, and this one makes room | `Full` | `Full` |
 /// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
 /// | the server was restarted, or has forgotten the session | nothing, or an earlier reason | `Forgotten` |
 /// | another client has the same session number | nothing, that client stays | `Taken` |
+/// | the client's address changes before the server has welcomed it | `Timeout` or `LoginTimeout` | `Taken` |
 /// | without an endpoint: the connection has another session | nothing, that session stays | `Taken` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

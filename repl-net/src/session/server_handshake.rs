@@ -156,15 +156,30 @@ impl ServerHandshake {
         matches!(self.trust, Trust::Cookie { .. })
     }
 
+    /// Returns whether the connection begins only when the client has shown the token to an endpoint.
+    pub(crate) fn waits(&self) -> bool {
+        self.trust == Trust::Cookie { waits: true }
+    }
+
+    /// Returns whether the client has shown that it has received the welcome.
+    pub(crate) fn has_token(&self) -> bool {
+        self.has_token
+    }
+
     /// Returns whether the client has shown that it has received the welcome, or the session is over.
     pub(crate) fn is_through(&self) -> bool {
         self.has_token || self.is_ended()
     }
 
-    /// Returns whether a hello with this token comes from the client itself, and not from somebody who
-    /// repeats an old one. Before the client has shown that it knows the token, every token is right.
-    pub(crate) fn knows(&self, token: u64) -> bool {
-        !self.has_token || self.client.is_some_and(|client| client.token ^ token == 0)
+    /// Returns whether this is the token of the client. Only a client that has received the welcome knows it.
+    pub(crate) fn is_token(&self, token: u64) -> bool {
+        self.client.is_some_and(|client| client.token ^ token == 0)
+    }
+
+    /// Returns whether a hello with this token, which came from the address of the client, may come from the
+    /// client itself. Before the client has shown that it knows the token, every token is right.
+    fn may_have(&self, token: u64) -> bool {
+        !self.has_token || self.is_token(token)
     }
 
     /// Returns the reason if the session must end now, because the client was silent for too long, or because
@@ -394,7 +409,7 @@ impl ServerHandshake {
                 queue.push(&self.closing(hello.token(), mtu_bytes).unwrap_or_else(first));
                 HandshakeOutcome::Nothing
             }
-            Stage::Welcomed | Stage::Connected if self.knows(hello.token()) => {
+            Stage::Welcomed | Stage::Connected if self.may_have(hello.token()) => {
                 self.send_welcome(context.config.timeout, now, queue);
                 HandshakeOutcome::Nothing
             }
@@ -631,17 +646,24 @@ impl ServerHandshake {
         HandshakeOutcome::Ended(reason)
     }
 
-    /// Tells the client why the session ended. Until the client has shown that it knows the token, it may or
-    /// may not have received the welcome, so it gets the packet with both seals.
+    /// Tells the client why the session ended.
     fn send_closing(&self, config: &ServerConfig, queue: &mut SendQueue) {
-        let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return };
-        let closing = Control::closing(reason, config.mtu_bytes);
-        if !self.has_token {
-            queue.push(&closing.to_packet(client.session));
-        }
-        if self.last_welcome.is_some() {
-            queue.push(&closing.to_packet(self.keys(client).closing()));
-        }
+        self.farewells(config.mtu_bytes).for_each(|packet| queue.push(&packet));
+    }
+
+    /// Returns the packets that tell the client why the session ended, at most two. Until the client has
+    /// shown that it knows the token, it may or may not have received the welcome, so it gets the packet with
+    /// both seals.
+    pub(crate) fn farewells(&self, mtu_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
+        let ended = match (&self.stage, self.client) {
+            (Stage::Ended(reason), Some(client)) => Some((Control::closing(reason, mtu_bytes), client)),
+            _ => None,
+        };
+        ended.into_iter().flat_map(|(closing, client)| {
+            let of_session = (!self.has_token).then_some(client.session);
+            let of_token = self.last_welcome.is_some().then(|| self.keys(client).closing());
+            of_session.into_iter().chain(of_token).map(move |key| closing.to_packet(key))
+        })
     }
 
     /// Queues a control packet of the session. Before the hello there is no session, and nobody could read

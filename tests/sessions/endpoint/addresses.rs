@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{LinkConditions, PeerId};
-use repl::{DisconnectReason, EndpointConfig};
+use repl::{DisconnectReason, EndpointConfig, Login, ServerEvent};
 
 use super::world::{SERVER, Ship, TICK, World};
 
@@ -196,6 +196,77 @@ fn r25_who_knows_a_session_but_not_its_token_cannot_take_it_away() {
     assert_eq!(world.guests[1].end, Some(DisconnectReason::Taken));
 }
 
+/// Returns a world with an application that has not decided about the login of its client yet.
+fn undecided(seed: u64) -> (World, ConnectionId) {
+    let server = ServerConfig { login: Login::Ask, ..ServerConfig::default() };
+    let mut world = World::with(seed, LinkConditions::wifi(), server, EndpointConfig::default());
+    world.enter_with(1, 70, ClientConfig { login: b"Ada".to_vec(), ..ClientConfig::default() });
+    world.run_until(|world| !logins(world).is_empty());
+    let id = logins(&world)[0];
+    (world, id)
+}
+
+fn logins(world: &World) -> Vec<ConnectionId> {
+    let login = |event: &ServerEvent| match event {
+        ServerEvent::Login(id, _) => Some(*id),
+        _ => None,
+    };
+    world.events.iter().filter_map(login).collect()
+}
+
+#[test]
+fn r25_who_knows_a_session_that_has_no_token_yet_cannot_take_it_away() {
+    let (mut world, id) = undecided(1);
+    world.enter(2, 70);
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.endpoint.address(id), Some(PeerId(1)));
+    assert_eq!(world.guests[1].end, Some(DisconnectReason::Taken));
+    assert!(world.server.accept(id, b"you are number 4"));
+    world.run(Duration::from_secs(2));
+    assert!(world.is_current(0) && world.guests[0].client.login_answer() == b"you are number 4");
+    assert_eq!((world.connected(), logins(&world)), (vec![id], vec![id]));
+}
+
+#[test]
+fn r25_a_client_whose_address_changes_while_its_login_is_decided_joins_from_the_new_one() {
+    for seed in 0..10 {
+        let (mut world, id) = undecided(seed);
+        world.rebind(0, 2);
+        world.run_until(|world| logins(world).len() == 2);
+        let again = logins(&world)[1];
+        assert!(again != id && world.server.accept(again, b""));
+        world.run_until(|world| world.sees(0));
+        assert_eq!(world.endpoint.address(again), Some(PeerId(2)));
+        // The one that the client has left ends by itself.
+        world.run(Duration::from_secs(12));
+        assert_eq!((world.is_current(0), world.server.connections().count()), (true, 1));
+    }
+}
+
+#[test]
+fn r25_a_client_whose_address_changes_before_its_first_packet_with_the_token_is_followed() {
+    for settled in [false, true] {
+        let mut world = World::new(1, LinkConditions::wifi());
+        if settled {
+            world.enter(1, 69);
+            world.run_until(|world| world.sees(0));
+            world.guests.clear();
+        }
+        world.enter(1, 70);
+        world.run_until(|world| world.server.connections().count() == 1 + usize::from(settled));
+        // Nothing more that the client sends from its old address arrives.
+        let there = world.network.link(PeerId(1), SERVER, LinkConditions::wifi());
+        world.network.sever(there);
+        world.run_until(|world| world.guests[0].client.is_connected());
+        world.rebind(0, 2);
+        world.run_until(|world| world.sees(0));
+        world.run(Duration::from_secs(2));
+        assert!(world.is_current(0) && world.guests[0].end.is_none(), "{settled}");
+        let id = *world.connected().last().expect("it has begun");
+        assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
+    }
+}
+
 #[test]
 fn a_campaign_of_churn_and_changing_addresses_mixes_no_sessions() {
     for seed in 0..12 {
@@ -209,7 +280,7 @@ fn a_campaign_of_churn_and_changing_addresses_mixes_no_sessions() {
         };
         let mut address = 1;
         for session in 0..6 {
-            world.enter(address, 500 + session);
+            world.enter_with(address, 500 + session, ClientConfig::default());
             address += 1;
         }
         for round in 0..25 {
@@ -224,14 +295,14 @@ fn a_campaign_of_churn_and_changing_addresses_mixes_no_sessions() {
                 // A restart at the same address.
                 1 => {
                     let PeerId(same) = world.guests.remove(guest).address;
-                    world.enter(same, 1_000 + round);
+                    world.enter_with(same, 1_000 + round, ClientConfig::default());
                 }
                 // A restart elsewhere, after saying good night.
                 2 => {
                     world.guests[guest].client.disconnect_with("good night");
                     world.step();
                     world.guests.remove(guest);
-                    world.enter(address, 2_000 + round);
+                    world.enter_with(address, 2_000 + round, ClientConfig::default());
                     address += 1;
                 }
                 // A pause.

@@ -3,7 +3,7 @@
 //! *Invariant:* the hosts receive at each of their addresses, so they have cookies.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -19,6 +19,9 @@ const DECISION: Duration = Duration::from_millis(200);
 /// The time that a packet of the honest client takes in each direction.
 const ONE_WAY: Duration = Duration::from_millis(40);
 
+/// The address of the honest client.
+const HONEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4_000);
+
 /// What the flooding hosts do.
 #[derive(Clone, Copy)]
 struct Flood {
@@ -26,6 +29,7 @@ struct Flood {
     /// How many new ports there are in a second, of all hosts together.
     ports_per_second: u32,
     login: Login,
+    max_connections: usize,
 }
 
 struct Scene {
@@ -37,6 +41,8 @@ struct Scene {
     /// The logins that wait for the application, and since when.
     logins: VecDeque<(Duration, ConnectionId)>,
     ship: ObjectRef<Ship>,
+    /// The packets on their way to the honest client, and when they arrive.
+    to_honest: VecDeque<(Duration, Vec<u8>)>,
 }
 
 /// Returns the address of a flooding host's port.
@@ -56,28 +62,40 @@ impl Scene {
         let config = ServerConfig { max_objects: 64, login: flood.login, ..ServerConfig::default() };
         let mut server = Server::new(config);
         let ship = server.spawn(Ship { hull: 1 });
-        let endpoint = Endpoint::new(EndpointConfig::default(), 0x1234_5678_9abc);
+        let config = EndpointConfig { max_connections: flood.max_connections, ..EndpointConfig::default() };
+        let endpoint = Endpoint::new(config, 0x1234_5678_9abc);
         let now = Duration::from_secs(50);
-        Self { flood, server, endpoint, now, ports: 0, logins: VecDeque::new(), ship }
+        let (logins, to_honest) = (VecDeque::new(), VecDeque::new());
+        Self { flood, server, endpoint, now, ports: 0, logins, ship, to_honest }
     }
 
     /// Each new port gets a cookie, sends its hello with the cookie, and then nothing more.
     fn flood(&mut self) {
         for _ in 0..self.flood.ports_per_second * TICK.as_millis() as u32 / 1_000 {
-            let from = flooding(self.flood.hosts, self.ports);
+            let (from, now) = (flooding(self.flood.hosts, self.ports), self.now);
             self.ports += 1;
             let mut client = client(1 << 40 | u64::from(self.ports));
             client.tick(self.now);
             let hello = client.poll_transmit().expect("a hello").to_vec();
             self.endpoint.receive(&mut self.server, self.now, from, &hello);
-            // The host polls only its own packets here: all others wait for the honest client.
-            let retry =
-                self.endpoint.poll_transmit(&mut self.server).map(|(to, packet)| (to, packet.to_vec()));
-            if let Some((_, retry)) = retry.filter(|(to, _)| *to == from) {
-                client.receive(self.now, &retry).ok();
-            }
+            self.transmit(|to, packet| {
+                if to == from {
+                    client.receive(now, packet).ok();
+                }
+            });
             if let Some(hello) = client.poll_transmit() {
                 self.endpoint.receive(&mut self.server, self.now, from, hello);
+            }
+        }
+    }
+
+    /// Polls all packets. Those to flooding hosts are passed to `arrived` immediately.
+    fn transmit(&mut self, mut arrived: impl FnMut(SocketAddr, &[u8])) {
+        while let Some((to, packet)) = self.endpoint.poll_transmit(&mut self.server) {
+            if to == HONEST {
+                self.to_honest.push_back((self.now + ONE_WAY, packet.to_vec()));
+            } else {
+                arrived(to, packet);
             }
         }
     }
@@ -105,12 +123,11 @@ fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Vec<Vec<u
 /// took to have the ship and to stay connected, and how many half-open connections there were at most.
 fn join_beside(flood: Flood) -> (Duration, usize) {
     let mut scene = Scene::new(flood);
-    let honest_address = SocketAddr::from(([192, 0, 2, 1], 4_000));
     let mut honest = client(7);
-    let (mut to_server, mut to_client) = (VecDeque::new(), VecDeque::new());
+    let mut to_server = VecDeque::new();
     let (mut joined, mut most) = (None, 0);
     let start = scene.now + Duration::from_secs(1);
-    let end = start + Duration::from_secs(6);
+    let end = start + Duration::from_secs(3);
     while scene.now < end {
         scene.now += TICK;
         let now = scene.now;
@@ -122,17 +139,13 @@ fn join_beside(flood: Flood) -> (Duration, usize) {
             }
         }
         for packet in arrived(&mut to_server, now) {
-            scene.endpoint.receive(&mut scene.server, now, honest_address, &packet);
+            scene.endpoint.receive(&mut scene.server, now, HONEST, &packet);
         }
         scene.decide();
         scene.server[scene.ship].hull += 1;
         scene.server.tick(now);
-        while let Some((to, packet)) = scene.endpoint.poll_transmit(&mut scene.server) {
-            if to == honest_address {
-                to_client.push_back((now + ONE_WAY, packet.to_vec()));
-            }
-        }
-        for packet in arrived(&mut to_client, now) {
+        scene.transmit(|_, _| {});
+        for packet in arrived(&mut scene.to_honest, now) {
             honest.receive(now, &packet).ok();
         }
         most = most.max(scene.server.connections().count());
@@ -149,7 +162,7 @@ fn join_beside(flood: Flood) -> (Duration, usize) {
 fn r26_an_honest_client_joins_beside_floods_from_one_host_and_from_sixteen() {
     for hosts in [1, 16] {
         for login in [Login::Open, Login::Ask] {
-            let flood = Flood { hosts, ports_per_second: 10_000, login };
+            let flood = Flood { hosts, ports_per_second: 10_000, login, max_connections: 1_024 };
             let (joined, most) = join_beside(flood);
             assert!(joined <= Duration::from_millis(500), "{joined:?} beside {hosts} hosts");
             assert!(
@@ -163,6 +176,23 @@ fn r26_an_honest_client_joins_beside_floods_from_one_host_and_from_sixteen() {
 #[test]
 fn r26_an_honest_client_joins_beside_a_flood_that_takes_all_places() {
     // 250 hosts take all 256 places, so the honest client may lose its place a few times.
-    let (joined, _) = join_beside(Flood { hosts: 250, ports_per_second: 2_500, login: Login::Open });
+    let flood = Flood { hosts: 250, ports_per_second: 2_500, login: Login::Open, max_connections: 1_024 };
+    let (joined, _) = join_beside(flood);
     assert!(joined <= Duration::from_secs(3), "{joined:?}");
+}
+
+#[test]
+fn r26_an_honest_client_joins_a_small_server_beside_a_flood() {
+    for max_connections in [1, 2, 16] {
+        for hosts in [1, 16] {
+            for login in [Login::Open, Login::Ask] {
+                let flood = Flood { hosts, ports_per_second: 1_000, login, max_connections };
+                let (joined, _) = join_beside(flood);
+                assert!(
+                    joined <= Duration::from_millis(1_100),
+                    "{joined:?} on a server of {max_connections} beside {hosts} hosts"
+                );
+            }
+        }
+    }
 }

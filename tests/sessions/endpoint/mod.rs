@@ -9,6 +9,7 @@ mod joining;
 mod limits;
 mod logins;
 mod newcomers;
+mod places;
 mod reconnecting;
 mod regular_losses;
 mod replays;

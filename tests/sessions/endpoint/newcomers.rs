@@ -165,6 +165,24 @@ fn r25_a_client_that_is_replaced_tries_once_more() {
 }
 
 #[test]
+fn r25_a_client_that_is_replaced_after_a_long_session_tries_again() {
+    let mut place = Place::new(Login::Open);
+    let mut client_here = client(70);
+    (0..20).for_each(|_| place.step(&mut client_here));
+    for other in 0..3 {
+        // Another client has the address for a moment, for example because it was given to another host.
+        let mut other = client(80 + other);
+        (0..10).for_each(|_| place.step(&mut other));
+        assert!(other.is_connected());
+        drop(other);
+        // It comes back, and stays for more than a timeout.
+        (0..800).for_each(|_| place.step(&mut client_here));
+        assert!(client_here.is_connected(), "{:?}", ends(&mut client_here));
+    }
+    assert_eq!(ends(&mut client_here), [const { DisconnectReason::Replaced }; 3]);
+}
+
+#[test]
 fn r25_a_client_that_was_started_again_with_the_same_session_joins_anew() {
     let mut place = Place::new(Login::Open);
     let mut first = client(70);

@@ -139,3 +139,95 @@ fn r09_the_first_state_arrives_in_whatever_phase_of_regular_losses_a_client_join
         }
     }
 }
+
+/// Clients of a server that has turns for only some of them in each tick.
+struct Convoy {
+    tick: Duration,
+    server: Server,
+    endpoint: Endpoint<u8>,
+    clients: Vec<Client>,
+    buoy: ObjectRef<Buoy>,
+    ticks: u32,
+    /// How many hellos the clients have sent.
+    hellos: usize,
+}
+
+impl Convoy {
+    fn new(clients: u8, connections_per_tick: usize, timeout: Duration, tick: Duration) -> Self {
+        let config = ServerConfig { connections_per_tick, timeout, ..ServerConfig::default() };
+        let mut server = Server::new(config);
+        register(&mut server);
+        let buoy = server.spawn(Buoy { depth: 1 });
+        let endpoint = Endpoint::new(EndpointConfig::default(), 3);
+        let clients = (0..clients).map(|number| {
+            let config = ClientConfig { reconnects: false, timeout, ..ClientConfig::default() };
+            let mut client = Client::new(config, Session::for_tests(40 + u64::from(number)));
+            register(&mut client);
+            client
+        });
+        Self { tick, server, endpoint, clients: clients.collect(), buoy, ticks: 1_000, hellos: 0 }
+    }
+
+    /// Runs a tick, in which the buoy gets its number. Packets to clients arrive only if `arrives` is true.
+    fn step(&mut self, arrives: bool) {
+        self.ticks += 1;
+        let now = self.tick * self.ticks;
+        self.server[self.buoy].depth = self.ticks;
+        for (address, client) in (0..).zip(&mut self.clients) {
+            client.tick(now);
+            while let Some(packet) = client.poll_transmit() {
+                self.hellos += usize::from(packet.len() == 1_200);
+                self.endpoint.receive(&mut self.server, now, address, packet);
+            }
+        }
+        self.server.tick(now);
+        while let Some((to, packet)) = self.endpoint.poll_transmit(&mut self.server) {
+            if arrives {
+                self.clients[usize::from(to)].receive(now, packet).ok();
+            }
+        }
+    }
+
+    /// Returns how many ticks old what a client shows is at most.
+    fn oldest(&self) -> u32 {
+        let depth = |client: &Client| client.get(self.buoy).map_or(0, |buoy| buoy.depth);
+        self.ticks - self.clients.iter().map(depth).min().unwrap_or_default()
+    }
+}
+
+#[test]
+fn r09_regular_losses_meet_no_connection_in_all_its_turns() {
+    let tick = Duration::from_millis(16);
+    for (clients, turns) in [(2, 1), (4, 1), (4, 2), (6, 3), (8, 2), (9, 4), (5, 4)] {
+        for (period, lost) in [(2, 1), (3, 1), (4, 2), (8, 4), (16, 8)] {
+            let mut convoy = Convoy::new(clients, turns, Duration::from_secs(10), tick);
+            (0..100).for_each(|_| convoy.step(true));
+            let mut oldest = 0;
+            for step in 0..1_500 {
+                convoy.step(step % period >= lost);
+                oldest = oldest.max(convoy.oldest());
+            }
+            let longest = 25 * u32::from(clients).div_ceil(turns as u32).max(period);
+            assert!(
+                oldest < longest,
+                "{oldest} ticks old: {clients} clients, {turns} turns, {lost} of {period} ticks are lost"
+            );
+        }
+    }
+}
+
+#[test]
+fn r09_a_connection_without_a_turn_is_sent_its_keep_alives() {
+    // Turns are further apart than the timeout.
+    let (tick, timeout) = (Duration::from_millis(100), Duration::from_secs(1));
+    let mut convoy = Convoy::new(24, 1, timeout, tick);
+    (0..20).for_each(|_| convoy.step(true));
+    let hellos = convoy.hellos;
+    (0..600).for_each(|_| convoy.step(true));
+    assert_eq!(convoy.hellos, hellos, "a client that receives nothing repeats its hello");
+    for (number, client) in convoy.clients.iter_mut().enumerate() {
+        let events: Vec<_> = std::iter::from_fn(|| client.poll_event()).collect();
+        let is_end = |event: &ClientEvent| matches!(event, ClientEvent::Disconnected(_));
+        assert!(client.is_connected() && !events.iter().any(is_end), "client {number}: {events:?}");
+    }
+}

@@ -192,6 +192,11 @@ impl Connection {
         self.objects.view()
     }
 
+    /// Returns whether the session has begun and not ended.
+    pub(crate) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
     /// From now on, the client receives the objects that it sees.
     pub(crate) fn begin(

@@ -3,6 +3,8 @@
 //! *Invariant:* every change of a tick is sent, pending, or in the history of the object after the position
 //! that the connection stores. Because of this, no change is forgotten (S86).
 
+use std::time::Duration;
+
 use super::Connection;
 use super::context::PassContext;
 use crate::server::world::World;
@@ -66,10 +68,27 @@ impl Connection {
             || self.outbox.has_unsent_news()
             || owes_ack
         {
-            let received = if owes_ack { self.received.clone() } else { Received::default() };
-            self.outbox.signal(&received, context.now);
-            self.link.last_sent = context.now;
+            self.signal(owes_ack, context.now);
         }
+        self.outbox.swap_draft(&mut context.scratch.draft);
+    }
+
+    /// Sends a packet without state, in a tick in which nothing else is sent.
+    fn signal(&mut self, owes_ack: bool, now: Duration) {
+        let received = if owes_ack { self.received.clone() } else { Received::default() };
+        self.outbox.signal(&received, now);
+        self.link.last_sent = now;
+    }
+
+    /// Sends a keep-alive packet if one is due, with acks if the connection owes any. For ticks without a pass.
+    pub(super) fn keep_alive(&mut self, context: &mut PassContext<'_>) {
+        if context.now.saturating_sub(self.link.last_sent) < context.keep_alive {
+            return;
+        }
+        self.outbox.swap_draft(&mut context.scratch.draft);
+        self.begin_outbox_pass(context);
+        let owes_ack = self.ack_pace.is_due();
+        self.signal(owes_ack, context.now);
         self.outbox.swap_draft(&mut context.scratch.draft);
     }
 

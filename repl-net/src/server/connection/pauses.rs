@@ -37,8 +37,8 @@ impl Connection {
         })
     }
 
-    /// Passes a tick in which it is not this connection's turn. Nothing is sent, and the changes of the tick
-    /// are postponed.
+    /// Passes a tick in which it is not this connection's turn. Nothing is sent but a keep-alive packet if one
+    /// is due, and the changes of the tick are postponed.
     pub(crate) fn skip_pass(&mut self, context: &mut PassContext<'_>) {
         if !self.is_live {
             return;
@@ -49,6 +49,7 @@ impl Connection {
         if context.world.ends_round() {
             self.end_round(context.world);
         }
+        self.keep_alive(context);
     }
 
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.
