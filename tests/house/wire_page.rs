@@ -149,7 +149,7 @@ const NO_CONSTANT: [&str; 9] = [
     "set for values below 128;",
     "under 128 bits of secret",
     "3 128-bit integers;",
-    "a silence of a 120th to a 40th",
+    "a silence of a 240th to a 40th",
 ];
 
 /// Returns the sections of the page before the example, with one space between two words.

@@ -87,7 +87,8 @@ impl Lives {
         }
         if rng.chance(0.2) {
             plan.connections_per_tick = rng.range(1..5) as usize;
-            plan.turn_ticks = Self::MOST_CONNECTIONS.div_ceil(plan.connections_per_tick as u64) as u32;
+            // Two turns are up to almost two rounds apart.
+            plan.turn_ticks = 2 * Self::MOST_CONNECTIONS.div_ceil(plan.connections_per_tick as u64) as u32;
         }
         plan.objects = plan.objects.max(rng.range(2..10) as usize);
         plan.churn = plan.churn.max(0.02);

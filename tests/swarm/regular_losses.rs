@@ -17,8 +17,6 @@ const LONGEST_PERIOD: u32 = 64;
 pub(crate) fn draw(plan: &mut Plan) {
     let mut rng = Rng::new(plan.seed).fork(30);
     let rng = &mut rng;
-    // A connection whose turns come as regularly as the losses may never send a packet that arrives.
-    (plan.connections_per_tick, plan.turn_ticks) = (usize::MAX, 0);
     let directions = rng.below(4);
     let (mut down, mut up) = (plan.down, plan.up);
     if directions != 1 {

@@ -27,7 +27,7 @@ const SILENT_S: u32 = 2;
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a
 /// fortieth.
-const LEAST_SILENCE: u32 = 120;
+const LEAST_SILENCE: u32 = 240;
 /// The shortest time between two hellos of a client that receives nothing. The mean time is 250 ms.
 const LEAST_SEARCH: Duration = Duration::from_millis(125);
 /// Every so many ticks, the test checks the objects that sleep.

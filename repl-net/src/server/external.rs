@@ -53,7 +53,7 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 /// are sent only in openings. When a condition is switched on, a property is marked or a client joins, the
 /// server sends the values of the last comparison, so you need not pass the object again.
 ///
-/// The packets are the same, bit for bit, as if the server owned the objects, with four exceptions:
+/// The packets are the same, bit for bit, as if the server owned the objects, with five exceptions:
 ///
 /// - A property that changed and then changed back to its old value may be sent again. The property is sent
 ///   again if the first change could not be sent in between, or if the object was compared several times in a
@@ -65,6 +65,8 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 ///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 /// - A change of any property that is sent moves the object to its [position](Server::locate) in the last
 ///   comparison, even if the property with the position may not be sent.
+/// - If collections of an object grow while a client joins, the client may learn a few ticks earlier or later
+///   that it has joined.
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,

@@ -82,7 +82,7 @@ impl Passes {
                 ends.push((id, reason));
             }
             // Only a pass shows whether there is nothing more to do.
-            rest.set(if has_turn { peer.rests_until(config, keep_alive) } else { None });
+            rest.set(if has_turn { peer.rests_until(config) } else { None });
         }
         self.lock().push(scratch);
         ends

@@ -22,7 +22,8 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Returns until when the server need not visit the client, unless something happens.
-    pub(super) fn rests_until(&self, config: &ServerConfig, keep_alive: Duration) -> Option<Duration> {
+    pub(super) fn rests_until(&self, config: &ServerConfig) -> Option<Duration> {
+        let keep_alive = self.keep_alive(config.timeout);
         let connection = self.connection.rests_until(keep_alive).filter(|_| self.followed.is_none())?;
         Some(connection.min(self.handshake.rests_until(config.timeout)?))
     }

@@ -106,6 +106,10 @@ pub(crate) struct ClientHandshake {
     /// When the last packet from the server arrived. Before the first packet, this is the time of the first
     /// tick.
     last_received: Duration,
+    /// Whether a packet of state has arrived.
+    has_state: bool,
+    /// When the client may answer the next cookie at once.
+    next_answer: Duration,
     /// How long the server waits before it closes a silent connection. This time is `MAX` before the welcome.
     server_timeout: Duration,
 }
@@ -126,6 +130,8 @@ impl ClientHandshake {
             next: Duration::ZERO,
             next_search: Duration::ZERO,
             last_received: Duration::ZERO,
+            has_state: false,
+            next_answer: Duration::ZERO,
             server_timeout: Duration::MAX,
         }
     }
@@ -167,9 +173,9 @@ impl ClientHandshake {
         Keys { of_state: keys.of_state ^ self.instance.unwrap_or(0), ..keys }
     }
 
-    /// Notes that a packet came from the server.
+    /// Notes that a packet of state came from the server, which had not arrived before.
     pub(crate) fn note_packet(&mut self, now: Duration) {
-        self.last_received = now;
+        (self.last_received, self.has_state) = (now, true);
     }
 
     /// Handles a packet from the server. `newest` is the newest packet of state that has arrived: the 16-bit
@@ -260,7 +266,11 @@ impl ClientHandshake {
         self.instance = Some(welcome.instance);
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
-        self.last_received = now;
+        // All welcomes of a session are the same packet, so anyone may have kept one. When there is state, only
+        // state shows that the server still sends to this address.
+        if !self.has_state {
+            self.last_received = now;
+        }
         if self.is_connected() {
             return HandshakeOutcome::Welcome;
         }
@@ -269,8 +279,9 @@ impl ClientHandshake {
         HandshakeOutcome::Connected
     }
 
-    /// Repeats the hello with a cookie that the server has sent. A connected client ignores the cookie if it
-    /// still receives packets.
+    /// Takes a cookie that the server has sent, and repeats the hello with it: at once, or when the next hello
+    /// is due if it has answered another cookie just before. A connected client ignores the cookie if it still
+    /// receives packets.
     fn retry(&mut self, cookie: u64, now: Duration, context: HandshakeContext<'_>, queue: &mut SendQueue) {
         let is_needed = !self.is_connected() || self.is_without_packets(now, context.config.timeout);
         if is_needed && self.cookie != Some(cookie) {
@@ -278,7 +289,10 @@ impl ClientHandshake {
                 self.last_received = now; // a step of the handshake is done
             }
             self.cookie = Some(cookie);
-            self.say_hello(context, queue);
+            if now >= self.next_answer {
+                self.next_answer = now.saturating_add(HELLO_INTERVAL);
+                self.say_hello(context, queue);
+            }
         }
     }
 

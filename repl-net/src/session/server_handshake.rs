@@ -23,6 +23,8 @@ use crate::transport::sequence::Sequence;
 
 /// The mean time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
+/// The shortest time between two welcomes.
+const LEAST_WELCOME_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What is known about the address of a client when its connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,8 +283,8 @@ impl ServerHandshake {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
                     Ok(control) => self.control(control, now, context, queue),
-                    // The client knows the token, and this sender may know nothing but the session.
-                    Err(_) if self.has_token => HandshakeOutcome::Nothing,
+                    // A client that was welcomed sends state, and this sender may know nothing but the session.
+                    Err(_) if self.last_welcome.is_some() => HandshakeOutcome::Nothing,
                     Err(error) => self.malformed(&error, context.config, queue),
                 }
             }
@@ -410,7 +412,10 @@ impl ServerHandshake {
                 HandshakeOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected if self.may_have(hello.token()) => {
-                self.send_welcome(context.config.timeout, now, queue);
+                // A welcome is longer than a short hello, so who repeats hellos gets no welcome for each.
+                if self.is_welcome_due(now, LEAST_WELCOME_INTERVAL) {
+                    self.send_welcome(context.config.timeout, now, queue);
+                }
                 HandshakeOutcome::Nothing
             }
             // The client has the welcome already, so the hello is late, or of another client with the same
@@ -560,6 +565,7 @@ impl ServerHandshake {
         context: HandshakeContext<'_>,
         queue: &mut SendQueue,
     ) -> HandshakeOutcome<'static> {
+        *self.inquiry = Inquiry::default();
         if context.config.login == Login::Open {
             return self.welcome(now, context.config, queue);
         }
@@ -620,15 +626,18 @@ impl ServerHandshake {
         if !self.has_token
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
             && !queue.is_held_back()
-            && self.last_welcome.is_none_or(|last| now.saturating_sub(last) >= self.welcome_interval(last))
         {
-            self.send_welcome(timeout, now, queue);
+            let last = self.last_welcome.unwrap_or_default();
+            let interval = jitter::around(WELCOME_INTERVAL, self.binding(), last.as_nanos() as u64);
+            if self.is_welcome_due(now, interval) {
+                self.send_welcome(timeout, now, queue);
+            }
         }
     }
 
-    /// Returns the time between the last welcome and the next one.
-    fn welcome_interval(&self, last: Duration) -> Duration {
-        jitter::around(WELCOME_INTERVAL, self.binding(), last.as_nanos() as u64)
+    /// Returns whether the last welcome was sent at least an interval ago.
+    fn is_welcome_due(&self, now: Duration, interval: Duration) -> bool {
+        self.last_welcome.is_none_or(|last| now.saturating_sub(last) >= interval)
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
@@ -642,6 +651,7 @@ impl ServerHandshake {
             return HandshakeOutcome::Nothing;
         }
         self.stage = Stage::Ended(Box::new(reason.clone()));
+        *self.inquiry = Inquiry::default();
         self.send_closing(config, queue);
         HandshakeOutcome::Ended(reason)
     }

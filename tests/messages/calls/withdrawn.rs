@@ -540,6 +540,30 @@ fn r22_s210_a_call_before_the_tear_off_arrives_before_its_client_is_told() {
 }
 
 #[test]
+fn r22_s210_who_owned_an_object_when_it_was_torn_off_gets_its_calls_whoever_owns_it_later() {
+    for waits in [false, true] {
+        let mut stage = Stage::new(&WAYS[0]);
+        if waits {
+            // The client has not acknowledged this spy, so the call waits.
+            stage.spy = stage.room.server.spawn(Spy::default());
+            stage.room.server.set_relevancy(stage.spy, Relevancy::Always);
+        }
+        stage.prepare(&WAYS[0]);
+        stage.call(Kind::Whisper, 0);
+        drop(stage.tick());
+        stage.room.server.tear_off(stage.spy);
+        stage.room.server.set_owner(stage.spy, Some(stage.other_id));
+        for _ in 0..200 {
+            stage.room.step();
+        }
+        assert!(stage.room.client().is_torn_off(stage.spy), "waits: {waits}");
+        assert_eq!(stage.room.client()[stage.spy].heard, [SECRET], "waits: {waits}");
+        let of_other = stage.room.guests[1].client.get(stage.spy).map(|spy| spy.heard.len());
+        assert!(of_other.is_none_or(|heard| heard == 0), "waits: {waits}");
+    }
+}
+
+#[test]
 fn r22_s210_an_object_that_is_hidden_while_it_is_torn_off_takes_its_calls_along() {
     for kind in Kind::ALL {
         let mut stage = Stage::new(&WAYS[0]);

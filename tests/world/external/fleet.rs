@@ -199,6 +199,11 @@ impl World {
             kind @ 0..16 => {
                 let other = dice.pick(&self.ships).copied().unwrap_or_default();
                 let is_wild = self.changes == Changes::Wild;
+                // While a client joins, new elements may delay the news that it has joined.
+                let is_joining = self.clients.iter().any(|(client, _)| !client.is_synchronized());
+                if !is_wild && is_joining && matches!(kind, 4 | 9..) {
+                    return;
+                }
                 write(self.ship_mut(object), kind, is_wild, &mut dice, fresh, other);
                 if kind == 8 {
                     self.server.mark_dirty(object, property::<Ship>("pushed"));

@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
 //! object also requires that the client owns the object. For an object that was removed from the server, the
-//! answer is that of the moment of the removal.
+//! answer is that of the moment of the removal, and the owner of one that was torn off is that of this moment.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;
@@ -38,12 +38,16 @@ pub(super) struct CallRights<'a> {
 impl CallRights<'_> {
     /// Returns what can be done now with a call on an object. Costs O(log objects).
     pub(super) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
+        let was_owner = self.last.was_owner(object);
         let Some(slot) = self.world.slot_of(ObjectRef::<()>::new(object)) else {
-            let may_receive = self.last.allow(object, recipient);
+            let may_receive = was_owner.is_some_and(|was_owner| was_owner || recipient != Recipient::Owner);
             return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
         };
-        let owner = || self.world.objects.get(slot as usize).and_then(|object| object.owner());
-        if recipient == Recipient::Owner && owner() != Some(self.id) {
+        let is_owner = || {
+            let object = self.world.objects.get(slot as usize);
+            was_owner.unwrap_or_else(|| object.and_then(|object| object.owner()) == Some(self.id))
+        };
+        if recipient == Recipient::Owner && !is_owner() {
             CallVerdict::Drop
         } else if self.objects.has_arrived(slot) {
             CallVerdict::Send

@@ -1,8 +1,8 @@
-//! The rights of a client to calls on objects that were removed from the server but not yet from the client:
-//! those that it had at the removal.
+//! The rights of a client to calls on objects that were removed from the server or torn off, but not yet told
+//! so to the client: those that it had at that moment.
 //!
-//! *Invariant:* there is at most one entry for each slot, because a slot is not used again before the client has
-//! removed the object.
+//! *Invariant:* there is at most one entry for each slot, because a slot is not used again before the client
+//! has removed the object.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeMap;
@@ -10,15 +10,13 @@ use std::num::NonZeroU32;
 
 use repl_core::Guid;
 
-use crate::messages::recipient::Recipient;
-
-/// The objects that the client saw when they were removed from the server.
+/// The objects that the client saw when they were removed from the server or torn off.
 #[derive(Debug, Default)]
 pub(super) struct LastRights {
     by_slot: BTreeMap<u32, EndedObject>,
 }
 
-/// An object that was removed from the server.
+/// An object that was removed from the server or torn off.
 #[derive(Clone, Copy, Debug)]
 struct EndedObject {
     generation: NonZeroU32,
@@ -27,20 +25,21 @@ struct EndedObject {
 }
 
 impl LastRights {
-    /// Records that an object was removed from the server while the client saw it, and whether the client owned
-    /// it. Costs O(log(objects)).
+    /// Records that an object was removed from the server or torn off while the client saw it, and whether the
+    /// client owned it. Costs O(log(objects)).
     pub(super) fn keep(&mut self, object: Guid, was_owner: bool) {
         let ended = EndedObject { generation: object.generation(), was_owner };
         self.by_slot.insert(object.slot(), ended);
     }
 
-    /// Returns whether the client may still get a call on an object that was removed from the server.
-    pub(super) fn allow(&self, object: Guid, recipient: Recipient) -> bool {
+    /// Returns whether the client owned an object when it was removed from the server or torn off. `None` if
+    /// that has not happened, or the client did not see it.
+    pub(super) fn was_owner(&self, object: Guid) -> Option<bool> {
         let ended = self.by_slot.get(&object.slot()).filter(|ended| ended.generation == object.generation());
-        ended.is_some_and(|ended| recipient != Recipient::Owner || ended.was_owner)
+        ended.map(|ended| ended.was_owner)
     }
 
-    /// Records that the client has removed the object in a slot.
+    /// Records that the client has removed the object in a slot, or knows that it is torn off.
     pub(super) fn forget(&mut self, slot: u32) {
         self.by_slot.remove(&slot);
     }

@@ -91,7 +91,7 @@ pub(crate) struct Connection {
     held_calls: Option<Box<HeldCalls>>,
     /// The remote calls for which removals wait. `None` before the first remote call.
     unacked_calls: Option<Box<UnackedCalls>>,
-    /// The rights to calls on removed objects.
+    /// The rights to calls on objects that were removed or torn off.
     last_rights: LastRights,
     /// The number of remote calls of the client that were ignored.
     pub(crate) ignored_calls: u32,
@@ -416,8 +416,8 @@ impl Connection {
         let is_alive = world.occupant(slot).alive;
         if !is_alive {
             self.objects.forget_path(slot);
-            self.last_rights.forget(slot);
         }
+        self.last_rights.forget(slot);
         world.release(slot);
         if reopen && is_alive {
             let ring = self.view().ring_of(world, slot);

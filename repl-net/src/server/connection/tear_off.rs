@@ -8,9 +8,12 @@ use super::{Connection, calls};
 use crate::server::world::World;
 
 impl Connection {
-    /// Begins to tear an object off, if the client sees it.
+    /// Begins to tear an object off, if the client sees it. Its calls still go to the client if it owns the
+    /// object now.
     pub(crate) fn begin_tear_off(&mut self, world: &World, slot: u32) {
         if self.is_live && self.sees(world, slot) {
+            let was_owner = world.objects[slot as usize].owner() == Some(self.id);
+            self.last_rights.keep(world.occupant(slot).guid(slot), was_owner);
             self.objects.begin_tear_off(slot);
         }
     }

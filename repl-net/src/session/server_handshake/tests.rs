@@ -75,11 +75,10 @@ fn r21_a_welcome_is_said_again_until_its_token_is_echoed() {
     for _ in 0..50 {
         welcomes += pair.server_sends().iter().filter(|packet| is_control(packet)).count();
         pair.server_receives(&hello);
-        let said_again = drain(&mut pair.to_client);
-        assert_eq!(said_again.len(), 1, "a hello that comes again is answered at once");
+        welcomes += drain(&mut pair.to_client).len();
         pair.now += STEP;
     }
-    assert_eq!(welcomes, 1, "hellos were answered all the time");
+    assert_eq!(welcomes, 17, "a hello is answered at once, but not within 50 ms of the last welcome");
     let mut silent = 0;
     for _ in 0..50 {
         silent += pair.server_sends().iter().filter(|packet| is_control(packet)).count();
