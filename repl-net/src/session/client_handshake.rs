@@ -428,6 +428,7 @@ impl ClientHandshake {
 mod tests {
     use super::*;
     use crate::session::closing::Closing;
+    use crate::session::control::HELLO_BYTES;
     use crate::session::limits::{Limit, LimitMismatch};
     use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
 
@@ -626,6 +627,44 @@ mod tests {
         pair.now += STEP;
         pair.client_sends();
         assert_eq!(pair.client_reports, [Reported::Connected, Reported::Ended(DisconnectReason::Timeout)]);
+    }
+
+    #[test]
+    fn r25_a_repeated_welcome_keeps_no_session_with_state_alive() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_sends().remove(0);
+        pair.server_receives(&hello);
+        let welcome = pair.server_sends().remove(0);
+        pair.client_receives(&welcome);
+        pair.client.note_packet(pair.now);
+        let (silent_since, mut hellos) = (pair.now, 0);
+        while pair.now - silent_since < pair.client_config.timeout {
+            pair.client_receives(&welcome);
+            hellos += pair.client_sends().iter().filter(|packet| packet.len() == HELLO_BYTES).count();
+            pair.now += STEP;
+        }
+        assert!(hellos > 10, "{hellos} hellos: the address of the client may have changed");
+        pair.client_sends();
+        assert_eq!(pair.client_reports.last(), Some(&Reported::Ended(DisconnectReason::Timeout)));
+    }
+
+    #[test]
+    fn r26_of_many_cookies_the_first_is_answered_at_once_and_the_last_with_the_next_hello() {
+        let mut pair = Pair::alike();
+        pair.client_sends();
+        for cookie in 0..1_000 {
+            pair.client_receives(&Control::Retry(cookie).to_packet(SESSION));
+        }
+        let cookie_of = |packet: &[u8]| {
+            let hello = packet::open_hello(packet).and_then(|mut reader| Control::read(&mut reader).ok());
+            let Some(Control::Hello(hello)) = hello else { panic!("not a hello") };
+            hello.proof.map(|proof| proof.cookie)
+        };
+        let at_once = drain(&mut pair.to_server);
+        assert_eq!(at_once.iter().map(|hello| cookie_of(hello)).collect::<Vec<_>>(), [Some(0)]);
+        pair.now += HELLO_INTERVAL * 2;
+        let later = pair.client_sends();
+        assert_eq!(later.iter().map(|hello| cookie_of(hello)).collect::<Vec<_>>(), [Some(999)]);
     }
 
     #[test]

@@ -48,11 +48,15 @@ fn register(side: &mut impl Register) {
 
 impl Sea {
     fn new(pattern: Pattern) -> Self {
+        Self::of_session(5, pattern)
+    }
+
+    fn of_session(session: u64, pattern: Pattern) -> Self {
         let mut server = Server::new(ServerConfig::default());
         register(&mut server);
         let buoy = server.spawn(Buoy { depth: 1 });
         let config = ClientConfig { reconnects: false, ..ClientConfig::default() };
-        let mut client = Client::new(config, Session::for_tests(5));
+        let mut client = Client::new(config, Session::for_tests(session));
         register(&mut client);
         let endpoint = Endpoint::new(EndpointConfig::default(), 3);
         Self { pattern, server, endpoint, client, buoy, ticks: 1_000, ends: Vec::new() }
@@ -98,14 +102,19 @@ impl Sea {
         self.client.get(self.buoy).map(|buoy| buoy.depth)
     }
 
-    /// Joins, rests for three timeouts, and then changes something in both directions.
-    fn run(&mut self) {
+    /// Joins, and then sends nothing for this time.
+    fn rest(&mut self, time: Duration) {
         self.run_until(LONGEST, |sea| sea.depth() == Some(1));
-        let rested = self.now() + Duration::from_secs(30);
+        let rested = self.now() + time;
         while self.now() < rested {
             self.step();
             assert_eq!((&self.ends[..], self.client.is_connected()), (&[][..], true), "{:?}", self.pattern);
         }
+    }
+
+    /// Joins, rests for three timeouts, and then changes something in both directions.
+    fn run(&mut self) {
+        self.rest(Duration::from_secs(30));
         self.server[self.buoy].depth = 2;
         self.client.send(&Note(7)).expect("there is room");
         self.run_until(LONGEST, |sea| sea.depth() == Some(2));
@@ -137,6 +146,15 @@ fn r09_the_first_state_arrives_in_whatever_phase_of_regular_losses_a_client_join
                 sea.run_until(Duration::from_secs(15), |sea| sea.depth() == Some(1));
             }
         }
+    }
+}
+
+/// At 8 Hz, keep-alive packets are one or two ticks apart.
+#[test]
+fn r09_an_idle_connection_lives_for_long_while_every_second_tick_is_lost() {
+    for session in 1..=40 {
+        let pattern = Pattern { hertz: 8, period: 2, lost: 1, phase: 0, directions: [true, true] };
+        Sea::of_session(session, pattern).rest(Duration::from_secs(300));
     }
 }
 

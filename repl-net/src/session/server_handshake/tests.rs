@@ -542,3 +542,19 @@ fn r21_a_login_is_decided_once_under_loss_and_reordering() {
         assert_eq!(pair.client_reports[0], Reported::Connected);
     }
 }
+
+#[test]
+fn r26_the_answer_about_the_classes_is_dropped_when_nothing_more_is_asked() {
+    let is_dropped =
+        |pair: &Pair| format!("{:?}", pair.server.inquiry) == format!("{:?}", Inquiry::default());
+    let mut pair = Pair::new(class(1), class(2));
+    (0..50).for_each(|_| pair.step());
+    assert!(pair.server.is_ended() && is_dropped(&pair));
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    let question = Inquiry::default().question().clone();
+    let part = Part { question, part: 0, parts: 2, entries: Vec::new() };
+    assert_eq!(pair.server.inquiry.take(part).map(|_| is_dropped(&pair)), Ok(false));
+    pair.server_receives(&hello);
+    assert!(is_dropped(&pair));
+}
