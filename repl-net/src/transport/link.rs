@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
 //! most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by which acks were late
-//! and a few ticks (R9).
+//! and for some packets up to 100 ms (R9).
 
 use std::time::Duration;
 
@@ -27,9 +27,11 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// On a link that does not answer, one in this many ticks declares no packet lost. So packets are sent again at
-/// irregular times, and do not all meet losses that come at regular times.
-const TICKS_PER_PAUSE: u64 = 6;
+/// On a link that does not answer, the sender waits longer for the ack of one in this many packets, by at most
+/// this time. So packets are sent again at irregular times, and do not all meet losses that come at regular
+/// times.
+const PACKETS_PER_PAUSE: u64 = 3;
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// What was measured about the link of a connection.
 #[derive(Debug, Default)]
@@ -77,14 +79,23 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost.
-    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
+    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
+    /// is what binds the packets to the session.
+    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
         let smoothed = self.round_trip.smoothed();
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter =
             (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout).max(self.lateness);
-        age >= timeout.max(smoothed + self.lateness)
+        age >= timeout.max(smoothed + self.lateness) + self.pause(sequence, binding)
             || self.is_overtaken(sequence) && age >= smoothed + jitter
+    }
+
+    /// Returns how much longer the sender waits for the ack of a packet because the link is silent.
+    fn pause(&self, sequence: Sequence, binding: u64) -> Duration {
+        if !self.is_silent() || !jitter::is_one_of(PACKETS_PER_PAUSE, binding, sequence.number()) {
+            return Duration::ZERO;
+        }
+        jitter::between(Duration::ZERO, LONGEST_PAUSE, !binding, sequence.number())
     }
 
     /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
@@ -96,11 +107,9 @@ impl LinkHealth {
         binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
-        if self.is_silent() && jitter::is_one_of(TICKS_PER_PAUSE, binding, now.as_nanos() as u64) {
-            return (Vec::new(), false);
-        }
-        let is_lost =
-            |&(sequence, sent_at): &(Sequence, Duration)| self.is_lost(sequence, now.saturating_sub(sent_at));
+        let is_lost = |&(sequence, sent_at): &(Sequence, Duration)| {
+            self.is_lost(sequence, now.saturating_sub(sent_at), binding)
+        };
         let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
         let has_timed_out = overdue.iter().any(|sequence| !self.is_overtaken(*sequence));
         (overdue, has_timed_out)
@@ -160,20 +169,24 @@ mod tests {
         let (overtaken, newer) = (Sequence::new(150), Sequence::new(300));
         let mut link = link();
         assert!(
-            link.is_lost(overtaken, ms(111)) && !link.is_lost(newer, ms(111)) && link.is_lost(newer, ms(121))
+            link.is_lost(overtaken, ms(111), 0)
+                && !link.is_lost(newer, ms(111), 0)
+                && link.is_lost(newer, ms(121), 0)
         );
         link.acked_late(ms(180));
-        assert!(!link.is_lost(overtaken, ms(179)) && link.is_lost(overtaken, ms(180)));
-        assert!(!link.is_lost(newer, ms(179)) && link.is_lost(newer, ms(180)));
+        assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
+        assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
         // 20 s without a late ack at 60 acks a second.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
-        assert!(link.is_lost(overtaken, ms(111)) && link.is_lost(Sequence::new(2_000), ms(121)));
+        assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
     }
 
     #[test]
     fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
         let mut link = link();
         link.acked_late(ms(60_000));
-        assert!(!link.is_lost(Sequence::new(150), ms(599)) && link.is_lost(Sequence::new(150), ms(600)));
+        assert!(
+            !link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0)
+        );
     }
 }
