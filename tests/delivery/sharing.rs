@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crate::support::{Packets, Room, property};
+use crate::support::{Packets, Room, SIGN_OF_LIFE_BYTES, property};
 use repl::prelude::*;
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
@@ -425,7 +425,7 @@ fn s63_there_and_back_between_two_comparisons_is_invisible() {
         Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(Car::default()));
     room.server[car].place = [3.0; 2];
     room.server[car].place = [0.0; 2];
-    assert!(room.tick().iter().all(Vec::is_empty));
+    assert!(room.tick().iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn s67_a_write_that_changed_nothing_sends_nothing() {
     let same = room.server[car].clone();
     room.server[car] = same;
     drop(room.server.objects_mut::<Car>());
-    assert!(room.tick().iter().all(Vec::is_empty));
+    assert!(room.tick().iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
 }
 
 #[test]

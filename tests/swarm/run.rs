@@ -73,6 +73,8 @@ struct Seat {
     watch: Watch,
     /// The round trip that the server had measured when the watch began.
     measured: Duration,
+    /// Whether an ack of the client has arrived.
+    has_acked: bool,
     /// When the client last received a packet.
     last_received: Duration,
 }
@@ -240,7 +242,7 @@ impl Run {
             // The client has objects, but none of its acks has arrived. The client counts as one with a
             // packet in flight, even if there is none: the server may not be allowed to send more to the
             // client's address (R26).
-            let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
+            let is_unheard = !seat.has_acked && seat.witness.present().next().is_some();
             let of_client = seat.client.stats().packets_in_flight;
             let packets = stats.packets_in_flight + of_client + usize::from(is_unheard);
             let in_flight = (packets > 0).then(|| format!("{packets} packets in flight"));
@@ -316,6 +318,7 @@ impl Run {
             heard: 0,
             watch,
             measured: Duration::ZERO,
+            has_acked: false,
             last_received: now,
         };
         self.seats.insert(peer, seat);
@@ -490,6 +493,7 @@ impl Run {
                 seat.witness.look(&mut seat.client, &self.world);
             } else if let Some(seat) = self.seats.get_mut(&delivery.from) {
                 self.world.server.receive(seat.connection, now, delivery.bytes);
+                seat.has_acked |= tells_acks(delivery.bytes);
                 let made_at = seat.made_at.get(&hash(delivery.bytes)).copied().unwrap_or(0);
                 if made_at <= seat.heard {
                     continue;

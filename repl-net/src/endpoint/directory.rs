@@ -98,12 +98,16 @@ impl<A: Address> Directory<A> {
         }
     }
 
-    /// Makes a newcomer of an address the settled connection. Returns the connection that was settled. That
-    /// one still sends to the address, but receives no packets from there.
-    pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Option<ConnectionId> {
-        let residents = self.addresses.get_mut(&address)?;
-        residents.newcomers.retain(|&id| id != newcomer);
-        residents.settled.replace(newcomer)
+    /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces: the one
+    /// that was settled, and the newcomers that came before it, of which late packets may still arrive. They
+    /// still send to the address, but receive no packets from there.
+    pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Vec<ConnectionId> {
+        let Some(residents) = self.addresses.get_mut(&address) else { return Vec::new() };
+        let Residents { settled, newcomers } = residents;
+        let at = newcomers.iter().position(|&id| id == newcomer).unwrap_or_default();
+        let earlier: Vec<ConnectionId> = newcomers.drain(..at).collect();
+        newcomers.retain(|&id| id != newcomer);
+        settled.replace(newcomer).into_iter().chain(earlier).collect()
     }
 
     /// Moves a connection to an address, as a newcomer or settled. If another connection was settled there
@@ -163,7 +167,7 @@ mod tests {
         directory.insert(ONE, 10, 7, false);
         directory.insert(TWO, 20, 7, true);
         assert_eq!(places(&directory, 7), (Some(ONE), vec![TWO]));
-        assert_eq!(directory.settle(7, TWO), Some(ONE));
+        assert_eq!(directory.settle(7, TWO), [ONE]);
         assert_eq!(places(&directory, 7), (Some(TWO), vec![]));
         assert_eq!((directory.address_of(ONE), directory.address_of(TWO)), (Some(7), Some(7)));
         directory.remove(ONE);

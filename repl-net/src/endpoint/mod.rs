@@ -315,7 +315,7 @@ impl<A: Address> Endpoint<A> {
     /// Handles a newcomer that has shown its token: it gets the address and a place. If half-open connections
     /// have the last places, one of them ends, otherwise the newcomer itself.
     fn settle(&mut self, server: &mut Server, from: A, newcomer: ConnectionId) {
-        if let Some(replaced) = self.directory.settle(from, newcomer) {
+        for replaced in self.directory.settle(from, newcomer) {
             server.close(replaced, DisconnectReason::Replaced);
         }
         if server.open() <= self.config.max_connections {

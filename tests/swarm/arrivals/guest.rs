@@ -37,6 +37,8 @@ pub(super) enum Cause {
     Successor,
     /// An earlier client had the same number of the session.
     SameSession,
+    /// The client has moved before it had shown its token.
+    Move,
     /// There may be no place.
     Crowd,
 }
@@ -48,7 +50,7 @@ impl Cause {
             // The earlier client has ended the session.
             DisconnectReason::Closed => self == Self::SameSession,
             DisconnectReason::Replaced => self == Self::Successor,
-            DisconnectReason::Taken => self == Self::SameSession,
+            DisconnectReason::Taken => matches!(self, Self::SameSession | Self::Move),
             DisconnectReason::Full => self == Self::Crowd,
             _ => false,
         }

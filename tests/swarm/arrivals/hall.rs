@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the application answers each login, and reads each message in the tick in which it arrives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub(super) struct Hall {
     pub(super) endpoint: Endpoint,
     pub(super) beacon: ObjectRef<Beacon>,
     pub(super) talks: BTreeMap<ConnectionId, Talk>,
+    /// The connections that have begun and not ended.
+    begun: BTreeSet<ConnectionId>,
     meter: Meter,
     /// The logins that wait for the application, and when it answers them.
     logins: Vec<(Duration, ConnectionId)>,
@@ -43,7 +45,15 @@ impl Hall {
         let beacon = server.spawn(Beacon { light: rng.below(1_000) });
         let secret = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
         let endpoint = Endpoint::new(plan.limits.clone(), secret);
-        Self { server, endpoint, beacon, talks: BTreeMap::new(), meter: Meter::default(), logins: Vec::new() }
+        Self {
+            server,
+            endpoint,
+            beacon,
+            talks: BTreeMap::new(),
+            begun: BTreeSet::new(),
+            meter: Meter::default(),
+            logins: Vec::new(),
+        }
     }
 
     pub(super) fn receive(&mut self, now: Duration, from: SocketAddr, packet: &[u8], trace: &mut TraceHash) {
@@ -71,7 +81,11 @@ impl Hall {
                 ServerEvent::Login(id, _) => {
                     self.logins.push((now + rng.duration(decision), id));
                 }
-                ServerEvent::Disconnected(id, reason) => ended.push((id, reason)),
+                ServerEvent::Connected(id) => _ = self.begun.insert(id),
+                ServerEvent::Disconnected(id, reason) => {
+                    self.begun.remove(&id);
+                    ended.push((id, reason));
+                }
                 _ => {}
             }
         }
@@ -102,9 +116,10 @@ impl Hall {
 
     /// Checks the numbers of connections.
     pub(super) fn check_limits(&self, plan: &Plan, flood: Option<&Flood>) {
-        let open = self.server.connections().count();
-        // A newcomer at an address with a connection replaces this one as soon as it has proved itself.
-        assert!(open <= plan.limits.max_connections + 1, "{open} connections");
+        let (open, begun) = (self.server.connections().count(), self.begun.len());
+        // Newcomers may wait for a place.
+        assert!(open <= plan.limits.max_connections + plan.limits.max_half_open, "{open} connections");
+        assert!(begun <= plan.limits.max_connections, "{begun} connections have begun");
         let Some(flood) = flood else { return };
         let mut of_host: BTreeMap<IpAddr, (usize, usize)> = BTreeMap::new();
         for id in self.server.connections() {

@@ -221,6 +221,9 @@ impl Run {
             if self.plan.moves_within() > timeout || !guest.is_settled() {
                 guest.disturb(Cause::Silence, self.now, &self.plan);
             }
+            if !guest.is_settled() {
+                guest.disturb(Cause::Move, self.now, &self.plan);
+            }
             guest.due = guest.due.max(self.now + self.plan.moves_within() + self.plan.joins_within());
         }
         // Who joins at the place that another one has left replaces that one, if the server does not know yet
