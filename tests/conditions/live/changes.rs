@@ -224,7 +224,7 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
         // No acks arrive, so packets with state would stay in flight and fill the window.
         let packets = room.tick();
         assert!(
-            packets.iter().flatten().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES),
+            packets.iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES),
             "round {round}: more than signs of life"
         );
     }
