@@ -68,7 +68,7 @@ const TRANSPORT: [Row; 22] = [
     ("at most {} times the bytes of all control packets", "repl-net/src/transport/allowance", "FACTOR", Word),
 ];
 
-const SESSIONS: [Row; 20] = [
+const SESSIONS: [Row; 22] = [
     (
         "The client answers about every {} until",
         "repl-net/src/session/client_handshake",
@@ -94,6 +94,18 @@ const SESSIONS: [Row; 20] = [
         "told to wait repeats its hello about every {}.",
         "repl-net/src/session/client_handshake",
         "WAIT_INTERVAL",
+        Time,
+    ),
+    (
+        "If more cookies come within {}, the next",
+        "repl-net/src/session/client_handshake",
+        "HELLO_INTERVAL",
+        Time,
+    ),
+    (
+        "with a welcome at most every {}.",
+        "repl-net/src/session/server_handshake",
+        "LEAST_WELCOME_INTERVAL",
         Time,
     ),
     ("sends such a hello every {} after", "repl-net/src/session/client_handshake", "SILENCE_INTERVAL", Time),

@@ -22,12 +22,15 @@ pub struct EndpointConfig {
     /// provider, or for a test with many clients on one machine. At least 1. Default 256.
     pub max_per_origin: usize,
     /// The greatest number of half-open connections: connections of clients that have proved their address,
-    /// but have not shown yet that they received the welcome. An origin may have a 32nd of this limit or of
-    /// [`max_connections`](Self::max_connections), whichever is smaller, but at least four, and never more
-    /// than half of it if that is at least one. Beyond a limit, one of the half-open connections that take the
-    /// places ends with [`DisconnectReason::Full`](crate::DisconnectReason::Full) and is forgotten. Nobody can
-    /// foresee which one, but it is none about whose login the application still decides. If there is no
-    /// other, the new client learns `Full`. At least 1. Default 256.
+    /// but have not shown yet that they received the welcome. At least 1. Default 256.
+    ///
+    /// One origin may have a 32nd of this limit, or of [`max_connections`](Self::max_connections) if that is
+    /// smaller. It may always have one, and up to four as long as these are not more than half of the limit.
+    ///
+    /// If a limit is reached, one of the half-open connections that count ends with
+    /// [`DisconnectReason::Full`](crate::DisconnectReason::Full) and is forgotten. Nobody can foresee which
+    /// one. A connection whose login the application still decides never ends in this way. If all are such
+    /// connections, the new client learns `Full`. So logins that take long to decide need a higher limit.
     pub max_half_open: usize,
     /// The greatest number of connections of this endpoint that have ended and are remembered, so that their
     /// clients learn why. Beyond the limit, the one that ended first is forgotten, but half-open ones before

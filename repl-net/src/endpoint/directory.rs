@@ -90,17 +90,17 @@ impl<A: Address> Directory<A> {
         self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
 
-    /// Forgets that newcomers are at an address, if they have no use for its packets any more. They still send
-    /// to the address.
+    /// Keeps only those newcomers of an address that still need its packets. The others still send to the
+    /// address.
     pub(super) fn retain_newcomers(&mut self, address: A, keeps: impl Fn(ConnectionId) -> bool) {
         if let Some(residents) = self.addresses.get_mut(&address) {
             residents.newcomers.retain(|&newcomer| keeps(newcomer));
         }
     }
 
-    /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces: the one
-    /// that was settled, and the newcomers that came before it, of which late packets may still arrive. They
-    /// still send to the address, but receive no packets from there.
+    /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces. These
+    /// are the connection that was settled, and the newcomers that came earlier: their late packets must not
+    /// end a younger session. They still send to the address, but receive no packets from there.
     pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Vec<ConnectionId> {
         let Some(residents) = self.addresses.get_mut(&address) else { return Vec::new() };
         let Residents { settled, newcomers } = residents;
@@ -173,6 +173,18 @@ mod tests {
         directory.remove(ONE);
         assert_eq!(places(&directory, 7), (Some(TWO), vec![]), "the end of the other changes nothing");
         assert_eq!((directory.connection_of(10), directory.connection_of(20)), (None, Some(TWO)));
+    }
+
+    #[test]
+    fn a_newcomer_that_settles_replaces_earlier_newcomers_but_not_later_ones() {
+        let mut directory = Directory::new();
+        let [earlier, later] = [ConnectionId(8), ConnectionId(9)];
+        for (id, session) in [(ONE, 10), (earlier, 11), (TWO, 12), (later, 13)] {
+            directory.insert(id, session, 7, id != ONE);
+        }
+        assert_eq!(directory.settle(7, TWO), [ONE, earlier]);
+        assert_eq!(places(&directory, 7), (Some(TWO), vec![later]));
+        assert_eq!(directory.settle(7, later), [TWO]);
     }
 
     #[test]

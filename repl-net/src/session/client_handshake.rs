@@ -266,8 +266,8 @@ impl ClientHandshake {
         self.instance = Some(welcome.instance);
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
-        // All welcomes of a session are the same packet, so anyone may have kept one. When there is state, only
-        // state shows that the server still sends to this address.
+        // All welcomes of a session are the same packet, so anyone can send a copy. After the first packet of
+        // state, only state shows that the server still sends to this address.
         if !self.has_state {
             self.last_received = now;
         }
@@ -279,9 +279,9 @@ impl ClientHandshake {
         HandshakeOutcome::Connected
     }
 
-    /// Takes a cookie that the server has sent, and repeats the hello with it: at once, or when the next hello
-    /// is due if it has answered another cookie just before. A connected client ignores the cookie if it still
-    /// receives packets.
+    /// Takes a cookie that the server has sent, and repeats the hello with it. If another cookie was answered
+    /// just before, this happens only when the next hello is due. A connected client ignores the cookie if it
+    /// still receives packets.
     fn retry(&mut self, cookie: u64, now: Duration, context: HandshakeContext<'_>, queue: &mut SendQueue) {
         let is_needed = !self.is_connected() || self.is_without_packets(now, context.config.timeout);
         if is_needed && self.cookie != Some(cookie) {

@@ -283,7 +283,7 @@ impl ServerHandshake {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
                     Ok(control) => self.control(control, now, context, queue),
-                    // A client that was welcomed sends state, and this sender may know nothing but the session.
+                    // After the welcome a client sends state. Whoever sent this may know only the session.
                     Err(_) if self.last_welcome.is_some() => HandshakeOutcome::Nothing,
                     Err(error) => self.malformed(&error, context.config, queue),
                 }

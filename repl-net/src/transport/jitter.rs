@@ -21,8 +21,7 @@ pub(crate) fn between(least: Duration, most: Duration, session: u64, number: u64
     least.saturating_add(most.saturating_sub(least).saturating_mul(step) / STEPS)
 }
 
-/// Returns whether a number is one of those that are chosen. On average, one of `of` numbers is chosen, without a
-/// pattern.
+/// Returns whether a number is chosen. On average, one of `of` numbers is chosen, without a pattern.
 pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
     drawn(session, number) < u64::MAX / of
 }

@@ -27,9 +27,9 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// On a link that does not answer, the sender waits longer for the ack of one in this many packets, by at most
-/// this time. So packets are sent again at irregular times, and do not all meet losses that come at regular
-/// times.
+/// On a link that does not answer, the sender waits longer for the acks of some packets: of one in this many,
+/// by at most this time. So packets are sent again at irregular times. At regular times, all of them could be
+/// lost if the link loses packets at regular times too.
 const PACKETS_PER_PAUSE: u64 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 

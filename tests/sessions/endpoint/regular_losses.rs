@@ -7,8 +7,8 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig};
 
-/// The longest time until something arrives. Up to three of four tries fail, and there are at least four tries a
-/// second, of which several in a row can meet the same part of a period.
+/// The longest time until something arrives. There are at least four tries a second, and up to three of four
+/// tries fail. Several in a row can meet the same part of a period.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// An object that changes rarely.

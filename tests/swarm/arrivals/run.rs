@@ -30,8 +30,7 @@ struct Spot {
     up: LinkId,
     down: LinkId,
     is_cut_until: Duration,
-    /// The number of the session of the last client that the server knew to have the token, and when the client
-    /// went.
+    /// The session of the last client that had shown its token to the server, and when this client went.
     last: Option<(u64, Duration)>,
 }
 

@@ -1,5 +1,5 @@
-//! The rights of a client to calls on objects that were removed from the server or torn off, but not yet told
-//! so to the client: those that it had at that moment.
+//! The last rights of a client to calls on objects. When an object is removed from the server or torn off,
+//! this module records the rights of that moment. They count until the client has been told.
 //!
 //! *Invariant:* there is at most one entry for each slot, because a slot is not used again before the client
 //! has removed the object.
@@ -25,8 +25,8 @@ struct EndedObject {
 }
 
 impl LastRights {
-    /// Records that an object was removed from the server or torn off while the client saw it, and whether the
-    /// client owned it. Costs O(log(objects)).
+    /// Records that an object that the client sees is removed from the server or torn off now, and whether the
+    /// client owns it. Costs O(log(objects)).
     pub(super) fn keep(&mut self, object: Guid, was_owner: bool) {
         let ended = EndedObject { generation: object.generation(), was_owner };
         self.by_slot.insert(object.slot(), ended);

@@ -64,13 +64,15 @@ impl Connection {
         self.link.watch_memory(is_over_memory, context.now);
         if self.outbox.queue.packets_sent > packets_before {
             self.link.last_sent = context.now;
-        } else if context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
-            || self.outbox.has_unsent_news()
-            || owes_ack
-        {
+        } else if self.is_keep_alive_due(context) || self.outbox.has_unsent_news() || owes_ack {
             self.signal(owes_ack, context.now);
         }
         self.outbox.swap_draft(&mut context.scratch.draft);
+    }
+
+    /// Returns whether the connection has been silent for so long that it must send a packet (R9).
+    fn is_keep_alive_due(&self, context: &PassContext<'_>) -> bool {
+        context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
     }
 
     /// Sends a packet without state, in a tick in which nothing else is sent.
@@ -80,9 +82,10 @@ impl Connection {
         self.link.last_sent = now;
     }
 
-    /// Sends a keep-alive packet if one is due, with acks if the connection owes any. For ticks without a pass.
+    /// Sends a keep-alive packet if one is due, with acks if the connection owes any. This function is for ticks
+    /// without a pass.
     pub(super) fn keep_alive(&mut self, context: &mut PassContext<'_>) {
-        if context.now.saturating_sub(self.link.last_sent) < context.keep_alive {
+        if !self.is_keep_alive_due(context) {
             return;
         }
         self.outbox.swap_draft(&mut context.scratch.draft);
