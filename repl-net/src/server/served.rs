@@ -1,8 +1,8 @@
 //! The connections that have a turn in a tick, if not all have one.
 //!
-//! The turns come in rounds. In each round every connection has one turn. A keyed hash draws the order of each
-//! round. If the order were fixed, a link that loses the packets of every second tick could lose all packets
-//! of a connection.
+//! The turns come in rounds. In each round every connection has one turn. A keyed hash draws the order of
+//! each round. If the order were fixed, a link that loses the packets of every second tick could lose all
+//! packets of a connection.
 //!
 //! *Invariant:* a connection that is there during a whole round has exactly one turn in it, so less than two
 //! rounds pass between two of its turns.

@@ -2,8 +2,8 @@
 //! again before each packet with it.
 //!
 //! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
-//! object also requires that the client owns the object. If the object was removed from the server, the rights
-//! of that moment count. If it was torn off, the owner of that moment counts.
+//! object also requires that the client owns the object. If the object was removed from the server, the
+//! rights of that moment count. If it was torn off, the owner of that moment counts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;

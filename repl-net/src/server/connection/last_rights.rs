@@ -25,8 +25,8 @@ struct EndedObject {
 }
 
 impl LastRights {
-    /// Records that an object that the client sees is removed from the server or torn off now, and whether the
-    /// client owns it. Costs O(log(objects)).
+    /// Records that an object is removed from the server or torn off now, and whether the client owns it. The
+    /// client must see the object. Costs O(log(objects)).
     pub(super) fn keep(&mut self, object: Guid, was_owner: bool) {
         let ended = EndedObject { generation: object.generation(), was_owner };
         self.by_slot.insert(object.slot(), ended);

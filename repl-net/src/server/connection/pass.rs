@@ -82,8 +82,8 @@ impl Connection {
         self.link.last_sent = now;
     }
 
-    /// Sends a keep-alive packet if one is due, with acks if the connection owes any. This function is for ticks
-    /// without a pass.
+    /// Sends a keep-alive packet if one is due, with acks if the connection owes any. This function is for
+    /// ticks without a pass.
     pub(super) fn keep_alive(&mut self, context: &mut PassContext<'_>) {
         if !self.is_keep_alive_due(context) {
             return;
