@@ -37,8 +37,8 @@ impl Connection {
         })
     }
 
-    /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. Nothing
-    /// is sent, except for a keep-alive packet if one is due.
+    /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. A
+    /// keep-alive packet is sent if one is due, but nothing else.
     pub(crate) fn skip_pass(&mut self, context: &mut PassContext<'_>) {
         if !self.is_live {
             return;
