@@ -149,16 +149,22 @@ fn s215_a_call_behind_one_that_waits_for_another_object_runs_before_its_object_i
 #[test]
 fn s215_calls_that_wait_for_room_in_their_channel_run_before_their_object_is_removed() {
     let (mut room, heroes) = room(1);
-    let hero = spawn_for_first(&mut room);
+    let removed: [_; 2] = std::array::from_fn(|_| spawn_for_first(&mut room));
     room.settle();
-    for number in 0..1_500 {
-        room.server.call(if number % 2 == 0 { heroes[0] } else { hero }).jot(number).unwrap();
+    for number in 0..3_000 {
+        let hero = match number {
+            // Between these two, the client has acknowledged all calls on the object that were sent.
+            0 | 2_999 => removed[0],
+            _ if number % 2 == 0 => removed[1],
+            _ => heroes[0],
+        };
+        room.server.call(hero).jot(number).unwrap();
     }
-    room.server.despawn(hero);
-    room.server.call(heroes[0]).jot(1_500).unwrap();
+    removed.into_iter().for_each(|hero| room.server.despawn(hero));
+    room.server.call(heroes[0]).jot(3_000).unwrap();
     room.settle();
-    assert!(take_jotted().into_iter().eq(0..=1_500));
-    assert!(!room.guests[0].client.contains(hero));
+    assert!(take_jotted().into_iter().eq(0..=3_000));
+    assert!(removed.into_iter().all(|hero| !room.guests[0].client.contains(hero)));
 }
 
 #[test]
