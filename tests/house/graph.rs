@@ -1,10 +1,12 @@
-//! The import graph of a crate: its files, and which file imports from which.
+//! The graph of a crate: its files, which file imports from which, and which file calls methods of a type
+//! that are in another file.
 //!
 //! *Invariant:* an import leads to the file that has the definition, however many files re-export it. A file
 //! that only re-exports from files below it is called a door, and counts as importing nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::methods::Methods;
 use crate::paths::{Import, Path, Paths};
 use crate::tokens::tokens;
 
@@ -23,15 +25,29 @@ struct File {
     path: String,
     place: Place,
     paths: Paths,
+    methods: Methods,
 }
 
-/// An import from one file to another.
+/// A type of the crate: the file that defines it, and its name.
+type Type = (usize, String);
+
+/// An import or a call from one file to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The first line of the import.
+    /// The line of the first import or call.
     pub(crate) line: usize,
+    /// `None` for an import.
+    pub(crate) call: Option<Call>,
+}
+
+/// The call of a method.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Call {
+    /// The name of the type.
+    pub(crate) of: String,
+    pub(crate) name: String,
 }
 
 /// The most re-exports that are followed for one name.
@@ -45,7 +61,12 @@ impl Graph {
             let (tokens, names) = tokens(text);
             let place = place_of(path);
             tests.extend(names.into_iter().map(|name| joined(&place, &[name])));
-            files.push(File { path: path.clone(), place, paths: Paths::of(&tokens) });
+            files.push(File {
+                path: path.clone(),
+                place,
+                paths: Paths::of(&tokens),
+                methods: Methods::of(&tokens),
+            });
         }
         files.retain(|file| !tests.iter().any(|test| file.place.starts_with(test)));
         let mut modules = BTreeMap::new();
@@ -54,7 +75,8 @@ impl Graph {
             modules.extend(file.paths.modules.iter().map(|within| (joined(&file.place, within), index)));
         }
         let mut graph = Self { files, modules, edges: Vec::new() };
-        graph.edges = graph.find_edges();
+        graph.edges = graph.find_imports();
+        graph.edges.extend(graph.find_calls());
         graph
     }
 
@@ -77,7 +99,7 @@ impl Graph {
         (0..self.len()).map(|file| self.folder(file)).filter(|folder| !folder.is_empty()).collect()
     }
 
-    fn find_edges(&self) -> Vec<Edge> {
+    fn find_imports(&self) -> Vec<Edge> {
         let mut edges: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (from, file) in self.files.iter().enumerate() {
             let imported = file.paths.imports.iter().filter(|import| !self.is_door(file, import));
@@ -93,7 +115,54 @@ impl Graph {
                 }
             }
         }
-        edges.into_iter().map(|((from, to), line)| Edge { from, to, line }).collect()
+        edges.into_iter().map(|((from, to), line)| Edge { from, to, line, call: None }).collect()
+    }
+
+    /// Finds the calls of methods that are in another file.
+    fn find_calls(&self) -> Vec<Edge> {
+        let homes = self.homes();
+        let mut edges: BTreeMap<(usize, usize, Type), (usize, &str)> = BTreeMap::new();
+        for (from, file) in self.files.iter().enumerate() {
+            for called in &file.methods.calls {
+                let Some(of) = self.type_of(from, &called.of) else { continue };
+                let home = |is_of_trait| homes.get(&(of.clone(), called.name.as_str(), is_of_trait));
+                // A method of the type itself hides the methods of its traits.
+                let Some(homes) = home(false).or_else(|| home(true)) else { continue };
+                for &to in homes.iter().filter(|_| !homes.contains(&from)) {
+                    edges.entry((from, to, of.clone())).or_insert((called.line, &called.name));
+                }
+            }
+        }
+        let edge = |((from, to, (_, of)), (line, name)): ((_, _, Type), (_, &str))| {
+            let call = Some(Call { of, name: name.to_owned() });
+            Edge { from, to, line, call }
+        };
+        edges.into_iter().map(edge).collect()
+    }
+
+    /// Returns the files that define each method of a type, by its name and by whether it is of a trait.
+    fn homes(&self) -> BTreeMap<(Type, &str, bool), BTreeSet<usize>> {
+        let mut homes: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+        for (at, file) in self.files.iter().enumerate() {
+            for method in &file.methods.definitions {
+                let Some(of) = self.type_of(at, &method.of) else { continue };
+                homes.entry((of, method.name.as_str(), method.is_of_trait)).or_default().insert(at);
+            }
+        }
+        homes
+    }
+
+    /// Returns the type of this crate to which a path leads that is written in a file.
+    fn type_of(&self, file: usize, path: &[String]) -> Option<Type> {
+        if let [name] = path
+            && self.files[file].paths.definitions.contains(name)
+        {
+            return Some((file, name.clone()));
+        }
+        let path = Path { segments: path.to_vec(), line: 0, within: Vec::new() };
+        let path = self.absolute(&self.files[file], &path)?;
+        let name = path.last()?.clone();
+        self.file_of(&path, MOST_DOORS).map(|file| (file, name))
     }
 
     /// Returns whether the file re-exports this import without using it, and the import comes from below the
@@ -171,16 +240,17 @@ impl Graph {
         Some(holder)
     }
 
-    /// Returns circles of files that import each other, each as the list of its imports. Finds one circle for
-    /// each group of files that are connected by circles.
-    pub(crate) fn circles(&self) -> Vec<Vec<&Edge>> {
+    /// Returns circles of files that import or call each other, each as the list of its edges. Finds one
+    /// circle for each group of files that are connected by circles. `counts` says which edges count.
+    pub(crate) fn circles(&self, counts: impl Fn(&Edge) -> bool) -> Vec<Vec<&Edge>> {
+        let edges: Vec<&Edge> = self.edges.iter().filter(|edge| counts(edge)).collect();
         let mut seen = BTreeSet::new();
         let mut circles = Vec::new();
-        for edge in &self.edges {
+        for &edge in &edges {
             if seen.contains(&edge.from) {
                 continue;
             }
-            if let Some(way) = self.way(edge.to, edge.from) {
+            if let Some(way) = way(&edges, edge.to, edge.from) {
                 let circle: Vec<&Edge> = [edge].into_iter().chain(way).collect();
                 seen.extend(circle.iter().map(|edge| edge.from));
                 circles.push(circle);
@@ -188,25 +258,25 @@ impl Graph {
         }
         circles
     }
+}
 
-    /// Returns the shortest chain of imports from one file to another.
-    fn way(&self, from: usize, to: usize) -> Option<Vec<&Edge>> {
-        let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
-        let mut next = std::collections::VecDeque::from([from]);
-        while let Some(file) = next.pop_front() {
-            if file == to {
-                return ways.remove(&file);
-            }
-            for edge in self.edges.iter().filter(|edge| edge.from == file) {
-                if !ways.contains_key(&edge.to) {
-                    let way = ways[&file].iter().copied().chain([edge]).collect();
-                    ways.insert(edge.to, way);
-                    next.push_back(edge.to);
-                }
+/// Returns the shortest chain of edges from one file to another.
+fn way<'g>(edges: &[&'g Edge], from: usize, to: usize) -> Option<Vec<&'g Edge>> {
+    let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
+    let mut next = VecDeque::from([from]);
+    while let Some(file) = next.pop_front() {
+        if file == to {
+            return ways.remove(&file);
+        }
+        for &edge in edges.iter().filter(|edge| edge.from == file) {
+            if !ways.contains_key(&edge.to) {
+                let way = ways[&file].iter().copied().chain([edge]).collect();
+                ways.insert(edge.to, way);
+                next.push_back(edge.to);
             }
         }
-        None
     }
+    None
 }
 
 fn joined(place: &[String], segments: &[String]) -> Place {

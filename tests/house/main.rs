@@ -6,6 +6,7 @@
 
 mod graph;
 mod imports;
+mod methods;
 mod paths;
 mod references;
 mod sources;
