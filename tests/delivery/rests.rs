@@ -148,3 +148,24 @@ fn r26_the_silence_of_a_client_is_noticed_in_time() {
     };
     assert!(ended - last <= timeout + TICK, "{:?}", ended - last);
 }
+
+#[test]
+fn r09_a_connection_that_rests_sends_its_keep_alive_packets_when_one_does_that_every_tick_visits() {
+    let times = |rests: bool| -> Vec<Duration> {
+        let (mut room, _) = room(Duration::from_secs(60), |server| server.spawn(ship([0.0; 2])));
+        let (id, start) = (room.guests[0].id, room.now);
+        let mut times = Vec::new();
+        while room.now - start < Duration::from_secs(50) {
+            if !rests {
+                // An empty packet has no effect, but the next tick visits the connection.
+                room.server.receive(id, room.now, &[]);
+            }
+            let now = room.now - start;
+            times.extend((!room.tick()[0].is_empty()).then_some(now));
+        }
+        times
+    };
+    let resting = times(true);
+    assert!(resting.len() > 40, "{} packets", resting.len());
+    assert_eq!(resting, times(false));
+}

@@ -557,20 +557,22 @@ mod tests {
 
     #[test]
     fn r04_late_acks_of_parts_do_not_count_for_the_mark_of_a_withdrawn_message() {
-        let mut side = Side::new(&[Channel::Ordered]);
-        add_for_viewers(&mut side, 0, 1_000);
-        let packets = side.send().len() as u64;
-        assert!(packets > 3);
-        side.resolve(0, Delivery::Arrived);
-        side.resolve(1, Delivery::Lost);
-        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
-        // The mark is not known to have arrived, whatever becomes of the parts.
-        side.outgoing.arrived_late(range(1, 1));
-        (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
-        side.resolve(packets, Delivery::Lost);
-        assert_eq!(side.send(), [[(0, 0)]]);
-        side.resolve(packets + 1, Delivery::Arrived);
-        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+        for lost in 0..2 {
+            let mut side = Side::new(&[Channel::Ordered]);
+            add_for_viewers(&mut side, 0, 1_000);
+            let packets = side.send().len() as u64;
+            assert!(packets > 3);
+            side.resolve(1 - lost, Delivery::Arrived);
+            side.resolve(lost, Delivery::Lost);
+            assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+            // The mark is not known to have arrived, whatever becomes of the parts.
+            side.outgoing.arrived_late(range(lost, lost));
+            (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+            side.resolve(packets, Delivery::Lost);
+            assert_eq!(side.send(), [[(0, 0)]], "part {lost} was lost");
+            side.resolve(packets + 1, Delivery::Arrived);
+            assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+        }
     }
 
     #[test]

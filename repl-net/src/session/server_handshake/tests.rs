@@ -376,6 +376,22 @@ fn r25_a_replaced_client_does_not_begin_a_session_after_its_end() {
 }
 
 #[test]
+fn r25_an_end_before_the_proof_is_told_whether_the_client_has_its_welcome_or_not() {
+    for is_welcomed in [true, false] {
+        let mut pair = Pair::alike();
+        let hello = pair.client_sends().remove(0);
+        pair.server_receives(&hello);
+        let welcomes = drain(&mut pair.to_client);
+        welcomes.iter().filter(|_| is_welcomed).for_each(|packet| pair.client_receives(packet));
+        // From now on, everything of the client is lost.
+        pair.server.end(DisconnectReason::Closed, &pair.server_config, &mut pair.to_client);
+        drain(&mut pair.to_client).iter().for_each(|packet| pair.client_receives(packet));
+        let ended = Reported::Ended(DisconnectReason::Closed);
+        assert_eq!(pair.client_reports.last(), Some(&ended), "welcomed: {is_welcomed}");
+    }
+}
+
+#[test]
 fn the_time_of_each_client_begins_with_its_own_hello() {
     let mut pair = Pair::alike();
     for session in [SESSION, SESSION + 1] {
