@@ -387,7 +387,7 @@ fn r25_an_end_before_the_proof_is_told_whether_the_client_has_its_welcome_or_not
         pair.server.end(DisconnectReason::Closed, &pair.server_config, &mut pair.to_client);
         drain(&mut pair.to_client).iter().for_each(|packet| pair.client_receives(packet));
         let ended = Reported::Ended(DisconnectReason::Closed);
-        assert_eq!(pair.client_reports.last(), Some(&ended), "welcomed: {is_welcomed}");
+        assert!(pair.client_reports.contains(&ended), "{is_welcomed}: {:?}", pair.client_reports);
     }
 }
 
