@@ -65,7 +65,7 @@ impl Checked {
         }
         fs::write(folder.join("Cargo.toml"), manifest).expect("the manifest can be written");
         // The same versions of all crates as in the workspace.
-        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).expect("the workspace has a lock file");
         fs::write(folder.join("src/lib.rs"), source).expect("the source can be written");
         Self { folder }
@@ -97,7 +97,7 @@ fn main() {
     if !ratios::are_wanted() {
         return;
     }
-    let ours = format!("repl = {{ path = {:?} }}", env!("CARGO_MANIFEST_DIR"));
+    let ours = format!("repl = {{ path = {:?} }}", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let ours = Checked::new("with-repl", &ours, "#[derive(Default, repl::Replicated)]\n#[replicated(all)]");
     let serde = "serde = { version = \"1\", features = [\"derive\"] }";
     let serde = Checked::new("with-serde", serde, "#[derive(Default, serde::Serialize, serde::Deserialize)]");

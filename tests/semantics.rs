@@ -16,7 +16,7 @@ const LINES: [Number; 3] = [('S', 224), ('R', 26), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 fn page() -> PathBuf {
@@ -128,7 +128,7 @@ fn tests_with_numbers_stand_in_their_lines() {
         return;
     }
     let differs = new.lines().zip(old.lines()).find(|(new, old)| new != old);
-    let help = "run `UPDATE_PAGE=1 cargo test --test semantics` and look at what it changes";
+    let help = "run `UPDATE_PAGE=1 cargo test -p repl-tests --test semantics` and look at what it changes";
     assert!(new == old, "docs/semantics.md does not list the tests that there are: {differs:?}\n{help}");
 }
 

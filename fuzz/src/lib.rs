@@ -1,4 +1,4 @@
-//! The functions that the fuzzers run. `tests/fuzz_corpora` runs the same functions on the inputs in
+//! The functions that the fuzzers run. `tests/simulations/fuzz_corpora` runs the same functions on the inputs in
 //! `corpus`, without a fuzzer.
 //!
 //! *Invariant:* no input causes a panic, and a refused packet changes nothing.
@@ -7,7 +7,7 @@ pub mod bits;
 pub mod classes;
 pub mod endpoint;
 #[allow(dead_code, reason = "a test forges more than is needed here")]
-#[path = "../../tests/hostile/forge.rs"]
+#[path = "../../tests/support/forge.rs"]
 pub(crate) mod forge;
 pub mod packets;
 pub mod talk;

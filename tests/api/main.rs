@@ -191,7 +191,7 @@ fn visibility(item: &Item) -> Option<(Option<&syn::Visibility>, &[syn::Attribute
 
 /// Returns the list of public names of the crate in this folder.
 fn api(folder: &str) -> String {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("src");
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).join("src");
     let sources = Sources::read(&src);
     let root = if folder.is_empty() { "repl".to_owned() } else { folder.replace('-', "_") };
     Api::of(&sources, &root).print()

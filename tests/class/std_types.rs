@@ -178,7 +178,6 @@ fn text_has_one_form_in_every_container() {
     assert_eq!(written(&"☂".to_owned()), written(&Arc::<str>::from("☂")));
 }
 
-#[cfg(feature = "uuid")]
 #[test]
 fn a_uuid_is_a_field_a_key_and_an_item() {
     use uuid::Uuid;

@@ -3,7 +3,7 @@
 
 #[path = "../support/ends.rs"]
 mod ends;
-#[path = "../hostile/forge.rs"]
+#[path = "../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
 #[path = "../support/mod.rs"]

@@ -166,11 +166,12 @@ fn each_guarantee_names_tests_that_are_there() {
     sources(root().join("tests"), &mut files);
     let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
     let is_there = |name: &str| {
-        let place = root().join("tests").join(name);
+        let is_file = |folder: &str| {
+            let place = root().join(folder).join(name);
+            place.is_dir() || place.with_extension("rs").is_file()
+        };
         let function = format!("fn {name}(");
-        place.is_dir()
-            || place.with_extension("rs").is_file()
-            || texts.iter().any(|text| text.contains(&function))
+        is_file("tests") || is_file("tests/simulations") || texts.iter().any(|text| text.contains(&function))
     };
     for guarantee in guarantees.split("\n- **").skip(1) {
         let names: Vec<&str> = guarantee.split('`').skip(1).step_by(2).collect();

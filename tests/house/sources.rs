@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the root folder of the workspace.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// Adds all source files in a folder and its subfolders.

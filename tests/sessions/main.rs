@@ -1,6 +1,6 @@
 //! How clients connect and stay connected: the handshake, sessions, and the endpoint with its addresses.
 
-#[path = "../hostile/forge.rs"]
+#[path = "../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
 #[path = "../support/mod.rs"]

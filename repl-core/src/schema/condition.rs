@@ -20,7 +20,7 @@
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
 //!    `Object::flags` of `repl-net` sets the flag, or `View::flags` if it depends on the connection's place.
 //!    S35 and S36 in `docs/semantics.md` describe the flags, and the models in `tests/conditions/classes.rs`,
-//!    `tests/conditions/live/mod.rs` (`View`) and `tests/swarm/world.rs` (`is_active`) compute with them.
+//!    `tests/conditions/live/mod.rs` (`View`) and `tests/simulations/swarm/world.rs` (`is_active`) compute with them.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
@@ -36,7 +36,7 @@
 //! 6. If the condition has a switch, as `Custom` has, these places that name `Custom` need the new condition:
 //!    `Server::set_custom_active` and `Server::set_custom_active_for` (`server/views`) of `repl-net`, which
 //!    call `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
-//!    `tests/swarm/switches.rs`.
+//!    `tests/simulations/swarm/switches.rs`.
 //!
 //! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, and yet all
 //! connections that are far share the same bits. `broadcast/tables` and the two caches of openings in

@@ -99,7 +99,7 @@ impl Server {
     ///
     /// A budget costs nothing while everything fits. While something waits, this connection shares no bytes
     /// with others. Then each tick costs about 0.15 µs for each object that is sent, and 0.03 µs for each
-    /// object that goes on waiting (`cargo bench --bench budget`).
+    /// object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
     ///
     /// # Panics
     /// Panics if the budget is zero.

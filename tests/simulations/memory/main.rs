@@ -1,0 +1,20 @@
+//! How much memory objects, connections, lists of changes and half-open connections take, and that steady
+//! ticks allocate none.
+//!
+//! *Invariant:* an allocator counts the bytes of each thread, and each test runs on a thread of its own.
+
+#[path = "../../support/allocator.rs"]
+mod allocator;
+#[path = "../../support/crowd.rs"]
+mod crowd;
+#[path = "../../support/mod.rs"]
+mod support;
+
+mod connections;
+mod half_open;
+mod long_lists;
+mod refusals;
+mod steady;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;

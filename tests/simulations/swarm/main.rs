@@ -1,0 +1,139 @@
+//! Random worlds over bad networks. Every seed draws clients, objects, links and events, and the test checks
+//! every guarantee of the library in each world.
+//!
+//! A failure prints `SIM_SEED=…`. With `SIM_SEED` in the environment the tests run only this seed.
+//! `regressions.txt` has the seeds that have failed before.
+//!
+//! *Invariant:* a run is a pure function of its seed.
+
+mod arrivals;
+mod calls;
+mod canary;
+mod classes;
+mod extremes;
+#[path = "../../support/forge.rs"]
+#[allow(dead_code, reason = "each test file uses a part")]
+mod forge;
+mod ledger;
+mod lives;
+mod patience;
+mod plan;
+mod regular_losses;
+mod run;
+mod sight;
+mod switches;
+mod talk;
+mod whispers;
+mod witness;
+mod world;
+
+use repl::CongestionControl;
+use repl::sim::seeds;
+
+use crate::extremes::Extremes;
+use crate::lives::Lives;
+use crate::plan::Plan;
+use crate::run::{Outcome, Run};
+
+const TICKS: u64 = 600;
+
+fn run(seed: u64) -> Outcome {
+    let plan = Plan::new(seed, TICKS);
+    if std::env::var_os("SIM_SEED").is_some() {
+        eprintln!("{plan:#?}");
+    }
+    Run::new(&plan).finish()
+}
+
+fn run_all(seeds: impl Iterator<Item = u64>) {
+    let outcomes: Vec<Outcome> = seeds.map(run).collect();
+    for found in [|outcome: &Outcome| outcome.secrets, |outcome: &Outcome| outcome.secrets_of_calls] {
+        let is_blind = outcomes.len() > 10 && outcomes.iter().map(found).sum::<u64>() == 0;
+        assert!(!is_blind, "the search for secrets finds those that may be seen");
+    }
+    let heard: u64 = outcomes.iter().map(|outcome| outcome.heard).sum();
+    assert!(outcomes.len() <= 10 || heard > outcomes.len() as u64 * 10, "{heard} calls were heard");
+}
+
+#[test]
+fn even_seeds_converge_and_fall_silent() {
+    run_all(seeds(0..500).filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_converge_and_fall_silent() {
+    run_all(seeds(0..500).filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn even_seeds_with_extremes_converge_and_fall_silent() {
+    run_all(extreme_seeds().filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_with_extremes_converge_and_fall_silent() {
+    run_all(extreme_seeds().filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn even_seeds_with_lives_converge_and_fall_silent() {
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_with_lives_converge_and_fall_silent() {
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
+    let first = regular_losses::FIRST_SEED;
+    run_all(seeds(first..first + 150));
+}
+
+fn seeds_with_lives() -> std::ops::Range<u64> {
+    seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 300)
+}
+
+fn extreme_seeds() -> std::ops::Range<u64> {
+    seeds(Extremes::FIRST_SEED..Extremes::FIRST_SEED + 200)
+}
+
+#[test]
+fn r22_calls_run_as_promised_while_objects_owners_and_sessions_change() {
+    calls::run_all(seeds(0..100));
+}
+
+#[test]
+fn seeds_that_failed_once_pass() {
+    for line in include_str!("regressions.txt").lines().filter(|line| !line.starts_with('#')) {
+        run(line
+            .split_whitespace()
+            .next()
+            .and_then(|seed| seed.parse().ok())
+            .expect("a seed begins the line"));
+    }
+}
+
+/// Without congestion control, which does not notice all the ticks in which a connection rests.
+#[test]
+fn a_connection_that_rests_sends_the_same_packets_as_one_that_every_tick_visits() {
+    for seed in seeds(0..48).chain(seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 96)) {
+        let plan = Plan {
+            ticks: 900,
+            change_interval: 1 + seed % 40,
+            congestion_control: CongestionControl::Off,
+            ..Plan::new(seed, TICKS)
+        };
+        let visited = Plan { wakes_all: true, ..plan.clone() };
+        assert_eq!(Run::new(&plan).finish(), Run::new(&visited).finish(), "seed {seed}");
+    }
+}
+
+#[test]
+fn two_runs_of_a_seed_have_the_same_trace() {
+    for seed in seeds(0..48).chain(seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 16)) {
+        let plan = Plan { ticks: 150, ..Plan::new(seed, TICKS) };
+        assert_eq!(Run::new(&plan).finish(), Run::new(&plan).finish(), "seed {seed}");
+    }
+}
