@@ -9,7 +9,7 @@
 use repl_core::{ItemId, Step};
 
 use crate::item::FastArrayItem;
-use crate::marks::{Entry, FollowedRevision, ItemLog};
+use crate::marks::{FollowedRevision, ItemChange, ItemLog};
 
 /// A function that is called with each item that was written to or removed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
@@ -26,7 +26,7 @@ pub(crate) trait Following: Sized {
 
     /// Applies one entry of the log of `live` to this shadow. Does nothing if the log has a later entry for
     /// the same item.
-    fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, Self::Item>);
+    fn take_step(&mut self, live: &Self, entry: ItemChange, visit: Visit<'_, Self::Item>);
 
     /// Makes this shadow have the items of `live` without using the log, and calls `visit` with each item.
     /// Costs O(n).

@@ -241,16 +241,15 @@ impl Graph {
     }
 
     /// Returns circles of files that import or call each other, each as the list of its edges. Finds one
-    /// circle for each group of files that are connected by circles. `counts` says which edges count.
-    pub(crate) fn circles(&self, counts: impl Fn(&Edge) -> bool) -> Vec<Vec<&Edge>> {
-        let edges: Vec<&Edge> = self.edges.iter().filter(|edge| counts(edge)).collect();
+    /// circle for each group of files that are connected by circles.
+    pub(crate) fn circles(&self) -> Vec<Vec<&Edge>> {
         let mut seen = BTreeSet::new();
         let mut circles = Vec::new();
-        for &edge in &edges {
+        for edge in &self.edges {
             if seen.contains(&edge.from) {
                 continue;
             }
-            if let Some(way) = way(&edges, edge.to, edge.from) {
+            if let Some(way) = self.way(edge.to, edge.from) {
                 let circle: Vec<&Edge> = [edge].into_iter().chain(way).collect();
                 seen.extend(circle.iter().map(|edge| edge.from));
                 circles.push(circle);
@@ -258,25 +257,25 @@ impl Graph {
         }
         circles
     }
-}
 
-/// Returns the shortest chain of edges from one file to another.
-fn way<'g>(edges: &[&'g Edge], from: usize, to: usize) -> Option<Vec<&'g Edge>> {
-    let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
-    let mut next = VecDeque::from([from]);
-    while let Some(file) = next.pop_front() {
-        if file == to {
-            return ways.remove(&file);
-        }
-        for &edge in edges.iter().filter(|edge| edge.from == file) {
-            if !ways.contains_key(&edge.to) {
-                let way = ways[&file].iter().copied().chain([edge]).collect();
-                ways.insert(edge.to, way);
-                next.push_back(edge.to);
+    /// Returns the shortest chain of edges from one file to another.
+    fn way(&self, from: usize, to: usize) -> Option<Vec<&Edge>> {
+        let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
+        let mut next = VecDeque::from([from]);
+        while let Some(file) = next.pop_front() {
+            if file == to {
+                return ways.remove(&file);
+            }
+            for edge in self.edges.iter().filter(|edge| edge.from == file) {
+                if !ways.contains_key(&edge.to) {
+                    let way = ways[&file].iter().copied().chain([edge]).collect();
+                    ways.insert(edge.to, way);
+                    next.push_back(edge.to);
+                }
             }
         }
+        None
     }
-    None
 }
 
 fn joined(place: &[String], segments: &[String]) -> Place {

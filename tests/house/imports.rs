@@ -11,25 +11,6 @@ use crate::sources::{root, sources};
 /// The crates whose tables in ARCHITECTURE.md list folders, top down.
 const CRATES: [&str; 4] = ["repl-core", "repl-derive", "repl-fastarray", "repl-net"];
 
-/// The types whose files still call each other in circles. These calls do not count.
-const IN_CIRCLES: [&str; 10] = [
-    "Client",
-    "Connection",
-    "ElementsMut",
-    "OrderedFastArray",
-    "Outbox",
-    "Replicas",
-    "ReplicatedMap",
-    "Server",
-    "Walk",
-    "World",
-];
-
-/// Returns whether an edge is no call of a type whose files still call each other in circles.
-fn counts(edge: &Edge) -> bool {
-    edge.call.as_ref().is_none_or(|call| !IN_CIRCLES.contains(&call.of.as_str()))
-}
-
 #[test]
 fn folders_import_downward_and_no_files_in_a_circle() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
@@ -40,16 +21,6 @@ fn folders_import_downward_and_no_files_in_a_circle() {
             .unwrap_or_else(|| panic!("ARCHITECTURE.md has no folders of {krate}"));
         let wrong = mistakes(&graph, &order);
         assert!(wrong.is_empty(), "in {krate}/src\n{}", wrong.join("\n"));
-    }
-}
-
-#[test]
-fn only_types_in_circles_are_listed_as_such() {
-    let graphs = CRATES.map(|krate| Graph::of(&texts(krate)));
-    for listed in IN_CIRCLES {
-        let is_listed = |edge: &Edge| edge.call.as_ref().is_some_and(|call| call.of == listed);
-        let is_in_circle = |graph: &Graph| !graph.circles(|edge| counts(edge) || is_listed(edge)).is_empty();
-        assert!(graphs.iter().any(is_in_circle), "the files of `{listed}` are in no circle");
     }
 }
 
@@ -125,7 +96,7 @@ fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
         |file| order.iter().rev().position(|folder| *folder == graph.folder(file)).unwrap_or(order.len());
     let upward = graph.edges.iter().filter(|edge| height(edge.to) > height(edge.from));
     mistakes.extend(upward.map(|edge| format!("{}, which stands above it", text_of(graph, edge))));
-    let circles = graph.circles(counts);
+    let circles = graph.circles();
     mistakes.extend(circles.iter().map(|circle| {
         let edges: Vec<String> = circle.iter().map(|edge| text_of(graph, edge)).collect();
         format!("a circle: {}", edges.join(", "))

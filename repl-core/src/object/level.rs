@@ -104,6 +104,13 @@ pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(crate) collection: &'a mut dyn Collection<I>,
 }
 
+impl<I: Identity> ElementsMut<'_, I> {
+    /// Returns the same collection as [`Elements`], which can only be read.
+    pub(crate) fn as_elements(&self) -> Elements<'_, I> {
+        Elements { program: self.program, command: self.command, collection: self.collection }
+    }
+}
+
 impl<'a> Level<'a> {
     /// # Safety
     /// `program` is the program of the type `T`.

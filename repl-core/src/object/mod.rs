@@ -8,6 +8,7 @@ pub(crate) mod blocks;
 pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod copy;
+mod element_change;
 pub(crate) mod elements;
 pub(crate) mod equality;
 pub(crate) mod joined;

@@ -16,7 +16,7 @@ use crate::schema::type_text::{bits_text, brackets, most_elements, type_name};
 use crate::schema::unit_tables::UnitTables;
 
 /// One handle of a level, as it is printed.
-struct Entry {
+struct PrintedHandle {
     path: String,
     type_name: String,
     bits: String,
@@ -29,11 +29,11 @@ struct Entry {
 }
 
 /// Appends the handles that a property has at its level, in their order.
-fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
+fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
         Kind::Leaf(_) => {
             if travels(property) {
-                into.push(Entry {
+                into.push(PrintedHandle {
                     path: path.to_owned(),
                     type_name: type_name(property),
                     bits: bits_text(property),
@@ -65,7 +65,7 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
             let Some((element, _)) = property.elements().filter(|_| travels(property)) else { return };
             let (mut inner, brackets) = (Vec::new(), brackets(property));
             entries(element, "", 0, &mut inner);
-            into.push(Entry {
+            into.push(PrintedHandle {
                 path: path.to_owned(),
                 type_name: type_name(property),
                 bits: most_elements(property),
@@ -100,12 +100,19 @@ fn remarks(field: &Field) -> String {
 
 struct Row {
     handle: String,
-    entry: Entry,
+    entry: PrintedHandle,
     remarks: String,
 }
 
 /// Appends a table row for each handle of a level, and for the handles of its elements.
-fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize, into: &mut Vec<Row>) {
+fn rows(
+    level: Vec<PrintedHandle>,
+    prefix: &str,
+    path: &str,
+    remarks: &str,
+    first: usize,
+    into: &mut Vec<Row>,
+) {
     for (mut entry, handle) in level.into_iter().zip(first..) {
         let handle = format!("{prefix}{handle}");
         let joint =

@@ -11,7 +11,7 @@ use repl_core::{ItemId, Step};
 use super::FastArray;
 use crate::follow::{Following, Visit};
 use crate::item::FastArrayItem;
-use crate::marks::{Entry, FollowedRevision, ItemLog};
+use crate::marks::{FollowedRevision, ItemChange, ItemLog};
 
 impl<T: FastArrayItem> Following for FastArray<T> {
     type Item = T;
@@ -24,7 +24,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
         &mut self.followed
     }
 
-    fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
+    fn take_step(&mut self, live: &Self, entry: ItemChange, visit: Visit<'_, T>) {
         if entry.is_removal() {
             if self.item_ids.had(&live.item_ids, entry.id) {
                 self.remove_from_shadow(entry.id);

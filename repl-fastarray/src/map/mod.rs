@@ -76,7 +76,7 @@ impl<K, V> ReplicatedMap<K, V> {
     /// Returns an empty map. `new` allocates no memory.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self::of(HashMap::default())
     }
 
     /// Returns an empty map with memory for `capacity` entries.

@@ -10,14 +10,14 @@ use super::log::Log;
 
 /// An entry of the log: the change of one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ItemChange {
     pub(crate) id: ItemId,
     /// The item's position when it was changed. The bit [`REMOVED`](Self::REMOVED) is set in `position` if
     /// the item was removed.
     position: u32,
 }
 
-impl Entry {
+impl ItemChange {
     /// A bit that no position uses, because an array has fewer items than this.
     const REMOVED: u32 = 1 << 31;
 
@@ -36,7 +36,7 @@ impl Entry {
 /// The changes of an array's items since shadows were last updated from the array.
 #[derive(Debug, Default)]
 pub(crate) struct ItemLog {
-    pub(crate) changes: Log<Entry>,
+    pub(crate) changes: Log<ItemChange>,
     /// The first of the new ids, if the items get new ids when the array is renumbered. `first` is zero if
     /// the items keep their ids.
     first: AtomicU32,
@@ -74,15 +74,15 @@ impl ItemLog {
 
     /// Records that the item `id` at `position`, one of `len` items, was written to.
     pub(crate) fn touch(&mut self, id: ItemId, position: usize, len: usize) {
-        self.append(Entry { id, position: position as u32 }, len);
+        self.append(ItemChange { id, position: position as u32 }, len);
     }
 
     /// Records that the item `id` was removed from `position`. After the removal the array has `len` items.
     pub(crate) fn remove(&mut self, id: ItemId, position: usize, len: usize) {
-        self.append(Entry { id, position: position as u32 | Entry::REMOVED }, len);
+        self.append(ItemChange { id, position: position as u32 | ItemChange::REMOVED }, len);
     }
 
-    fn append(&mut self, entry: Entry, len: usize) {
+    fn append(&mut self, entry: ItemChange, len: usize) {
         if self.trim() {
             self.changes.append(entry, len);
         }
@@ -117,7 +117,7 @@ mod tests {
 
     /// Returns how many entries of the log come after `known`, and the drift.
     fn lacking(log: &ItemLog, known: FollowedRevision) -> (Option<usize>, Option<usize>) {
-        (log.changes.since(known).map(<[Entry]>::len), log.drift())
+        (log.changes.since(known).map(<[ItemChange]>::len), log.drift())
     }
 
     #[test]

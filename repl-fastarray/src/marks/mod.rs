@@ -10,5 +10,5 @@ mod log;
 
 pub use guard::ItemMut;
 pub(crate) use guard::Mark;
-pub(crate) use item_log::{Entry, ItemLog};
+pub(crate) use item_log::{ItemChange, ItemLog};
 pub(crate) use log::{FollowedRevision, Log};

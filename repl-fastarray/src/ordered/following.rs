@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use repl_core::{ItemId, Step};
 
 use super::OrderedFastArray;
-use super::entry::Entry;
+use super::labelled_item::LabelledItem;
 use crate::follow::{Following, Visit};
 use crate::ids::IdCounter;
 use crate::item::FastArrayItem;
@@ -25,7 +25,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
         &mut self.followed
     }
 
-    fn take_step(&mut self, live: &Self, entry: marks::Entry, visit: Visit<'_, T>) {
+    fn take_step(&mut self, live: &Self, entry: marks::ItemChange, visit: Visit<'_, T>) {
         if entry.is_removal() {
             if let Some(key) = self.key(entry.id) {
                 self.take(key);
@@ -78,7 +78,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 impl<T: FastArrayItem> OrderedFastArray<T> {
     /// Updates the shadow of an item of the live array that was written to. Returns the key of the shadow
     /// item.
-    fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) -> Key {
+    fn step(&mut self, live: &LabelledItem<T>, visit: Visit<'_, T>) -> Key {
         let id = live.id;
         let known = self.key(id);
         let key = known.unwrap_or_else(|| self.append_initial(live, id));
@@ -97,8 +97,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
 
     /// Appends an item with initial values, with the given `id` and the label of `other`. The items of a
     /// shadow are in no particular order.
-    fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
-        let entry = Entry { item: T::initial(), label: other.label.clone(), id };
+    fn append_initial(&mut self, other: &LabelledItem<T>, id: ItemId) -> Key {
+        let entry = LabelledItem { item: T::initial(), label: other.label.clone(), id };
         self.insert_entry(self.len(), entry)
     }
 
@@ -132,7 +132,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
             }
         }
         if !self.items.iter().is_sorted_by(|one, other| one.compare_position(other).is_le()) {
-            self.items.sort_by(Entry::compare_position);
+            self.items.sort_by(LabelledItem::compare_position);
         }
         if self.receipt.is_none() {
             self.id_counter = other.id_counter;

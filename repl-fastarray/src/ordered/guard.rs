@@ -10,7 +10,7 @@ use std::ops::{Index, IndexMut};
 use repl_core::ItemId;
 
 use super::OrderedFastArray;
-use super::entry::Entry;
+use super::labelled_item::LabelledItem;
 use crate::indices::no_item;
 use crate::marks::{ItemLog, ItemMut, Mark};
 use crate::sequence::{self, Key};
@@ -18,14 +18,14 @@ use crate::sequence::{self, Key};
 /// An iterator over the items of an ordered array. The iterator returns guards, which mark the items that are
 /// written to. [`OrderedFastArray::iter_mut`] returns this iterator.
 pub struct IterMut<'a, T> {
-    entries: sequence::IterMut<'a, Entry<T>>,
+    entries: sequence::IterMut<'a, LabelledItem<T>>,
     next: usize,
     len: usize,
     log: &'a Cell<ItemLog>,
 }
 
 impl<'a, T> IterMut<'a, T> {
-    fn guard(&self, (key, entry): (Key, &'a mut Entry<T>), index: usize) -> ItemMut<'a, T> {
+    fn guard(&self, (key, entry): (Key, &'a mut LabelledItem<T>), index: usize) -> ItemMut<'a, T> {
         let mark = Mark { id: entry.id, position: key.number(), len: self.len, log: self.log };
         ItemMut::new(&mut entry.item, index, mark)
     }

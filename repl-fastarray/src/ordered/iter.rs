@@ -5,14 +5,14 @@
 
 use std::fmt;
 
-use super::entry::Entry;
+use super::labelled_item::LabelledItem;
 use crate::sequence;
 
 /// An iterator over the items of an ordered array, in their order.
-pub struct Iter<'a, T>(sequence::Iter<'a, Entry<T>>);
+pub struct Iter<'a, T>(sequence::Iter<'a, LabelledItem<T>>);
 
 impl<'a, T> Iter<'a, T> {
-    pub(super) fn new(entries: sequence::Iter<'a, Entry<T>>) -> Self {
+    pub(super) fn new(entries: sequence::Iter<'a, LabelledItem<T>>) -> Self {
         Self(entries)
     }
 }
@@ -50,10 +50,10 @@ impl<T: fmt::Debug> fmt::Debug for Iter<'_, T> {
 }
 
 /// An iterator that owns the items of an ordered array, in their order.
-pub struct IntoIter<T>(std::vec::IntoIter<Entry<T>>);
+pub struct IntoIter<T>(std::vec::IntoIter<LabelledItem<T>>);
 
 impl<T> IntoIter<T> {
-    pub(super) fn new(entries: std::vec::IntoIter<Entry<T>>) -> Self {
+    pub(super) fn new(entries: std::vec::IntoIter<LabelledItem<T>>) -> Self {
         Self(entries)
     }
 }

@@ -7,14 +7,14 @@ use repl_core::ItemId;
 use repl_core::label::Label;
 
 use super::OrderedFastArray;
-use super::entry::Entry;
+use super::labelled_item::LabelledItem;
 use crate::ids::IdCounter;
 use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
 /// The items of an ordered array, in the form in which callbacks access them.
-pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<Entry<T>>);
+pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<LabelledItem<T>>);
 
 impl<T> ItemAccess<T> for OrderedItems<'_, T> {
     fn len(&self) -> usize {
@@ -71,7 +71,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
-        self.insert_entry(self.len(), Entry { item: T::initial(), label: Label::START, id })
+        self.insert_entry(self.len(), LabelledItem { item: T::initial(), label: Label::START, id })
     }
 
     fn take_out(&mut self, going: Vec<(ItemId, Key)>) {
@@ -95,7 +95,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     fn sort_moved(&mut self) -> bool {
         let moved = self.has_moved();
         let relabeled = std::mem::take(&mut self.relabeled);
-        self.items.sort_moved(&relabeled, Entry::compare_position);
+        self.items.sort_moved(&relabeled, LabelledItem::compare_position);
         moved
     }
 }

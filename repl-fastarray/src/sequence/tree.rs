@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 
 /// An entry of a node: a key, or a child node with the number of keys below it.
 #[derive(Clone, Copy)]
-struct Entry {
+struct NodeEntry {
     id: u32,
     count: u32,
 }
@@ -51,7 +51,7 @@ impl Node {
         &self.ids[..self.len()]
     }
 
-    fn insert(&mut self, at: usize, entry: Entry) {
+    fn insert(&mut self, at: usize, entry: NodeEntry) {
         self.open(at, 1);
         (self.ids[at], self.counts[at]) = (entry.id, entry.count);
     }
@@ -200,7 +200,7 @@ impl Order {
             inner.counts[child] += 1;
             leaf = inner.ids[child];
         }
-        self.nodes[leaf as usize].insert(at, Entry { id: key, count: 1 });
+        self.nodes[leaf as usize].insert(at, NodeEntry { id: key, count: 1 });
         self.leaves[key as usize] = leaf;
         self.len += 1;
         self.split_full(leaf, at);
@@ -339,7 +339,7 @@ impl Order {
             at = above.find(node);
             above.counts[at] -= moved;
             at += 1;
-            above.insert(at, Entry { id: right, count: moved });
+            above.insert(at, NodeEntry { id: right, count: moved });
             (node, level) = (parent, level + 1);
         }
     }
@@ -423,7 +423,7 @@ impl Order {
     fn raise_root(&mut self) {
         let root = self.make_node();
         self.nodes[self.root as usize].parent = root;
-        self.nodes[root as usize].insert(0, Entry { id: self.root, count: self.len as u32 });
+        self.nodes[root as usize].insert(0, NodeEntry { id: self.root, count: self.len as u32 });
         self.root = root;
         self.height += 1;
     }
@@ -446,7 +446,7 @@ impl Order {
         self.nodes.clear();
         self.free_nodes.clear();
         (self.root, self.height, self.len) = (NONE, 0, keys.len());
-        let mut entries: Vec<Entry> = keys.iter().map(|&id| Entry { id, count: 1 }).collect();
+        let mut entries: Vec<NodeEntry> = keys.iter().map(|&id| NodeEntry { id, count: 1 }).collect();
         let mut level = 0;
         while !entries.is_empty() {
             let parts = entries.len().div_ceil(BUILT_ENTRIES);
@@ -457,9 +457,9 @@ impl Order {
                     let end = self.nodes[node as usize].len();
                     self.nodes[node as usize].insert(end, *entry);
                 }
-                Entry { id: node, count: self.set_parents(node, 0..len, level) }
+                NodeEntry { id: node, count: self.set_parents(node, 0..len, level) }
             });
-            let above: Vec<Entry> = above.collect();
+            let above: Vec<NodeEntry> = above.collect();
             if let [root] = above[..] {
                 (self.root, self.height) = (root.id, level);
                 return;

@@ -7,7 +7,6 @@
 mod body;
 mod change_feed;
 mod clock;
-mod contents;
 mod departed;
 mod events;
 mod interpolated;
@@ -17,6 +16,7 @@ mod mentions;
 mod messages;
 mod notifies;
 mod outcome;
+mod packets;
 mod path_table;
 mod reconnecting;
 mod replica;
@@ -27,35 +27,31 @@ mod slot_table;
 mod statics;
 mod tear_off;
 mod torn_off;
+mod validated_entries;
 mod view;
 
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use repl_core::{BitReader, ObjectRef, Replicated};
+use repl_core::{ObjectRef, Replicated};
 
-use crate::messages::exchange::{CheckedMessages, Exchange};
+use crate::messages::exchange::Exchange;
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
-use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
-use crate::session::closing::shortened;
+use crate::session::client_handshake::ClientHandshake;
 use crate::session::config::ClientConfig;
-use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
 use crate::session::identity::Session;
 use crate::session::tick_watch::TickWatch;
 use crate::session::traffic::ClassTraffic;
 use crate::transport::ack_pace::AckPace;
-use crate::transport::acks::{Arrival, Received};
+use crate::transport::acks::Received;
 use crate::transport::congestion::Congestion;
 use crate::transport::link::LinkHealth;
-use crate::transport::message::{asks_for_ack, read_messages};
 use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
-use crate::transport::packet::Header;
 use crate::transport::rate_limit::RateLimit;
 use crate::transport::sequence::{Sequence, WINDOW};
 use crate::transport::status::StatusSink;
-use body::BodyError;
 use events::ClientEvents;
 use replicas::Replicas;
 use sessions::{EarlierSessions, Sessions};
@@ -218,218 +214,6 @@ impl Client {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.handshake.is_ended() && !self.sessions.has_next()
-    }
-
-    /// Receives a packet from the server, applies it, and calls notifies and other callbacks.
-    ///
-    /// # Errors
-    /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
-    /// ends the connection, or means that the connection has already ended. `receive` returns no error for a
-    /// packet that is repeated or arrives late.
-    ///
-    /// # Panics
-    /// Panics in debug builds if packets were received for half of [`timeout`](ClientConfig::timeout) without
-    /// a [`tick`](Self::tick), whatever is in them. Packets after the end of the session do not count.
-    #[track_caller]
-    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
-        let now = self.now.max(now);
-        self.now = now;
-        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
-        if self.handshake.is_ended() {
-            self.handshake.receive_after_end(bytes, newest, &mut self.outbox.queue);
-            return Err(ReceiveError::Closed);
-        }
-        self.tick_watch.received(now, self.config.timeout, "Client");
-        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
-        let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.outbox.queue);
-        if matches!(outcome, HandshakeOutcome::Damaged) {
-            return Err(ReceiveError::Damaged);
-        }
-        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
-        match outcome {
-            HandshakeOutcome::Damaged | HandshakeOutcome::Nothing => {}
-            HandshakeOutcome::State(sequence, mut reader) => {
-                if let Err(BodyError::Malformed(why)) = self.state(sequence, &mut reader, now) {
-                    self.end(DisconnectReason::Protocol(why.clone()));
-                    return Err(ReceiveError::Malformed(why));
-                }
-            }
-            HandshakeOutcome::Connected => {
-                self.welcomed();
-                self.session_began();
-            }
-            HandshakeOutcome::Welcome => self.welcomed(),
-            HandshakeOutcome::Ended(reason) => {
-                self.session_ended(reason.clone(), Some(now));
-                if let DisconnectReason::Protocol(why) = reason
-                    && self.handshake.has_ended_itself()
-                {
-                    return Err(ReceiveError::Malformed(why));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
-    /// that validates the client's address.
-    fn welcomed(&mut self) {
-        self.outbox.binding = self.handshake.binding();
-    }
-
-    fn state<'b>(
-        &mut self,
-        sequence: Sequence,
-        reader: &mut BitReader<'b>,
-        now: Duration,
-    ) -> Result<(), BodyError> {
-        // A packet that is too old must have no effect, so its age is checked before anything else is read.
-        let arrival = self.received.check(sequence);
-        if arrival == Arrival::TooOld {
-            return Ok(());
-        }
-        let (header, acks) = Header::read(reader, sequence, self.outbox.sequence(), true)?;
-        let must_ack = asks_for_ack(reader)?;
-        let mut body = reader.clone();
-        let has_segments = body.read_flag()?;
-        if arrival == Arrival::Duplicate {
-            if must_ack {
-                self.ack_pace.schedule_acks();
-            }
-            return Ok(());
-        }
-        self.handshake.note_packet(now);
-        if let Some(floor) = header.floor {
-            self.received.forget_below(floor);
-        }
-        let mut messages = CheckedMessages::default();
-        let mut check_messages = |rest: &mut BitReader<'b>| {
-            messages = self.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
-            Ok(())
-        };
-        if has_segments {
-            let (replicas, events) = (&mut self.replicas, &mut self.events);
-            replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;
-            self.events.take_unreported().into_iter().for_each(|object| self.replicas.release(object));
-        } else {
-            check_messages(&mut body)?;
-        }
-        self.received.insert(header.sequence);
-        self.acked(acks, now);
-        let objects = self.replicas.objects();
-        let delivered = self.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
-        self.packets_received = self.packets_received.saturating_add(1);
-        self.take_status(&header, now);
-        self.ack_pace.arrived(header.sequence);
-        if must_ack {
-            self.ack_pace.schedule_acks();
-        }
-        if let Err(reason) = delivered {
-            self.end(reason);
-        }
-        Ok(())
-    }
-
-    fn take_status(&mut self, header: &Header, now: Duration) {
-        let Some(status) = header.status else { return };
-        self.status.take(header.sequence, header.stamp, status);
-        if let Some(tick) = self.status.tick() {
-            self.clock.arrived(tick, now);
-        }
-        if status.connection.is_some_and(|connection| connection.has_joined)
-            && !std::mem::replace(&mut self.is_synchronized, true)
-        {
-            self.events.push(ClientEvent::Synchronized);
-        }
-    }
-
-    fn end(&mut self, reason: DisconnectReason) {
-        if let HandshakeOutcome::Ended(reason) =
-            self.handshake.end(reason, &self.config, &mut self.outbox.queue)
-        {
-            self.session_ended(reason, None);
-        }
-    }
-
-    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
-    /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
-    /// the client, and the client does not connect again. This packet may be lost. The client sends it again
-    /// when it [receives](Self::receive) a packet that shows that the server does not know of the end. To end
-    /// a connection reliably, continue to receive and poll packets for about a second.
-    pub fn disconnect(&mut self) {
-        self.sessions.stop();
-        self.end(DisconnectReason::Closed);
-    }
-
-    /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and tells the server the
-    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
-    /// bytes, or longer than the packet limit minus 8.
-    pub fn disconnect_with(&mut self, text: &str) {
-        self.sessions.stop();
-        self.end(DisconnectReason::ClosedWith(shortened(text)));
-    }
-
-    /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
-    /// The argument `now` is the time since a fixed start that you choose. `now` should never decrease: an
-    /// earlier time counts as the latest time so far. Call `tick` in every frame, because without it the
-    /// client neither connects nor stays connected.
-    pub fn tick(&mut self, now: Duration) {
-        self.tick_watch.ticked();
-        let now = self.now.max(now);
-        self.now = now;
-        self.last_tick = now;
-        self.reconnect(now);
-        self.clock.advance(now);
-        for at in 0.. {
-            let Some(run) = self.call_runners.get(at) else { break };
-            run(self, now);
-        }
-        if self.handshake.is_idle() && self.sessions.is_first() {
-            self.replicas.number_classes(self.mailbox.forms());
-        }
-        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
-        if let Some(reason) = self.handshake.tick(now, context, &mut self.outbox.queue) {
-            self.session_ended(reason, Some(now));
-        }
-        if !self.handshake.is_connected() {
-            return;
-        }
-        let round_trip = self.link.round_trip.smoothed();
-        if let Err(reason) = self.exchange.expire(self.config.timeout, round_trip, now) {
-            self.end(reason);
-            return;
-        }
-        let longest_silence = self.handshake.longest_silence(self.config.timeout, self.outbox.sequence());
-        let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
-        // An ack that the limit on packets in a second holds back remains due.
-        let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
-        let must_send_token = self.handshake.must_send_token(now);
-        let packets_before = self.outbox.queue.packets_sent;
-        let has_acked_all = self.send_messages(owes_ack, now);
-        let is_silent = is_silent && self.outbox.queue.packets_sent == packets_before;
-        if owes_ack && !has_acked_all {
-            self.outbox.signal(&self.received, now);
-        } else if is_silent || must_send_token {
-            // The packets that probe a silent link contain no acks, because acks that are sent late would
-            // look like long round trips.
-            self.outbox.signal(&Received::default(), now);
-        }
-        if self.outbox.queue.packets_sent > packets_before {
-            self.last_sent = now;
-        }
-    }
-
-    /// Returns the next packet for the server. The caller sends the packet immediately. Returns `None` if
-    /// this tick has no more packets.
-    ///
-    /// # Panics
-    /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.
-    #[track_caller]
-    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
-        if self.handshake.is_idle() {
-            self.tick_watch.polled_before_tick();
-        }
-        self.outbox.queue.pop()
     }
 
     /// Returns the next event, or `None` if there are no more events.

@@ -14,13 +14,13 @@ use crate::transport::path::StaticName;
 /// The paths of static objects, by the slots of the objects.
 #[derive(Debug, Default)]
 pub(crate) struct PathTable {
-    by_slot: BTreeMap<u32, Entry>,
+    by_slot: BTreeMap<u32, NamedPath>,
     by_path: HashMap<Arc<str>, u32>,
 }
 
 /// The path of one slot.
 #[derive(Debug)]
-struct Entry {
+struct NamedPath {
     path: Arc<str>,
     /// The generation of the object with the path, or `None` if the server has destroyed the object.
     generation: Option<NonZeroU32>,
@@ -77,10 +77,10 @@ impl PathTable {
         if let Some(&holder) = self.by_path.get(&path) {
             self.remove(holder);
         }
-        self.insert(slot, Entry { path, generation: Some(generation), is_bound });
+        self.insert(slot, NamedPath { path, generation: Some(generation), is_bound });
     }
 
-    fn insert(&mut self, slot: u32, entry: Entry) {
+    fn insert(&mut self, slot: u32, entry: NamedPath) {
         self.remove(slot);
         self.by_path.insert(entry.path.clone(), slot);
         self.by_slot.insert(slot, entry);
@@ -119,7 +119,7 @@ impl PathTable {
         // The slot of the last closing counts, because the server may use an earlier slot again.
         holder.into_iter().for_each(|holder| self.remove(holder));
         let path: Arc<str> = Arc::from(path);
-        self.insert(slot, Entry { path: path.clone(), generation: None, is_bound: false });
+        self.insert(slot, NamedPath { path: path.clone(), generation: None, is_bound: false });
         holder.is_none().then_some(path)
     }
 

@@ -15,11 +15,11 @@ use repl_core::{
     Observer, Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 
-use super::contents::PreparedUpdate;
 use super::keyed_objects::KeyedObjects;
 use super::notifies::{Notifies, NotifyOf};
 use super::rows::Rows;
 use super::slot_table::SlotTable;
+use super::validated_entries::PreparedUpdate;
 use crate::session::archetype::Archetype;
 use crate::transport::sequence::Sequence;
 

@@ -3,8 +3,10 @@
 //! *Invariant:* an object is in the column of its class and in the table of slots, or in neither.
 
 mod applier;
+mod effects;
 mod placed;
 mod reception;
+mod sessions;
 mod torn_off;
 mod validator;
 mod view;
@@ -16,16 +18,14 @@ use std::sync::Arc;
 use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe, Replicated};
 
 use super::change_feed::ChangeFeed;
-use super::contents::Contents;
 use super::departed::Departed;
-use super::events::ClientEvents;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
 use super::path_table::PathTable;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
+use super::validated_entries::ValidatedEntries;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
-use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
 use crate::transport::reassembly::Reassembly;
@@ -70,7 +70,7 @@ pub(crate) struct Replicas {
     outcome: Outcome,
     checked: Checked,
     /// The entries of the current packet that were validated so far.
-    contents: Contents,
+    contents: ValidatedEntries,
     touched: Vec<ChangedObject>,
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
@@ -96,7 +96,7 @@ impl Replicas {
             seen: SlotSet::up_to(max_objects),
             outcome: Outcome::new(max_objects),
             checked: Checked::new(),
-            contents: Contents::default(),
+            contents: ValidatedEntries::default(),
             touched: Vec::new(),
             created_or_removed: Vec::new(),
             departed: Departed::default(),
@@ -145,21 +145,6 @@ impl Replicas {
         &self.slots
     }
 
-    pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        self.class_and_row_of(object).is_some() || self.is_torn_off(object)
-    }
-
-    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off(object) };
-        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
-    }
-
-    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off_mut(object) };
-        let column = self.columns.get_mut(class as usize)?.as_any_mut();
-        column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
-    }
-
     /// Returns whether an object that does not exist here may still come. The argument is its guid on the
     /// wire.
     pub(crate) fn may_come(&self, guid: Guid) -> bool {
@@ -192,31 +177,6 @@ impl Replicas {
             feed.forget(slot);
         }
         Some((guid, placed))
-    }
-
-    /// Removes all objects, because a new session has begun: the server sends the objects that the client may
-    /// still see. If the server is another one, references to the removed objects never become valid again.
-    pub(crate) fn begin_session(&mut self, is_other_server: bool, events: &mut ClientEvents) {
-        let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
-        for slot in 0..self.slots.len() as u32 {
-            let known = self.reference::<()>(slot);
-            if let (Some((_, unbound)), Some(object)) = (self.close(slot, reason), known) {
-                events.push(match unbound {
-                    Some(path) => ClientEvent::Unbound(object, path),
-                    None => ClientEvent::Despawned(object, reason),
-                });
-            }
-        }
-        self.paths.clear();
-        self.contents = Contents::default();
-        self.reassembly = Reassembly::default();
-        // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
-        let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
-        if is_other_server && !has_epochs {
-            // The other server may use the same guids for its own objects.
-            self.remove_torn_off_beyond(0, events);
-        }
-        self.slots.begin_session(is_other_server, is_other_server && has_epochs);
     }
 
     /// Returns the epoch of the references that the user has.

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use repl_core::{Epoch, Guid, Objects};
 
-use super::contents::LocalOrigin;
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
+use super::validated_entries::LocalOrigin;
 use crate::transport::role::{Proxy, Role};
 use crate::transport::sequence::Sequence;
 

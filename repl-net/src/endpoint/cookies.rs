@@ -8,36 +8,36 @@ use std::time::Duration;
 
 use crate::session::secret::Secret;
 
-/// Makes and checks cookies. A cookie is right in the epoch in which it was made, and in the next one.
+/// Makes and checks cookies. A cookie is right in the period in which it was made, and in the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cookies {
     pub(super) secret: Secret,
-    /// The length of an epoch. A client has at least this time to send a cookie back.
-    pub(super) epoch: Duration,
+    /// The length of an period. A client has at least this time to send a cookie back.
+    pub(super) period: Duration,
 }
 
 impl Cookies {
     /// Returns the longest time for which a cookie is right.
     pub(super) const fn lifetime(self) -> Duration {
-        self.epoch.saturating_mul(2)
+        self.period.saturating_mul(2)
     }
 
     /// Returns the cookie of a session at an address. The endpoint adds to the address how many times the
     /// session has moved.
     pub(super) fn make(self, address: &impl Hash, session: u64, now: Duration) -> u64 {
-        self.secret.cookie(address, session, self.epoch_at(now))
+        self.secret.cookie(address, session, self.period_at(now))
     }
 
     /// Returns whether the cookie is right. The time of the comparison does not depend on the cookie: a
-    /// difference of 64 bits is compared with zero in one step, and both epochs are always tried.
+    /// difference of 64 bits is compared with zero in one step, and both periods are always tried.
     pub(super) fn check(self, cookie: u64, address: &impl Hash, session: u64, now: Duration) -> bool {
-        let present = self.epoch_at(now);
-        let differs = |epoch: u64| (self.secret.cookie(address, session, epoch) ^ cookie) != 0;
+        let present = self.period_at(now);
+        let differs = |period: u64| (self.secret.cookie(address, session, period) ^ cookie) != 0;
         !(differs(present) & differs(present.wrapping_sub(1)))
     }
 
-    fn epoch_at(self, now: Duration) -> u64 {
-        now.as_nanos().checked_div(self.epoch.as_nanos()).unwrap_or(0) as u64
+    fn period_at(self, now: Duration) -> u64 {
+        now.as_nanos().checked_div(self.period.as_nanos()).unwrap_or(0) as u64
     }
 }
 
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r26_a_cookie_is_right_for_one_to_two_epochs_and_for_its_session_and_address_only() {
+    fn r26_a_cookie_is_right_for_one_to_two_periods_and_for_its_session_and_address_only() {
         let ms = Duration::from_millis;
-        let cookies = Cookies { secret: Secret::from(7_u128), epoch: ms(5_000) };
+        let cookies = Cookies { secret: Secret::from(7_u128), period: ms(5_000) };
         assert_eq!(cookies.lifetime(), ms(10_000));
         for made in [0, 1, 4_999, 5_000, 123_456_789] {
             let cookie = cookies.make(&3_u8, 4, ms(made));

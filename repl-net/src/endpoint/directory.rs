@@ -35,7 +35,7 @@ impl Residents {
 
 /// What the endpoint knows about a connection.
 #[derive(Clone, Copy, Debug)]
-struct Entry<A> {
+struct KnownClient<A> {
     session: u64,
     /// From where the first hello came.
     origin: Origin,
@@ -48,7 +48,7 @@ struct Entry<A> {
 /// All connections of an endpoint that the server has not removed.
 #[derive(Debug)]
 pub(super) struct Directory<A> {
-    entries: BTreeMap<ConnectionId, Entry<A>>,
+    entries: BTreeMap<ConnectionId, KnownClient<A>>,
     sessions: BTreeMap<u64, ConnectionId>,
     addresses: BTreeMap<A, Residents>,
 }
@@ -85,7 +85,7 @@ impl<A: Address> Directory<A> {
     /// sends to the address if another one settles, but receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
-        self.entries.insert(id, Entry { session, origin, address: Some(address), moves: 0 });
+        self.entries.insert(id, KnownClient { session, origin, address: Some(address), moves: 0 });
         self.sessions.insert(session, id);
         self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
@@ -130,7 +130,7 @@ impl<A: Address> Directory<A> {
     /// Removes a connection. Returns from where its first hello came.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Origin> {
         self.leave(id);
-        let Entry { session, origin, .. } = self.entries.remove(&id)?;
+        let KnownClient { session, origin, .. } = self.entries.remove(&id)?;
         if self.sessions.get(&session) == Some(&id) {
             self.sessions.remove(&session);
         }

@@ -329,7 +329,7 @@ impl<A: Address> Endpoint<A> {
 
     /// Returns the cookies of a server, which are right as long as its timeout asks for.
     fn cookies(&self, server: &Server) -> Cookies {
-        Cookies { secret: self.secret, epoch: step_time(server.timeout()) }
+        Cookies { secret: self.secret, period: step_time(server.timeout()) }
     }
 
     /// Notes which connections have ended. Forgets those that the server has removed, and removes those that

@@ -10,7 +10,7 @@
 
 mod assembly;
 pub(crate) mod channel;
-mod contents;
+mod content_buffer;
 mod declared_lost;
 pub(crate) mod exchange;
 pub(crate) mod incoming;

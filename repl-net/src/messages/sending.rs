@@ -15,7 +15,7 @@ use repl_core::BitSlice;
 use super::channel::{
     Channel, ChannelConfig, LARGEST_MESSAGE_BYTES, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes,
 };
-use super::contents::Contents;
+use super::content_buffer::ContentBuffer;
 use super::recipient::{MayReceive, Recipient};
 use crate::transport::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use crate::transport::outbox::Outbox;
@@ -35,7 +35,7 @@ pub(crate) struct SendingChannel {
     /// The number of the first stored message.
     first: u64,
     messages: VecDeque<Message>,
-    contents: Contents,
+    contents: ContentBuffer,
     pub(crate) stored: Stored,
     /// The message and the part at which sending continues in this tick. No part is sent twice in a tick.
     cursor: (u64, u16),
@@ -169,7 +169,7 @@ impl Message {
 
 impl SendingChannel {
     pub(crate) fn new(config: ChannelConfig) -> Self {
-        let (messages, contents, stored) = (VecDeque::new(), Contents::default(), Stored::default());
+        let (messages, contents, stored) = (VecDeque::new(), ContentBuffer::default(), Stored::default());
         Self {
             config,
             first: 0,
@@ -354,7 +354,7 @@ impl SendingChannel {
     /// O(bytes of the channel's messages) if messages were withdrawn since the last time.
     pub(crate) fn end_sending(&mut self) {
         if std::mem::take(&mut self.has_withdrawn) {
-            let mut kept = Contents::default();
+            let mut kept = ContentBuffer::default();
             for message in &mut self.messages {
                 message.position = kept.add(self.contents.get(message.position, message.content_bytes()));
             }

@@ -45,15 +45,16 @@ mod sessions;
 mod shadows;
 mod sleep;
 mod source;
+mod spawning;
 mod statics;
 mod subobjects;
 mod tear_off;
+mod ticks;
 mod transmit;
 mod views;
 mod world;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitWriter, ObjectRef, PropertyIndex, Replicated};
@@ -63,19 +64,16 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
 use crate::session::connection_id::ConnectionId;
-use crate::session::events::{ServerEvent, SpawnError};
+use crate::session::events::ServerEvent;
 use crate::session::secret::Secret;
 use crate::session::tick_watch::TickWatch;
 use broadcast::Broadcast;
 use events::ServerEvents;
-use passes::{Ends, PassInputs, Passes};
-use peer::preloaded_for_losses;
+use passes::Passes;
 use peers::Peers;
 use poll_order::PollOrder;
 use rows::OwnRows;
 use served::Served;
-use shadows::Shadows;
-use source::Source;
 use world::{World, WorldLimits, assert_property};
 
 pub use cells::area::{Area, Position};
@@ -155,15 +153,6 @@ pub struct Server {
     served: Served,
     events: ServerEvents,
     tick_watch: TickWatch,
-}
-
-/// How an object is spawned: plainly, as a subobject, or static with a path.
-enum SpawnKind {
-    Plain,
-    /// It is a subobject of the object in this slot.
-    Subobject(u32),
-    /// It is static, with this path.
-    Static(Arc<str>),
 }
 
 impl Server {
@@ -254,152 +243,6 @@ impl Server {
         ArchetypeId::new(shadows.add_archetype(Box::new(make)))
     }
 
-    /// Adds an object to the server. Clients create their copies from `T::default()`, so only values that
-    /// differ from `T::default()` are sent (S69). Costs O(connections).
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), if the class is
-    /// [external](Self::register_external), and if [`ServerConfig::max_objects`] slots are taken. If slots
-    /// can run out, use [`try_spawn`](Self::try_spawn).
-    #[track_caller]
-    pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
-        self.spawn_from(ArchetypeId::default(), object)
-    }
-
-    /// Makes room for `additional` more objects of a class, and registers the class. Spawning as many objects
-    /// then takes less time, because the objects that were spawned before are not moved in memory.
-    ///
-    /// ```
-    /// # use repl_net::{Server, ServerConfig};
-    /// # use repl_core::Replicated;
-    /// # fn begin_level<Coin: Replicated + Default>(server: &mut Server) {
-    /// server.reserve::<Coin>(10_000);
-    /// (0..10_000).for_each(|_| _ = server.spawn(Coin::default()));
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if the class is
-    /// [external](Self::register_external).
-    #[track_caller]
-    pub fn reserve<T: Replicated>(&mut self, additional: usize) {
-        let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
-        self.world.reserve(class, additional);
-    }
-
-    /// Adds an object to the server, which clients create from an archetype. Only values that differ from the
-    /// archetype are sent.
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`spawn`](Self::spawn), and if `archetype` was not returned by
-    /// [`register_archetype`](Self::register_archetype) of this server.
-    #[track_caller]
-    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
-        match self.try_spawn_from(archetype, object) {
-            Ok(reference) => reference,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Adds an object to the server, if a slot is free.
-    ///
-    /// # Errors
-    /// Returns an error if [`ServerConfig::max_objects`] slots are taken. If the object cannot be added, it
-    /// is dropped, and nothing else changes.
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if the class is
-    /// [external](Self::register_external).
-    #[track_caller]
-    pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
-        self.try_spawn_from(ArchetypeId::default(), object)
-    }
-
-    /// Adds an object to the server, which clients create from an archetype, if a slot is free.
-    ///
-    /// # Errors
-    /// Returns an error in the same cases as [`try_spawn`](Self::try_spawn).
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`try_spawn`](Self::try_spawn), and if `archetype` was not returned by
-    /// [`register_archetype`](Self::register_archetype) of this server.
-    #[track_caller]
-    pub fn try_spawn_from<T: Replicated>(
-        &mut self,
-        archetype: ArchetypeId<T>,
-        object: T,
-    ) -> Result<ObjectRef<T>, SpawnError> {
-        self.add(archetype, SpawnKind::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
-    }
-
-    /// Adds an object. The connections that have it in sight then see it. The argument `push_row` adds the
-    /// object's row to the source of its class, and returns its position if the class has an area.
-    #[track_caller]
-    fn add<T: Replicated, S: Source<T>>(
-        &mut self,
-        archetype: ArchetypeId<T>,
-        kind: SpawnKind,
-        push_row: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
-    ) -> Result<ObjectRef<T>, SpawnError> {
-        let number = archetype.number();
-        assert!(
-            number == 0 || self.world.shadows::<T>().is_some_and(|shadows| shadows.has_archetype(number)),
-            "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
-            T::LAYOUT.name(),
-        );
-        let reference = self.world.spawn(number, self.is_registration_over(), push_row)?;
-        if let Some(slot) = self.world.slot_of(reference) {
-            let parent = match kind {
-                SpawnKind::Plain => None,
-                SpawnKind::Subobject(parent) => {
-                    self.world.add_subobject(slot, parent);
-                    Some(parent)
-                }
-                SpawnKind::Static(path) => {
-                    self.world.make_static(slot, path);
-                    None
-                }
-            };
-            for peer in self.connections.values_mut() {
-                if peer.handshake.is_connected() {
-                    debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
-                    peer.connection.reconsider(&mut self.world, slot);
-                }
-            }
-            if let Some(parent) = parent {
-                self.give(slot, self.world.objects[parent as usize].owner());
-            }
-        }
-        Ok(reference)
-    }
-
-    /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
-    /// nothing if the object does not exist. Costs O(connections × log objects) for each object that is
-    /// removed. The first removal after a packet of a client also looks once at each call that waits for this
-    /// client.
-    pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
-        let Some(slot) = self.world.slot_of(object) else { return };
-        for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
-            self.despawn_one(slot);
-        }
-    }
-
-    fn despawn_one(&mut self, slot: u32) {
-        let mut holders = 0;
-        for peer in self.connections.values_mut() {
-            peer.connection.end_calls(&self.world, slot);
-            holders += u32::from(peer.connection.destroy(&mut self.world, slot));
-        }
-        self.world.despawn(slot, holders);
-        self.world.subobjects.remove(slot);
-        self.world.audiences.remove(&slot);
-        let orphans = self.world.cells.remove(slot);
-        self.reconsider(&orphans);
-        for orphan in self.world.owners.remove(slot) {
-            self.give(orphan, None);
-        }
-    }
-
     /// Returns whether the object exists on the server.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
@@ -414,88 +257,6 @@ impl Server {
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         assert_property(property);
         self.world.mark(object, property);
-    }
-
-    /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
-    /// packets of this tick. The argument `now` is the time since a fixed start that you choose. It must
-    /// never decrease: if it does, the time stands still until it is reached again.
-    ///
-    /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
-    /// has changed.
-    ///
-    /// The cost is O(changes), not O(objects). A tick without changes does not visit the connections whose
-    /// clients have everything, except to send their keep-alive packets.
-    ///
-    /// If the body of a remote call panics and your program catches this, only this call is lost. If another
-    /// function of yours panics in a tick, such as a serialiser, changes of this tick may never reach clients:
-    /// do not go on with such a server.
-    ///
-    /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
-    /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
-    /// connections. The default pool has as many threads as the processor has cores. To use another pool,
-    /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
-    pub fn tick(&mut self, now: Duration) {
-        self.tick_watch.ticked();
-        let now = self.now.max(now);
-        self.now = now;
-        for at in 0..self.call_runners.len() {
-            self.call_runners[at](self, now);
-        }
-        for peer in preloaded_for_losses(self.connections.awake_mut(now)) {
-            peer.connection.declare_lost(&mut self.world, now);
-            peer.connection.note_repeated_openings(&mut self.world);
-        }
-        self.update_cells();
-        self.world.begin_tick(now);
-        let woken = self.world.compare();
-        self.reconsider(&woken);
-        self.world.find_due();
-        self.report_refusals();
-        self.served.choose(&self.connections, self.config.connections_per_tick, self.secret);
-        let ends = self.run_passes();
-        self.passes.free_unneeded(&mut self.world);
-        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
-        self.remove_ended(now);
-    }
-
-    /// Reports the values that this tick could not send.
-    fn report_refusals(&mut self) {
-        for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
-            let occupant = self.world.occupant(slot);
-            let column = self.world.column(occupant.class);
-            let layout = column.program().layout();
-            self.events.push(ServerEvent::ValueRefused {
-                object: ObjectRef::new(occupant.guid(slot)),
-                class: layout.name(),
-                property: column
-                    .conditions()
-                    .property_of(refusal.handle())
-                    .map_or("?", |p| layout.property_name(p)),
-                path: refusal.path(layout),
-                error: refusal.error,
-            });
-        }
-    }
-
-    /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
-    /// end.
-    fn run_passes(&mut self) -> Ends {
-        let Self { world, broadcast, classes, config, served, now, .. } = self;
-        let max_bits = config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
-        if config.share {
-            broadcast.build(world, classes, max_bits);
-            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
-            return self.passes.run(self.connections.as_mut_slice(), inputs);
-        }
-        let mut ends = Ends::new();
-        for peer in self.connections.as_mut_slice() {
-            if peer.peer.handshake.is_connected() {
-                broadcast.build(world, classes, max_bits);
-            }
-            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
-            ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));
-        }
-        ends
     }
 
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if

@@ -94,7 +94,13 @@ impl Object {
     /// compared as its class says.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.rare.is_none() && self.tear_off == TearOff::No
+        self.rare.is_none() && !self.is_torn_off()
+    }
+
+    /// Returns whether the object was torn off.
+    #[inline]
+    pub(crate) fn is_torn_off(&self) -> bool {
+        self.tear_off != TearOff::No
     }
 
     /// Returns the connection that owns the object, directly or through other objects.

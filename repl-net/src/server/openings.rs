@@ -33,7 +33,7 @@ pub(crate) struct OpeningCache {
     values: BitWriter,
     headers: Vec<OpeningHeader>,
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
-    entries: Vec<Entry>,
+    entries: Vec<CachedOpening>,
     written: SlotSet,
     /// The number of bits of outdated openings.
     waste_bits: usize,
@@ -94,7 +94,7 @@ impl<'a> Form<'a> {
 
 /// The position in the cache of the opening of an object.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct CachedOpening {
     start: usize,
     bits: u32,
     /// The index of the opening's header. It is out of range if the object has no shared opening: either
@@ -108,7 +108,7 @@ struct Entry {
 pub(crate) struct OpeningRun<'a> {
     pub(crate) first: u32,
     pub(crate) header: &'a OpeningHeader,
-    entries: &'a [Entry],
+    entries: &'a [CachedOpening],
 }
 
 impl OpeningCache {
@@ -192,11 +192,11 @@ impl OpeningCache {
         if self.entries.len() <= slot as usize {
             // As much memory as the objects take, and not twice as much as the greatest slot so far.
             self.entries.reserve_exact(world.objects.capacity() - self.entries.len());
-            self.entries.resize(world.objects.len(), Entry::default());
+            self.entries.resize(world.objects.len(), CachedOpening::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
         let header = if is_refused { u32::MAX } else { self.headers.len() as u32 - 1 };
-        self.entries[slot as usize] = Entry { start, bits, header };
+        self.entries[slot as usize] = CachedOpening { start, bits, header };
         self.written.insert(slot);
     }
 
@@ -211,7 +211,7 @@ impl OpeningCache {
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'a> {
     headers: &'a [OpeningHeader],
-    entries: &'a [Entry],
+    entries: &'a [CachedOpening],
 }
 
 impl<'a> Written<'a> {
@@ -253,7 +253,7 @@ impl OpeningRun<'_> {
     /// Returns the positions of the values of the first `count` objects of the run, as the smallest possible
     /// number of ranges.
     pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
-        let whole = |entry: &Entry| entry.start..entry.start + entry.bits as usize;
+        let whole = |entry: &CachedOpening| entry.start..entry.start + entry.bits as usize;
         self.entries[..count]
             .chunk_by(move |one, next| whole(one).end == next.start)
             .filter_map(move |piece| Some(whole(piece.first()?).start..whole(piece.last()?).end))

@@ -119,7 +119,7 @@ impl Server {
     #[track_caller]
     pub fn set_relevancy<T: ?Sized>(&mut self, object: ObjectRef<T>, relevancy: Relevancy) {
         let Some(slot) = self.world.slot_of(object) else { return };
-        if self.is_torn_off(object) {
+        if self.world.objects[slot as usize].is_torn_off() {
             return;
         }
         assert!(

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use repl_core::{HandleSet, ObjectRef, Replicated};
+use repl_core::{ObjectRef, Replicated};
 
+use super::Server;
 use super::rows::OwnRows;
-use super::world::World;
-use super::{Server, SpawnKind};
+use super::spawning::SpawnKind;
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
 use crate::transport::outbox::FRAME_BITS;
@@ -125,25 +125,5 @@ impl Server {
         for slot in self.world.paths.forget_destroyed().iter() {
             self.world.release(slot);
         }
-    }
-}
-
-impl World {
-    /// Makes a new object static.
-    pub(crate) fn make_static(&mut self, slot: u32, path: Arc<str>) {
-        let frame = self.frame + 1;
-        // The client's object may begin with any values, so all properties count as changed.
-        let handles = HandleSet::up_to(self.column_of(slot).program().handles());
-        let (object, conditions) = self.object_mut(slot);
-        object.history.count_as_changed(&handles);
-        object.note_changes(&handles, conditions, frame);
-        if let Some(before) = self.paths.insert(slot, path) {
-            self.release(before);
-        }
-    }
-
-    /// Returns the slot of the object that has a path.
-    fn slot_with_path(&self, path: &str) -> Option<u32> {
-        self.paths.slot_of(path).filter(|&slot| self.occupant(slot).alive)
     }
 }

@@ -4,11 +4,10 @@
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::cells::Relevancy;
+use super::Server;
 use super::rows::OwnRows;
 use super::shadows::Shadows;
-use super::world::World;
-use super::{Server, SpawnKind};
+use super::spawning::SpawnKind;
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::SpawnError;
 
@@ -55,7 +54,8 @@ impl Server {
         parent: ObjectRef<P>,
         object: T,
     ) -> Result<Option<ObjectRef<T>>, SpawnError> {
-        let parent_slot = self.world.slot_of(parent).filter(|_| !self.is_torn_off(parent));
+        let parent_slot = self.world.slot_of(parent);
+        let parent_slot = parent_slot.filter(|&slot| !self.world.objects[slot as usize].is_torn_off());
         let Some(kind) = parent_slot.map(SpawnKind::Subobject) else { return Ok(None) };
         let push = |shadows: &Shadows<T>, rows: &mut OwnRows<T>| rows.push(object, shadows);
         self.add(ArchetypeId::default(), kind, push).map(Some)
@@ -66,15 +66,5 @@ impl Server {
     pub fn parent<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ObjectRef<()>> {
         let parent = self.world.subobjects.parent(self.world.slot_of(object)?)?;
         Some(ObjectRef::new(self.world.occupant(parent).guid(parent)))
-    }
-}
-
-impl World {
-    /// Makes an object a subobject: it is seen with its parent, and it is owned by its parent.
-    pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
-        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.occupant(parent).guid(parent)));
-        self.cells.set_relevancy(slot, relevancy);
-        self.owners.set(slot, Some(parent));
-        self.subobjects.set(slot, Some(parent));
     }
 }

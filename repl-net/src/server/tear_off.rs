@@ -6,8 +6,6 @@ use repl_core::ObjectRef;
 
 use super::Server;
 use super::cells::Relevancy;
-use super::object::TearOff;
-use super::world::World;
 
 impl Server {
     /// Tears an object off: its clients keep it, and simulate it from now on by themselves, for example the
@@ -36,7 +34,7 @@ impl Server {
         let Some(slot) = self.world.slot_of(object).filter(|_| !self.is_torn_off(object)) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
             // A subobject that was torn off before keeps its last state.
-            if self.world.objects[slot as usize].tear_off == TearOff::No {
+            if !self.world.objects[slot as usize].is_torn_off() {
                 self.tear_off_one(slot);
             }
         }
@@ -64,20 +62,6 @@ impl Server {
     #[must_use]
     pub fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         let slot = self.world.slot_of(object);
-        slot.is_some_and(|slot| self.world.objects[slot as usize].tear_off != TearOff::No)
-    }
-}
-
-impl World {
-    /// Records that an object is torn off, with the state that the next tick compares.
-    pub(crate) fn tear_off(&mut self, slot: u32) {
-        self.objects[slot as usize].tear_off = TearOff::Begun;
-        self.force_update(slot);
-        self.tearing_off.push(slot);
-    }
-
-    /// Returns whether an object was torn off, and its last state was compared.
-    pub(crate) fn has_last_state(&self, slot: u32) -> bool {
-        self.objects[slot as usize].tear_off == TearOff::Frozen
+        slot.is_some_and(|slot| self.world.objects[slot as usize].is_torn_off())
     }
 }

@@ -6,17 +6,16 @@
 
 mod comparing;
 mod lists;
+mod spawning;
+mod ticks;
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
-use std::num::NonZeroU32;
-use std::time::Duration;
 
 use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
 
 #[cfg(feature = "rayon")]
 use super::by_class::ByClass;
-use super::cells::area::Position;
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
@@ -34,11 +33,9 @@ use super::schedule::{Schedule, UpdateRate};
 use super::shadows::Shadows;
 use super::source::Source;
 use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
-use crate::session::events::{CompareError, SpawnError};
+use crate::session::events::CompareError;
 use crate::session::type_map::TypeMap;
-use crate::transport::growth::push_with;
 use crate::transport::slot_set::{SlotSet, slots_of};
-use crate::transport::spare::ROUND_TICKS;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -429,64 +426,16 @@ impl World {
         }
     }
 
-    /// Makes room for more objects of a class, but not for more than the limit allows.
-    pub(crate) fn reserve(&mut self, class: u16, additional: usize) {
-        let left = self.limits.max_objects.saturating_sub(self.objects.len());
-        let additional = additional.min(left + self.free.len());
-        self.columns[class as usize].reserve(additional);
-        let new_slots = additional.saturating_sub(self.free.len());
-        self.occupants.reserve(new_slots);
-        self.objects.reserve(new_slots);
-        self.cells.reserve(new_slots);
+    /// Records that an object is torn off, with the state that the next tick compares.
+    pub(crate) fn tear_off(&mut self, slot: u32) {
+        self.objects[slot as usize].tear_off = TearOff::Begun;
+        self.force_update(slot);
+        self.tearing_off.push(slot);
     }
 
-    /// Adds an object to the server. The argument `add` adds the row of the object to the source of its
-    /// class, and returns its position if the class has an area.
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register).
-    #[track_caller]
-    pub(crate) fn spawn<T: Replicated, S: Source<T>>(
-        &mut self,
-        archetype: u32,
-        frozen: bool,
-        add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
-    ) -> Result<ObjectRef<T>, SpawnError> {
-        let max_objects = self.limits.max_objects;
-        if self.free.is_empty() && self.objects.len() >= max_objects {
-            return Err(SpawnError { max_objects });
-        }
-        let class = self.register::<T, S>(frozen);
-        let slot = match self.free.pop_front() {
-            Some(slot) => {
-                // The generation of a free slot is already that of its next object.
-                self.occupants[slot as usize].alive = true;
-                slot
-            }
-            None => {
-                push_with(&mut self.occupants, || Occupant::new(NonZeroU32::MIN));
-                push_with(&mut self.objects, Object::new);
-                self.objects.len() as u32 - 1
-            }
-        };
-        let column = self.columns[class as usize].downcast_mut::<TypedColumn<T, S>>();
-        let Some(column) = column else { unreachable!("`register` returns the column of the type") };
-        let (row, position) = column.insert(slot, archetype, add);
-        let remembers = column.conditions().is_conditional();
-        let occupant = &mut self.occupants[slot as usize];
-        (occupant.class, occupant.row) = (class, row);
-        let guid = occupant.guid(slot);
-        let object = &mut self.objects[slot as usize];
-        object.set_archetype(archetype);
-        if remembers {
-            object.remember_changes(T::LAYOUT.properties());
-        }
-        self.schedule.apply_class_rate(slot, class);
-        self.alive.insert(slot);
-        self.newborn.insert(slot);
-        self.spawned += 1;
-        self.cells.add(slot, class, position);
-        Ok(ObjectRef::new(guid))
+    /// Returns whether an object was torn off, and its last state was compared.
+    pub(crate) fn has_last_state(&self, slot: u32) -> bool {
+        self.objects[slot as usize].tear_off == TearOff::Frozen
     }
 
     /// Returns the objects in a word that are opened one by one, as a mask: subobjects wait for their
@@ -556,65 +505,6 @@ impl World {
             self.objects[slot as usize] = Object::new();
             self.free.push_back(slot);
         }
-    }
-
-    /// Begins a tick at the time `now`: finds out which objects may have changed and are due.
-    pub(crate) fn begin_tick(&mut self, now: Duration) {
-        self.frame += 1;
-        self.changes.clear();
-        if self.ends_round() {
-            self.changes.end_round();
-            #[cfg(feature = "rayon")]
-            self.by_class.end_round();
-            self.queue.shrink_to(std::mem::take(&mut self.most_queued));
-            self.sight_scratch = SightScratch::default();
-        }
-        std::mem::swap(&mut self.changes.view_changed, &mut self.view_changed);
-        for (word, mask) in self.newborn.masks() {
-            let mask = mask & self.alive.word(word);
-            self.dirty.insert_mask(word, mask);
-            self.schedule.force_mask(word, mask);
-        }
-        std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
-        // A value that was refused may be equal to its shadow again, which only a comparison notices.
-        for slot in self.refusing.iter() {
-            if self.polled[usize::from(self.occupants[slot as usize].class)] {
-                self.dirty.insert(slot);
-            }
-        }
-        for (class, polled) in self.polled.iter_mut().enumerate() {
-            if std::mem::take(polled) {
-                let dirty = &mut self.dirty;
-                self.columns[class].scan(&mut |slot| dirty.insert(slot));
-            }
-        }
-        self.schedule.release(&mut self.dirty, &self.opening, now);
-    }
-
-    /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
-    /// need.
-    pub(crate) fn ends_round(&self) -> bool {
-        self.frame.is_multiple_of(ROUND_TICKS)
-    }
-
-    /// Stores the changes of this tick that far connections receive later, and finds those that are due now.
-    /// Also finds the objects that have changes and may sleep.
-    pub(crate) fn find_due(&mut self) {
-        let mut later = std::mem::take(&mut self.later);
-        later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| {
-            self.column_of(slot).extend_waiting(self.occupant(slot).row, list);
-            self.prune(slot, list)
-        });
-        self.later = later;
-        self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
-    }
-
-    /// Returns whether any connection may have changes or new objects to send in this tick.
-    pub(crate) fn has_changes(&self) -> bool {
-        let Changes { newborn, .. } = &self.changes;
-        !self.changes.as_slice().is_empty()
-            || !newborn.is_empty()
-            || self.later.due().any(|(_, due)| !due.is_empty())
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{Checksum, Form, Layout, PropertyIndex};
 
-use super::inquiry::{Entry, MAX_ENTRIES, Question};
+use super::inquiry::{AnswerEntry, MAX_ENTRIES, Question};
 use super::mismatch::{Difference, LayoutMismatch, Side};
 use super::name::{MAX_NAME_BYTES, cut};
 
@@ -38,8 +38,8 @@ impl MessageForm {
         cut(&self.name, MAX_NAME_BYTES)
     }
 
-    fn entry(&self) -> Entry {
-        Entry::new(self.short_name(), "", self.checksum)
+    fn entry(&self) -> AnswerEntry {
+        AnswerEntry::new(self.short_name(), "", self.checksum)
     }
 }
 
@@ -65,23 +65,23 @@ impl ClassEntry {
         cut(self.layout.name(), MAX_NAME_BYTES)
     }
 
-    fn forms(&self) -> Vec<Entry> {
+    fn forms(&self) -> Vec<AnswerEntry> {
         entries_of(&self.layout.forms())
     }
 
-    fn archetypes(&self) -> Vec<Entry> {
-        self.begins.iter().map(|values| Entry::new("", "", archetype_sum(values))).collect()
+    fn archetypes(&self) -> Vec<AnswerEntry> {
+        self.begins.iter().map(|values| AnswerEntry::new("", "", archetype_sum(values))).collect()
     }
 
-    fn values(&self, archetype: u32) -> Vec<Entry> {
+    fn values(&self, archetype: u32) -> Vec<AnswerEntry> {
         let sums = self.begins.get(archetype as usize).into_iter().flatten();
         let names = (0..self.layout.properties()).map(|at| self.layout.property_name(PropertyIndex::new(at)));
-        names.zip(sums).map(|(name, &sum)| Entry::new(name, "", sum)).collect()
+        names.zip(sums).map(|(name, &sum)| AnswerEntry::new(name, "", sum)).collect()
     }
 }
 
-fn entries_of(forms: &[Form]) -> Vec<Entry> {
-    forms.iter().map(|form| Entry::new(&form.path, &form.text, form.sum)).collect()
+fn entries_of(forms: &[Form]) -> Vec<AnswerEntry> {
+    forms.iter().map(|form| AnswerEntry::new(&form.path, &form.text, form.sum)).collect()
 }
 
 fn archetype_sum(values: &[u64]) -> u64 {
@@ -147,13 +147,13 @@ impl ClassList {
 
     /// Returns the client's answer to a question. The answer is empty if the client has no class with the
     /// name in the question.
-    pub(crate) fn answer(&self, question: &Question) -> Vec<Entry> {
-        let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<Entry>| {
+    pub(crate) fn answer(&self, question: &Question) -> Vec<AnswerEntry> {
+        let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<AnswerEntry>| {
             self.class(class).map_or_else(Vec::new, entries)
         };
         let mut entries = match question {
             Question::Classes => {
-                let classes = self.classes.iter().map(|class| Entry::new(class.name(), "", class.sum));
+                let classes = self.classes.iter().map(|class| AnswerEntry::new(class.name(), "", class.sum));
                 let messages = self.messages.iter().map(MessageForm::entry);
                 classes.chain(messages).collect()
             }
@@ -170,7 +170,7 @@ impl ClassList {
     }
 
     /// Compares a client's answer with the answer that the server itself would give.
-    pub(crate) fn examine(&self, question: &Question, client: &[Entry]) -> Finding {
+    pub(crate) fn examine(&self, question: &Question, client: &[AnswerEntry]) -> Finding {
         let server = self.answer(question);
         let differs = |class: &str, difference| {
             Finding::Differs(LayoutMismatch { class: class.to_owned(), difference })
@@ -227,13 +227,13 @@ fn best<'a, T>(list: &'a [T], name: &str, name_of: impl Fn(&'a T) -> &'a str) ->
     is.or_else(|| list.iter().find(|entry| name_of(entry).starts_with(name)))
 }
 
-fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {
+fn by_name(list: &[AnswerEntry]) -> BTreeMap<&str, &AnswerEntry> {
     list.iter().map(|entry| (entry.name.as_str(), entry)).collect()
 }
 
 /// Returns the first class that differs, in the order of names. If only one side has the class, the result
 /// also says which side lacks the class.
-fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str, Option<Side>)> {
+fn first_class<'a>(server: &'a [AnswerEntry], client: &'a [AnswerEntry]) -> Option<(&'a str, Option<Side>)> {
     let (ours, theirs) = (by_name(server), by_name(client));
     let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {
         Some(theirs) if theirs.sum == entry.sum => None,
@@ -246,7 +246,7 @@ fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str,
 }
 
 /// Returns the first difference between the forms of a class on the two sides.
-fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
+fn first_form(server: &[AnswerEntry], client: &[AnswerEntry]) -> Option<Difference> {
     let (ours, theirs) = (by_name(server), by_name(client));
     for entry in server {
         let property = entry.name.clone();
@@ -269,7 +269,7 @@ fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
 
 /// Returns the first archetype that differs. If only one side has the archetype, the result also says which
 /// side lacks it.
-fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Side>)> {
+fn first_archetype(server: &[AnswerEntry], client: &[AnswerEntry]) -> Option<(u32, Option<Side>)> {
     let most = server.len().max(client.len());
     (0..most).zip(0..).find_map(|(at, number)| match (server.get(at), client.get(at)) {
         (Some(ours), Some(theirs)) => (ours.sum != theirs.sum).then_some((number, None)),

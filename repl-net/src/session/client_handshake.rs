@@ -430,7 +430,7 @@ mod tests {
     use crate::session::closing::Closing;
     use crate::session::control::HELLO_BYTES;
     use crate::session::limits::{Limit, LimitMismatch};
-    use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
+    use crate::session::pair::{HandshakePair, Reported, SESSION, STEP, class, drain, state};
 
     fn welcome(timeout_ms: u32) -> Control {
         Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, answer: Vec::new(), seals_state: true })
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn r21_hello_is_said_about_ten_times_a_second_until_it_is_answered() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         let mut hellos = Vec::new();
         for _ in 0..400 {
             hellos.extend(pair.client_sends());
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn r26_a_token_is_echoed_four_times_and_anew_with_each_welcome() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         let hello = pair.client_sends().remove(0);
         pair.server_receives(&hello);
         let welcome = pair.server_sends().remove(0);
@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn r26_a_client_is_silent_for_a_quarter_of_a_second_at_most_however_long_the_timeouts_are() {
         let timeout = Duration::from_secs(3_600);
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         (pair.client_config.timeout, pair.server_config.timeout) = (timeout, timeout);
         (0..10).for_each(|_| pair.step());
         let silences = (0..1_000).map(|next| pair.client.longest_silence(timeout, Sequence::new(next)));
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn r21_a_question_that_comes_again_is_not_answered_before_its_time() {
-        let mut pair = Pair::new(class(1), class(2));
+        let mut pair = HandshakePair::new(class(1), class(2));
         let hello = pair.client_sends().remove(0);
         pair.server_receives(&hello);
         let question = pair.server_sends().remove(0);
@@ -531,7 +531,7 @@ mod tests {
         };
         for steps in [1, 40] {
             for packet in sent(SESSION ^ 1) {
-                let mut pair = Pair::alike();
+                let mut pair = HandshakePair::alike();
                 (0..steps).for_each(|_| pair.step());
                 let binding = pair.client.binding();
                 pair.client_reports.clear();
@@ -541,13 +541,13 @@ mod tests {
                 assert_eq!(pair.client.binding(), binding);
             }
         }
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         (0..40).for_each(|_| pair.step());
         pair.client_reports.clear();
         pair.client_receives(&state(pair.server.binding() ^ 1, 50));
         assert_eq!(pair.client_reports, [Reported::Damaged], "it is of another server");
         for packet in sent(SESSION) {
-            let mut pair = Pair::alike();
+            let mut pair = HandshakePair::alike();
             pair.client_sends();
             pair.client_receives(&packet);
             assert!(!pair.client_reports.contains(&Reported::Damaged));
@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn an_end_before_the_welcome_is_told_again_when_the_server_sends_state() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         pair.client_sends();
         pair.client.end(DisconnectReason::Closed, &pair.client_config, &mut pair.to_server);
         assert_eq!(drain(&mut pair.to_server).len(), 1);
@@ -570,7 +570,7 @@ mod tests {
 
     #[test]
     fn r25_nothing_but_a_farewell_with_the_token_is_heard_once_the_client_is_welcome() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         (0..10).for_each(|_| pair.step());
         pair.client_reports.clear();
         let instance = pair.client.instance.expect("a welcome");
@@ -613,7 +613,7 @@ mod tests {
 
     #[test]
     fn a_silent_server_is_given_up_once_and_a_welcome_is_a_sign_of_life() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         let hello = pair.client_sends().remove(0);
         pair.now += pair.client_config.timeout - STEP;
         pair.client_sends();
@@ -631,7 +631,7 @@ mod tests {
 
     #[test]
     fn r25_a_repeated_welcome_keeps_no_session_with_state_alive() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         let hello = pair.client_sends().remove(0);
         pair.server_receives(&hello);
         let welcome = pair.server_sends().remove(0);
@@ -650,7 +650,7 @@ mod tests {
 
     #[test]
     fn r26_of_many_cookies_the_first_is_answered_at_once_and_the_last_with_the_next_hello() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         pair.client_sends();
         for cookie in 0..1_000 {
             pair.client_receives(&Control::Retry(cookie).to_packet(SESSION));
@@ -669,7 +669,7 @@ mod tests {
 
     #[test]
     fn a_malformed_control_packet_ends_the_session_with_a_farewell() {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         (0..10).for_each(|_| pair.step());
         pair.client_reports.clear();
         let mut writer = repl_core::BitWriter::new();

@@ -61,7 +61,7 @@ impl Question {
 
 /// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct AnswerEntry {
     /// The name of a class or property, or the path of a part. The name is empty for an archetype.
     pub(crate) name: String,
     /// The form on the wire. The form is empty unless the question asks for forms.
@@ -69,7 +69,7 @@ pub(crate) struct Entry {
     pub(crate) sum: u64,
 }
 
-impl Entry {
+impl AnswerEntry {
     /// Creates an entry. The texts of the entry are cut to the greatest length that is sent.
     pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
         let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
@@ -93,7 +93,7 @@ pub(crate) struct Part {
     pub(crate) question: Question,
     pub(crate) part: u64,
     pub(crate) parts: u64,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<AnswerEntry>,
 }
 
 impl Part {
@@ -118,7 +118,7 @@ impl Part {
         }
         let mut entries = Vec::new();
         while reader.read_flag()? {
-            entries.push(Entry {
+            entries.push(AnswerEntry {
                 name: read_name(reader)?,
                 form: read_name(reader)?,
                 sum: reader.read_bits(64)?,
@@ -129,7 +129,7 @@ impl Part {
 }
 
 /// Splits an answer into packets of at most `mtu_bytes`.
-pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: usize) -> Vec<Part> {
+pub(crate) fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_bytes: usize) -> Vec<Part> {
     entries.truncate(MAX_ENTRIES);
     let class_bytes = match question {
         Question::Classes => 0,
@@ -138,7 +138,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: 
         }
     };
     let room = mtu_bytes.saturating_sub(class_bytes).saturating_sub(24);
-    let mut parts: Vec<Vec<Entry>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<AnswerEntry>> = vec![Vec::new()];
     let mut used = 0_usize;
     for entry in entries {
         let bytes = entry.packet_bytes();
@@ -154,7 +154,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: 
     parts.truncate(MAX_PARTS as usize);
     let count = parts.len() as u64;
     let question =
-        |entries: Vec<Entry>, part| Part { question: question.clone(), part, parts: count, entries };
+        |entries: Vec<AnswerEntry>, part| Part { question: question.clone(), part, parts: count, entries };
     (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: 
 #[derive(Debug, Default)]
 pub(crate) struct Inquiry {
     question: Question,
-    parts: BTreeMap<u64, Vec<Entry>>,
+    parts: BTreeMap<u64, Vec<AnswerEntry>>,
     entries: usize,
     bytes: usize,
 }
@@ -176,7 +176,7 @@ pub(crate) enum Progress {
     /// lost.
     Outdated,
     /// The answer is complete.
-    Answered(Vec<Entry>),
+    Answered(Vec<AnswerEntry>),
 }
 
 impl Inquiry {
@@ -200,7 +200,7 @@ impl Inquiry {
         }
         if !self.parts.contains_key(&part.part) {
             self.entries = self.entries.saturating_add(part.entries.len());
-            let bytes = part.entries.iter().map(Entry::memory_bytes);
+            let bytes = part.entries.iter().map(AnswerEntry::memory_bytes);
             self.bytes = bytes.fold(self.bytes, usize::saturating_add);
             for (len, max) in [(self.entries, MAX_ENTRIES), (self.bytes, MAX_ANSWER_BYTES)] {
                 if len > max {
@@ -222,8 +222,8 @@ impl Inquiry {
 mod tests {
     use super::*;
 
-    fn entries(count: usize, bytes: usize) -> Vec<Entry> {
-        (0..count).map(|at| Entry::new(&format!("{at:0>bytes$}"), "form", at as u64)).collect()
+    fn entries(count: usize, bytes: usize) -> Vec<AnswerEntry> {
+        (0..count).map(|at| AnswerEntry::new(&format!("{at:0>bytes$}"), "form", at as u64)).collect()
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
         let error = ReadError::TooLong { len: MAX_ENTRIES + 1, max: MAX_ENTRIES };
         assert_eq!(take(&mut inquiry, 1, entries(1, 8)), Err(error));
         let mut inquiry = Inquiry::default();
-        let longest = Entry::new(&"n".repeat(MAX_NAME_BYTES), &"f".repeat(MAX_NAME_BYTES), 0);
+        let longest = AnswerEntry::new(&"n".repeat(MAX_NAME_BYTES), &"f".repeat(MAX_NAME_BYTES), 0);
         let large = take(&mut inquiry, 0, vec![longest; MAX_ENTRIES]);
         assert!(matches!(large, Err(ReadError::TooLong { max: MAX_ANSWER_BYTES, .. })), "{large:?}");
     }

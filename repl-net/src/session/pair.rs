@@ -37,7 +37,7 @@ pub(super) enum Reported {
     Damaged,
 }
 
-pub(super) struct Pair {
+pub(super) struct HandshakePair {
     pub(super) server: ServerHandshake,
     pub(super) client: ClientHandshake,
     pub(super) server_config: ServerConfig,
@@ -70,7 +70,7 @@ pub(super) fn class(value: u64) -> ClassList {
     )
 }
 
-impl Pair {
+impl HandshakePair {
     /// Creates a server side and a client side with these classes.
     pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
         let config = ServerConfig::default();

@@ -51,8 +51,8 @@ impl Secret {
     }
 
     /// Returns the number by which a client shows, in its hello, that it receives packets at this address.
-    pub(crate) fn cookie(self, address: &impl Hash, session: u64, epoch: u64) -> u64 {
-        self.hash(Purpose::Cookie, &(address, session, epoch))
+    pub(crate) fn cookie(self, address: &impl Hash, session: u64, period: u64) -> u64 {
+        self.hash(Purpose::Cookie, &(address, session, period))
     }
 
     /// Returns the cookie for a client without an endpoint: its connection id stands for its address.
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn r26_a_cookie_is_of_one_secret_address_session_and_time() {
-        let cookie = |secret: u128, address: u32, session, epoch| {
-            Secret::from(secret).cookie(&address, session, epoch)
+        let cookie = |secret: u128, address: u32, session, period| {
+            Secret::from(secret).cookie(&address, session, period)
         };
         let (one, high) = (cookie(1, 2, 3, 4), cookie(1 << 127 | 1, 2, 3, 4));
         assert_all_differ(&[

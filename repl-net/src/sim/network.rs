@@ -95,7 +95,7 @@ impl std::ops::AddAssign for LinkStats {
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
-    links: Vec<Link>,
+    links: Vec<LinkState>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
     /// The number of packets that were put into `in_flight` so far. With this number, packets that arrive at
@@ -109,7 +109,7 @@ pub struct Network {
 }
 
 #[derive(Debug)]
-struct Link {
+struct LinkState {
     from: PeerId,
     to: PeerId,
     conditions: LinkConditions,
@@ -195,7 +195,7 @@ impl Network {
         let id = *self.by_peers.entry((from, to)).or_insert(new);
         if id == new {
             let label = u64::from(from.0) << 32 | u64::from(to.0);
-            self.links.push(Link::new(id, from, to, conditions, self.rng.fork(label)));
+            self.links.push(LinkState::new(id, from, to, conditions, self.rng.fork(label)));
         } else {
             self.links[id.0].conditions = conditions;
         }
@@ -255,7 +255,7 @@ impl Network {
         let Reverse(Flight { arrives_at: at, link, place, bytes, .. }) = self.in_flight.pop()?;
         self.spare.push(std::mem::replace(&mut self.delivered, bytes));
         let bytes = self.delivered.as_slice();
-        let Link { from, to, latest_delivered, stats, .. } = &mut self.links[link.0];
+        let LinkState { from, to, latest_delivered, stats, .. } = &mut self.links[link.0];
         stats.delivered += 1;
         stats.bytes_delivered += bytes.len() as u64;
         stats.reordered += u64::from(place < *latest_delivered);
@@ -378,7 +378,7 @@ impl Network {
     }
 }
 
-impl Link {
+impl LinkState {
     fn new(id: LinkId, from: PeerId, to: PeerId, conditions: LinkConditions, rng: Rng) -> Self {
         Self {
             from,

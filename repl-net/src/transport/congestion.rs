@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::sequence::{Sequence, WINDOW};
 use super::spare::shrink_sparse;
-use super::trial::{Link as TriedLink, Trial};
+use super::trial::{LinkProperties as TriedLink, Trial};
 
 /// The number of packets that may be in flight before any rate has been measured (RFC 6928). After a rate was
 /// measured, at least this number of packets may be in flight as long as acks arrive.

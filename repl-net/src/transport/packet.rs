@@ -37,21 +37,21 @@ pub(crate) enum PacketKind {
 pub(crate) struct Salt {
     session: u64,
     /// The upper bits of the packet's number, which the packet does not contain.
-    epoch: u64,
+    wraps: u64,
 }
 
 impl Salt {
     /// The salt of a hello, the first packet of a handshake. A hello itself contains its session.
-    pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
+    pub(crate) const HELLO: Self = Self { session: 0, wraps: u64::MAX };
 
     /// Returns the salt of a control packet of a session.
     pub(crate) const fn control(session: u64) -> Self {
-        Self { session, epoch: 0 }
+        Self { session, wraps: 0 }
     }
 
     /// Returns the salt of the packet of state with this number.
     pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
-        Self { session, epoch: sequence.epoch() }
+        Self { session, wraps: sequence.wraps() }
     }
 
     /// Returns the checksum of the salt. The computation of the checksum of a packet begins with the checksum
@@ -59,7 +59,7 @@ impl Salt {
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
-        hasher.update(&self.epoch.to_le_bytes());
+        hasher.update(&self.wraps.to_le_bytes());
         hasher.finalize()
     }
 }
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r25_a_stored_seed_opens_no_packet_of_another_session_client_or_epoch() {
+    fn r25_a_stored_seed_opens_no_packet_of_another_session_client_or_wrap() {
         let (session, token, number) = (7, 1 << 40, Sequence::new(70_000));
         let mut writer = BitWriter::new();
         begin(PacketKind::State, &mut writer);

@@ -260,18 +260,18 @@ pub(crate) struct SegmentWriter {
 /// forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
-    epoch: u64,
+    segment: u64,
     lists: Vec<(u64, HandleSet)>,
 }
 
 impl PreviousLists {
     pub(crate) fn clear(&mut self) {
-        self.epoch = self.epoch.saturating_add(1);
+        self.segment = self.segment.saturating_add(1);
     }
 
     #[inline]
     pub(crate) fn of(&self, class: usize) -> Option<&HandleSet> {
-        self.lists.get(class).filter(|(epoch, _)| *epoch == self.epoch).map(|(_, list)| list)
+        self.lists.get(class).filter(|(segment, _)| *segment == self.segment).map(|(_, list)| list)
     }
 
     pub(crate) fn set(&mut self, class: usize, list: &HandleSet) {
@@ -279,7 +279,7 @@ impl PreviousLists {
             self.lists.resize_with(class.saturating_add(1), || (0, HandleSet::new()));
         }
         if let Some(entry) = self.lists.get_mut(class) {
-            entry.0 = self.epoch;
+            entry.0 = self.segment;
             entry.1.clone_from(list);
         }
     }

@@ -59,7 +59,7 @@ impl Sequence {
 
     /// Returns the bits that the header does not contain: the number of times that the low 16 bits have
     /// wrapped.
-    pub(crate) const fn epoch(self) -> u64 {
+    pub(crate) const fn wraps(self) -> u64 {
         self.0 / WIRE_SPAN
     }
 

@@ -127,7 +127,7 @@ impl Trial {
 
     /// Moves the trial to its next stage if the current stage is over. If no trial is running, begins a trial
     /// if `is_wanted` is set. The argument `next` is the number of the next packet.
-    pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
+    pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: LinkProperties, next: Sequence) {
         match self.stage {
             Stage::Idle if is_wanted && now >= self.not_before => self.begin(now, link),
             Stage::Drain(side, since) if now.saturating_sub(since) >= DRAIN_TIME => {
@@ -158,7 +158,7 @@ impl Trial {
         }
     }
 
-    fn begin(&mut self, now: Duration, link: Link) {
+    fn begin(&mut self, now: Duration, link: LinkProperties) {
         let so_far = self.rate(link.greatest_rate);
         self.high_rate = so_far.saturating_mul(RAISE).min(link.greatest_rate);
         (self.high, self.low) = (RateSample::default(), RateSample::default());
@@ -166,7 +166,7 @@ impl Trial {
         self.stage = Stage::Drain(Side::High, now);
     }
 
-    fn judge(&mut self, now: Duration, link: Link) {
+    fn judge(&mut self, now: Duration, link: LinkProperties) {
         let RateSample { time, sent, arrived, .. } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
@@ -231,7 +231,7 @@ impl Trial {
 
 /// The properties of a link that a trial needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub(crate) struct LinkProperties {
     /// The size of the largest packet in bytes.
     pub(crate) packet_bytes: u64,
     /// The time from sending a packet to its ack.
@@ -246,8 +246,11 @@ mod tests {
 
     const PACKET: u64 = 1_200;
     const TICK: Duration = Duration::from_millis(16);
-    const LINK: Link =
-        Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
+    const LINK: LinkProperties = LinkProperties {
+        packet_bytes: PACKET,
+        round_trip: Duration::from_millis(40),
+        greatest_rate: 480_000,
+    };
 
     /// Runs trials for a minute on a simulated link and returns the rate that is enough according to the last
     /// trial. The argument `arrives` returns whether a packet arrives, given its number and its index in the
@@ -438,7 +441,7 @@ mod tests {
 
     #[test]
     fn each_rate_lasts_a_round_trip_and_is_at_least_one_packet_in_100_ms() {
-        let slow = Link { round_trip: Duration::from_secs(2), ..LINK };
+        let slow = LinkProperties { round_trip: Duration::from_secs(2), ..LINK };
         let mut trial = Trial::new();
         let mut stages = Vec::new();
         for tick in 1..400 {

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
-use crate::client::contents::{Contents, Entry, LocalOrigin, Openings, PreparedUpdate};
 use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
 use crate::client::replica::{Callback, Prepared};
+use crate::client::validated_entries::{
+    LocalOrigin, Openings, PreparedUpdate, ValidatedEntries, ValidatedEntry,
+};
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
 use crate::transport::removal::CloseReason;
@@ -42,15 +44,17 @@ pub(super) struct Applier<'a, 'b> {
 
 impl<'b> Applier<'_, 'b> {
     /// Applies an entry of `contents`. Entries are applied in the order in which they were validated.
-    pub(super) fn apply(&mut self, entry: Entry, contents: &Contents) {
+    pub(super) fn apply(&mut self, entry: ValidatedEntry, contents: &ValidatedEntries) {
         match entry {
-            Entry::Prepared { list, updates } => self.prepared(contents.updates(updates), list, contents),
-            Entry::Update { slot, list, head_bits } => {
+            ValidatedEntry::Prepared { list, updates } => {
+                self.prepared(contents.updates(updates), list, contents)
+            }
+            ValidatedEntry::Update { slot, list, head_bits } => {
                 let Some(handles) = contents.lists.handles(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
                 self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
             }
-            Entry::Open { first, objects, openings, head_bits, at } => {
+            ValidatedEntry::Open { first, objects, openings, head_bits, at } => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.lists.handles(openings.list) else { return };
                 let handles = &*handles;
@@ -62,7 +66,7 @@ impl<'b> Applier<'_, 'b> {
                 };
                 self.open(first..first.saturating_add(objects), openings, values);
             }
-            Entry::Close { slot, reason, path } => {
+            ValidatedEntry::Close { slot, reason, path } => {
                 self.close(slot, reason, path.and_then(|path| contents.path(path)));
             }
         }
@@ -124,7 +128,7 @@ impl<'b> Applier<'_, 'b> {
     }
 
     /// Applies updates of the same properties, which are read by a recipe.
-    fn prepared(&mut self, updates: &[PreparedUpdate], list: ListIndex, contents: &Contents) {
+    fn prepared(&mut self, updates: &[PreparedUpdate], list: ListIndex, contents: &ValidatedEntries) {
         let (Some(handles), Some(class)) = (contents.lists.handles(list), contents.lists.class_of(list))
         else {
             return;

@@ -5,31 +5,17 @@
 //! validated. Notifies run only after all of it was applied.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap};
 
+use super::Replicas;
 use super::applier::Applier;
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
-use super::{ChangedObject, Replicas};
 use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
-use crate::client::replica::Callback;
 use crate::transport::packet::read_end;
 use crate::transport::sequence::Sequence;
-
-/// An object with references that are being read again, because the objects of the references appeared or
-/// disappeared.
-struct Rereading {
-    slot: u32,
-    class: u16,
-    row: u32,
-    /// The index of this object in `touched`.
-    at: usize,
-    /// The handle of the property that is being read again, or zero if no property is being read.
-    handle: u32,
-}
 
 impl Replicas {
     /// Validates the body of a packet and applies it.
@@ -178,76 +164,5 @@ impl Replicas {
         let mut applier = Applier { replicas: self, stamp, events, checked: &mut checked, reader };
         contents.body(number).iter().for_each(|entry| applier.apply(*entry, &contents));
         (self.contents, self.checked) = (contents, checked);
-    }
-
-    /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
-    /// before.
-    pub(super) fn reread_references(&mut self) {
-        let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
-        if created_or_removed.is_empty() {
-            return;
-        }
-        let touched_index = std::cell::OnceCell::new();
-        let mut rereading: Option<Rereading> = None;
-        let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
-        mentions.each_of(created_or_removed, &mut |slot, path, bits| {
-            let Some(&handle) = path.first() else { return };
-            if rereading.as_ref().is_none_or(|known| known.slot != slot) {
-                let Some((class, row)) = slots.class_and_row(slot) else { return };
-                let index_touched =
-                    || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
-                let touched_index: &HashMap<u32, usize> = touched_index.get_or_init(index_touched);
-                let at = touched_index.get(&slot).or_else(|| again.get(&slot)).copied();
-                rereading = Some(Rereading { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
-                if at.is_none() {
-                    if let Some(column) = columns.get_mut(class as usize) {
-                        column.call(row, Callback::PreNetReceive);
-                    }
-                    touched.push(ChangedObject { slot, is_new: false, notified: Vec::new() });
-                }
-                again.insert(slot, at.unwrap_or(touched.len().saturating_sub(1)));
-            }
-            let Some(known) = &mut rereading else { return };
-            let Some(column) = columns.get_mut(known.class as usize) else { return };
-            if known.handle != handle
-                && let Some(touched) = touched.get_mut(known.at)
-            {
-                column.begin_reread(known.row, handle, &mut touched.notified);
-                known.handle = handle;
-                if let Some(feed) = feeds.get_mut(&known.class) {
-                    feed.note_one(slot, handle);
-                }
-            }
-            column.reread_leaf(known.row, path, bits, &mut references);
-        });
-        created_or_removed.clear();
-        for (slot, at) in again {
-            let Some((class, row)) = slots.class_and_row(slot) else { continue };
-            if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {
-                column.recheck_changed(row, &mut touched.notified);
-            }
-        }
-    }
-
-    /// Calls the callbacks of the user for all changed objects, in the order of S54.
-    pub(super) fn run_callbacks(&mut self) {
-        for mut touched in self.touched.drain(..) {
-            let Some((class, row)) = self.slots.class_and_row(touched.slot) else { continue };
-            let Some(column) = self.columns.get_mut(class as usize) else { continue };
-            if touched.is_new {
-                column.call(row, Callback::Opened);
-            }
-            column.finish_update(row);
-            column.call(row, Callback::PostNetReceive);
-            touched.notified.sort_unstable_by_key(|notified| notified.property);
-            for notified in touched.notified.iter().filter(|notified| notified.is_due) {
-                column.call(row, Callback::Notify(notified.property));
-            }
-            column.call(row, Callback::PostRepNotifies);
-            if touched.is_new {
-                column.call(row, Callback::PostNetInit);
-            }
-        }
     }
 }

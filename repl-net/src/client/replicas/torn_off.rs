@@ -2,32 +2,14 @@
 //!
 //! *Invariant:* an object that was torn off is in no slot, so no packet changes it.
 
-use repl_core::{Guid, ObjectRef, Replicated};
+use repl_core::{Guid, ObjectRef};
 
 use super::Replicas;
 use crate::client::events::ClientEvents;
-use crate::client::replica::TypedReplica;
 use crate::session::events::ClientEvent;
 use crate::transport::removal::CloseReason;
 
 impl Replicas {
-    pub(crate) fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        object.guid().is_some_and(|guid| self.slots.torn_off.contains(guid))
-    }
-
-    pub(super) fn get_torn_off<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let guid = object.guid()?;
-        let class = self.slots.torn_off.class(guid)?;
-        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.torn_off.get(&guid)
-    }
-
-    pub(super) fn get_torn_off_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let guid = object.guid()?;
-        let class = self.slots.torn_off.class(guid)?;
-        let column = self.columns.get_mut(class as usize)?.as_any_mut();
-        column.downcast_mut::<TypedReplica<T>>()?.torn_off.get_mut(&guid)
-    }
-
     /// Takes the object in a slot out of its slot, because the server has torn it off. References to the
     /// object stay valid. Returns the guid by which the user knows it, or `None` if the slot is empty.
     pub(super) fn tear_off(&mut self, slot: u32) -> Option<Guid> {

@@ -12,11 +12,11 @@ use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, 
 
 use super::Replicas;
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
-use crate::client::contents::{Contents, LocalOrigin, Openings};
 use crate::client::lists::Wanted;
 use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
+use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
 use crate::transport::blob::MAX_BLOBS;
 use crate::transport::reassembly::Part;
 use crate::transport::removal::CloseReason;
@@ -80,7 +80,7 @@ pub(super) struct Validator<'a> {
     pub(super) seen: &'a mut SlotSet,
     pub(super) outcome: &'a mut Outcome,
     pub(super) checked: &'a mut Checked,
-    pub(super) contents: &'a mut Contents,
+    pub(super) contents: &'a mut ValidatedEntries,
     pub(super) parts: Parts<'a>,
     /// The class and the row of the object of the current update.
     pub(super) place: (u16, u32),

@@ -1,5 +1,5 @@
-//! Queries about objects: their class and role, which properties arrived, and the last state of removed
-//! objects.
+//! Access to objects and queries about them: their values, class and role, which properties arrived, and the
+//! last state of removed objects.
 //!
 //! *Invariant:* only the queries in this file find a removed object. For all other functions a removed object
 //! does not exist.
@@ -17,6 +17,38 @@ impl Replicas {
     /// Returns a reference to the object in a slot.
     pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
         Some(ObjectRef::new(self.slots.known(Guid::new(slot, self.slots.generation(slot)?))))
+    }
+
+    pub(crate) fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        object.guid().is_some_and(|guid| self.slots.torn_off.contains(guid))
+    }
+
+    fn get_torn_off<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        let guid = object.guid()?;
+        let class = self.slots.torn_off.class(guid)?;
+        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.torn_off.get(&guid)
+    }
+
+    fn get_torn_off_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let guid = object.guid()?;
+        let class = self.slots.torn_off.class(guid)?;
+        let column = self.columns.get_mut(class as usize)?.as_any_mut();
+        column.downcast_mut::<TypedReplica<T>>()?.torn_off.get_mut(&guid)
+    }
+
+    pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.class_and_row_of(object).is_some() || self.is_torn_off(object)
+    }
+
+    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off(object) };
+        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
+    }
+
+    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off_mut(object) };
+        let column = self.columns.get_mut(class as usize)?.as_any_mut();
+        column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
     /// Returns whether this client owns an object that exists, and the client's role for it.

@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
 
 /// The changes of an object that are to be an entry of a segment.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+struct SharedChange<'a> {
     slot: u32,
     class: &'a SharedClass<'a>,
     list: &'a Changelist,
@@ -337,7 +337,7 @@ impl SegmentEncoder {
         if list.is_empty() {
             return Ok(());
         }
-        self.write(Entry { slot: change.slot, class: own, list: &list }, context, into)
+        self.write(SharedChange { slot: change.slot, class: own, list: &list }, context, into)
     }
 
     /// Encodes a part of one object's changes into an empty segment.
@@ -352,15 +352,20 @@ impl SegmentEncoder {
         self.bits.clear();
         self.segment.reset();
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
-        self.write(Entry { slot, class, list }, context, into)?;
+        self.write(SharedChange { slot, class, list }, context, into)?;
         self.segment.end(&mut self.bits);
         into.complete(&mut self.bits);
         Ok(())
     }
 
     /// Appends an entry.
-    fn write(&mut self, entry: Entry<'_>, context: &Context<'_>, into: &mut Segment) -> Result<(), Obstacle> {
-        let Entry { slot, class, list } = entry;
+    fn write(
+        &mut self,
+        entry: SharedChange<'_>,
+        context: &Context<'_>,
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
+        let SharedChange { slot, class, list } = entry;
         self.segment.slot(slot, &mut self.bits);
         self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
         class.rows.make_recipe(list.handles(), &mut self.recipe);

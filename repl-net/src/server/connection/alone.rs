@@ -9,17 +9,14 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
+use super::lists::PRIVATE_GAP_ORDER;
 use super::objects::{OpeningRemainder, Phase};
-use crate::server::occupant::Occupant;
 use crate::server::openings::SMALL_OPEN_BITS;
-use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
+use crate::server::part_size::LEAST_NEW_BITS;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::removal::{CloseReason, removal_bits, write_removal};
 use crate::transport::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
 
-/// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
-/// alone.
-pub(super) const PRIVATE_GAP_ORDER: u32 = 3;
 /// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
 
@@ -249,77 +246,6 @@ impl Connection {
         // The changelist is pruned last, because new elements may have been removed.
         world.prune(slot, &mut list);
         list
-    }
-
-    /// Sends a changelist in one packet, or property by property in several packets, or as a blob (R15).
-    pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
-        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
-            self.send_large_list(slot, list, Vec::new(), context);
-            return;
-        }
-        let (list, bits) = self.write_list(slot, list, context);
-        if bits > self.outbox.capacity() {
-            self.send_large_list(slot, list, Vec::new(), context);
-        } else if !list.is_empty() {
-            self.send_written(slot, list, bits, context);
-        }
-    }
-
-    /// Writes the values of the properties in a changelist to the scratch buffer. `write_list` returns the
-    /// changes that were written, and the greatest number of bits that an update with these changes takes. If
-    /// a hand-written serialiser refuses a value, the change of this value becomes pending.
-    pub(super) fn write_list(
-        &mut self,
-        slot: u32,
-        mut list: Changelist,
-        context: &mut PassContext<'_>,
-    ) -> (Changelist, usize) {
-        let (refused, bits) = self.measure(slot, &mut list, context);
-        self.objects.add_pending(slot, &refused);
-        (list, bits)
-    }
-
-    /// Writes the values of the properties in a changelist to the scratch buffer. If a hand-written
-    /// serialiser refuses a value, the change of this value is removed from `list`. `measure` returns the
-    /// removed changes, and the greatest number of bits that an update with the remaining changes takes.
-    pub(super) fn measure(
-        &mut self,
-        slot: u32,
-        list: &mut Changelist,
-        context: &mut PassContext<'_>,
-    ) -> (Changelist, usize) {
-        let PassScratch { values, recipe, .. } = &mut *context.scratch;
-        values.clear();
-        let refused = context.world.write_values(slot, list, recipe, values);
-        let count = context.world.column_of(slot).program().handles();
-        (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
-    }
-
-    /// Sends a changelist whose values are in the scratch buffer. If there is no room in a packet, the
-    /// changelist becomes pending.
-    pub(super) fn send_written(
-        &mut self,
-        slot: u32,
-        list: Changelist,
-        bits: usize,
-        context: &mut PassContext<'_>,
-    ) {
-        let Occupant { generation, class, .. } = context.world.occupant(slot);
-        if !self.outbox.make_room(bits, context.now) {
-            self.objects.add_pending(slot, &list);
-            self.objects.must_send(slot);
-            return;
-        }
-        let handles = list.handles().clone();
-        let count = context.world.column_of(slot).program().handles();
-        let class = context.classes.wire(class.into()) as usize;
-        let elements = list.new_elements();
-        let sent = Sent { slot, generation, content: Content::Update(list) };
-        let values = context.scratch.values.as_slice();
-        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
-            segment.update(slot, class, count, &handles, values, writer);
-        });
-        self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
     }
 }
 

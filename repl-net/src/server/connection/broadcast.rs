@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::{BitSlice, Changelist};
+use repl_core::BitSlice;
 
 use super::Connection;
-use super::alone::PRIVATE_GAP_ORDER;
 use super::context::{PassContext, PassScratch};
+use super::lists::PRIVATE_GAP_ORDER;
 use crate::server::broadcast::{Piece, Tables};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
@@ -108,16 +108,6 @@ impl Connection {
             if due.is_for(|cell| self.view().band_of(world, cell)) {
                 self.pend_due(due.slot, &due.list);
             }
-        }
-    }
-
-    /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
-    /// long period for the cell of the object. A connection with its own view of the object has received
-    /// these changes already.
-    pub(super) fn pend_due(&mut self, slot: u32, list: &Changelist) {
-        if self.objects.has_arrived(slot) && self.view().is_shared(slot) {
-            self.objects.add_pending(slot, list);
-            self.objects.must_send(slot);
         }
     }
 

@@ -1,27 +1,22 @@
-//! Sends changes that do not fit into one packet: the items of a collection are spread over several packets,
-//! and all other changes are sent as blobs, which are cut into fragments (R15).
+//! Sends the changes of an object, also those that do not fit into one packet: the items of a collection are
+//! spread over several packets, and each other property that is too large is sent as a blob (R15).
 //!
-//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. Changes that
-//! cannot be sent yet are stored in `pending` or `waiting`.
+//! *Invariant:* changes that cannot be sent yet are stored in `pending` or `waiting`.
 
-use std::time::Duration;
-
-use repl_core::{BitSlice, BitWriter, Changelist, Portions};
+use repl_core::{Changelist, Portions};
 
 use super::Connection;
-use super::context::{OPEN_BITS, PassContext};
+use super::context::PassContext;
 use crate::server::occupant::Occupant;
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
-use crate::server::world::World;
 use crate::transport::blob::MAX_BLOBS;
-use crate::transport::fragment::FragmentHead;
 use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
-use crate::transport::sequence::Sequence;
+use crate::transport::segment::SegmentKind;
 
 /// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
 /// this size together would be larger than the limit for all blobs.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
+
 impl Connection {
     /// Sends a changelist that does not fit into a packet, and the changes of other collections and maps,
     /// which are in `waiting`.
@@ -196,86 +191,17 @@ impl Connection {
         }
     }
 
-    /// Begins to send one update of an object as a blob. The values of the update are already in the scratch
-    /// buffer. If too many blobs are in flight, the object waits until the blob can begin.
-    pub(super) fn send_blob(
-        &mut self,
-        kind: SegmentKind,
-        sent: Sent,
-        context: &mut PassContext<'_>,
-        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
-    ) {
-        let slot = sent.slot;
-        let count = context.world.column_of(slot).program().handles();
-        let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
-        let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
-        if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
-            self.objects.wait_for_blob(slot, bytes);
+    /// Sends a changelist in one packet, or property by property in several packets, or as a blob (R15).
+    pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
+        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
+            self.send_large_list(slot, list, Vec::new(), context);
             return;
         }
-        let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
-        segment.begin(kind, 0, &mut body);
-        write(&mut segment, &mut body, context.scratch.values.as_slice());
-        segment.end(&mut body);
-        body.write_bits(0, 1);
-        let part_bits = self.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS;
-        let stamp = self.outbox.stamp();
-        self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
-        // The object must go into another packet, because a packet may contain each object only once. The
-        // rule of one entry for each object includes objects of blobs that the packet completes.
-        self.outbox.flush(context.now);
-        self.send_parts(context.now);
-    }
-
-    /// Returns whether an object only waits until its blob can begin, and must wait on. Then nothing of it is
-    /// written.
-    pub(super) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
-        let is_unchanged = !world.changes.slots.contains(slot);
-        let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
-        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.limits.max_object_bytes));
-        waits.into_iter().for_each(|bytes| self.objects.wait_for_blob(slot, bytes));
-        waits.is_some()
-    }
-
-    /// Returns whether a blob of the object is in flight.
-    pub(super) fn has_blob(&self, slot: u32) -> bool {
-        self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
-    }
-
-    /// Sends all parts of blobs that must still be sent, because they are not in flight and have not arrived.
-    pub(super) fn send_parts(&mut self, now: Duration) {
-        if self.blobs.is_empty() {
-            return;
-        }
-        let under_way = self.blobs.under_way();
-        let mut sent_parts: Vec<(u32, u32, Sequence)> = Vec::with_capacity(MAX_BLOBS);
-        for blob in self.blobs.iter() {
-            for index in blob.unsent() {
-                let part = blob.part(index);
-                if !self.outbox.make_room(ENTRY_BITS + FragmentHead::BITS + part.len(), now) {
-                    break;
-                }
-                let Sent { slot, generation, .. } = blob.sent;
-                let sent = Sent { slot, generation, content: Content::Fragment { blob: blob.id, index } };
-                let sequence = self.outbox.sequence();
-                let head = FragmentHead {
-                    blob: blob.id,
-                    under_way,
-                    stamp: blob.stamp,
-                    cut: blob.cut,
-                    index: index as usize,
-                };
-                self.objects.blob_part_sent(slot, sequence);
-                self.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
-                    segment.slot(slot, writer);
-                    head.write(sequence, writer);
-                    writer.append(part);
-                });
-                sent_parts.push((blob.id, index, sequence));
-            }
-        }
-        for (id, index, sequence) in sent_parts {
-            self.blobs.sent(id, index, sequence);
+        let (list, bits) = self.write_list(slot, list, context);
+        if bits > self.outbox.capacity() {
+            self.send_large_list(slot, list, Vec::new(), context);
+        } else if !list.is_empty() {
+            self.send_written(slot, list, bits, context);
         }
     }
 }

@@ -37,21 +37,6 @@ impl Connection {
         })
     }
 
-    /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. A
-    /// keep-alive packet is sent if one is due, but nothing else.
-    pub(crate) fn skip_pass(&mut self, context: &mut PassContext<'_>) {
-        if !self.is_live {
-            return;
-        }
-        self.take_evicted(context);
-        self.objects.wake_changed(&context.world.dormancies);
-        self.postpone_all(context);
-        if context.world.ends_round() {
-            self.end_round(context.world);
-        }
-        self.keep_alive(context);
-    }
-
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.
     pub(super) fn take_evicted(&mut self, context: &PassContext<'_>) {
         for (slot, place, list) in &context.world.changes.found.evicted {

@@ -1,5 +1,5 @@
 //! Sends the owner and role of an object to a client when they change after the object was sent to the
-//! client.
+//! client, and tells the client which objects sleep.
 //!
 //! The opening (first update) of an object contains its owner and its role. For most objects the owner and
 //! the role take one bit, so that connections can share the opening. When the owner or the role changes, the
@@ -74,5 +74,24 @@ impl Connection {
             self.outbox.flush(context.now);
         }
         true
+    }
+
+    /// Tells the client which objects sleep from now on.
+    pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
+        let floor = self.outbox.in_flight.floor();
+        while let Some(slot) = self.objects.next_quiet(floor) {
+            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.objects.chosen());
+            if !self.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
+                continue;
+            }
+            if !self.objects.is_quiet(slot) {
+                self.objects.stay_awake(slot);
+                continue;
+            }
+            self.objects.fall_asleep(slot, self.outbox.sequence());
+            if !self.send_proxy(slot, context) {
+                self.objects.must_send(slot);
+            }
+        }
     }
 }

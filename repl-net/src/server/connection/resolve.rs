@@ -273,30 +273,4 @@ impl Connection {
             }
         }
     }
-
-    /// Makes the changes of a changelist pending if they may still be sent to the client. For the other
-    /// properties, records that the client lacks their values, so that they are sent when the client may see
-    /// them again.
-    fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist) {
-        // The client has the object, so its collections were emptied already and may contain items. Therefore
-        // the lost changelist must not empty the client's collections again.
-        list.forget_resets();
-        let mut hidden = Changelist::new();
-        list.split(&self.objects.mask(world, slot), &mut hidden);
-        let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
-        world.prune(slot, &mut list);
-        self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
-    }
-
-    /// Stops sending the blob with an update of an object, if there is one. Afterwards, the content of the
-    /// blob is pending, or the object counts as unsent.
-    pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32) {
-        let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
-        let Some(content) = blob.map(|blob| blob.sent.content) else { return };
-        match content {
-            Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
-            Content::Open(list) | Content::Update(list) => self.make_pending(world, slot, list),
-            Content::Proxy | Content::Fragment { .. } => {}
-        }
-    }
 }

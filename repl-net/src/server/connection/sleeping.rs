@@ -4,7 +4,6 @@
 //! object. Any later update of the object wakes it on the client too.
 
 use super::Connection;
-use super::context::PassContext;
 use crate::server::world::World;
 use crate::transport::slot_set::slots_of;
 
@@ -34,25 +33,6 @@ impl Connection {
         if world.dormancies.is_used() {
             let sleepers = mask & world.dormancies.sleepers_in(word, self.objects.chosen());
             slots_of(word, sleepers).for_each(|slot| self.objects.stay_awake(slot));
-        }
-    }
-
-    /// Tells the client which objects sleep from now on.
-    pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
-        let floor = self.outbox.in_flight.floor();
-        while let Some(slot) = self.objects.next_quiet(floor) {
-            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.objects.chosen());
-            if !self.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
-                continue;
-            }
-            if !self.objects.is_quiet(slot) {
-                self.objects.stay_awake(slot);
-                continue;
-            }
-            self.objects.fall_asleep(slot, self.outbox.sequence());
-            if !self.send_proxy(slot, context) {
-                self.objects.must_send(slot);
-            }
         }
     }
 }

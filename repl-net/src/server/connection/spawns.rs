@@ -21,23 +21,6 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in runs of openings, whose bits all connections share.
-    pub(super) fn send_spawns(&mut self, context: &mut PassContext<'_>) {
-        if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
-            return;
-        }
-        let mut slots = std::mem::take(&mut context.scratch.slots);
-        if self.outbox.is_limited() {
-            self.send_spawns_by_priority(&mut slots, context);
-        } else {
-            slots.clear();
-            // Takes a quarter of the time of `extend`, which asks for one slot after another.
-            self.objects.waiting_spawns().for_each(|slot| slots.push(slot));
-            self.send_openings(&slots, context);
-        }
-        context.scratch.slots = slots;
-    }
-
     /// Sends the pending spawns in `slots`, which are in ascending order.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         if !self.view().is_far_from_any() {

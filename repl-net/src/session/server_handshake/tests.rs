@@ -3,11 +3,11 @@
 use super::*;
 use crate::session::client_handshake::ClientHandshake;
 use crate::session::mismatch::{Difference, LayoutMismatch, Side};
-use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
+use crate::session::pair::{HandshakePair, Reported, SESSION, STEP, class, drain, state};
 
 /// Returns the reports of both sides at the end of a handshake that begins with `pair`, for links with
 /// different losses.
-fn verdicts(pair: fn() -> Pair) -> Vec<(Vec<Reported>, Vec<Reported>)> {
+fn verdicts(pair: fn() -> HandshakePair) -> Vec<(Vec<Reported>, Vec<Reported>)> {
     let mut verdicts: Vec<(Vec<Reported>, Vec<Reported>)> = Vec::new();
     for seed in 0..600 {
         let mut pair = pair();
@@ -36,27 +36,27 @@ fn refused(difference: Difference) -> Vec<(Vec<Reported>, Vec<Reported>)> {
 
 #[test]
 fn r21_an_equal_client_connects_once_under_loss_and_reordering() {
-    assert_eq!(verdicts(Pair::alike), [(vec![Reported::Connected], vec![Reported::Connected])]);
+    assert_eq!(verdicts(HandshakePair::alike), [(vec![Reported::Connected], vec![Reported::Connected])]);
 }
 
 #[test]
 fn r21_the_first_difference_is_reported_once_under_loss_and_reordering() {
     let value = Difference::Value { property: "7".to_owned(), archetype: 0 };
-    assert_eq!(verdicts(|| Pair::new(class(1), class(2))), refused(value.clone()));
+    assert_eq!(verdicts(|| HandshakePair::new(class(1), class(2))), refused(value.clone()));
     let in_parts = || {
-        let mut pair = Pair::new(class(1), class(2));
+        let mut pair = HandshakePair::new(class(1), class(2));
         (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (128, 128);
         pair
     };
     assert_eq!(verdicts(in_parts), refused(value));
     let missing = Difference::NoClass { missing_on: Side::Client };
-    assert_eq!(verdicts(|| Pair::new(class(1), ClassList::default())), refused(missing));
+    assert_eq!(verdicts(|| HandshakePair::new(class(1), ClassList::default())), refused(missing));
 }
 
 #[test]
 fn r21_a_limit_that_is_too_small_is_reported_once_under_loss_and_reordering() {
     let too_small = || {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         pair.client_config.max_objects = 10;
         pair
     };
@@ -68,7 +68,7 @@ fn r21_a_limit_that_is_too_small_is_reported_once_under_loss_and_reordering() {
 
 #[test]
 fn r21_a_welcome_is_said_again_until_its_token_is_echoed() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
     let mut welcomes = 0;
@@ -99,7 +99,7 @@ fn is_control(packet: &[u8]) -> bool {
 
 #[test]
 fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
-    let mut other = Pair::new(class(1), class(2));
+    let mut other = HandshakePair::new(class(1), class(2));
     other.client = ClientHandshake::new(SESSION + 1);
     let mut recorded = Vec::new();
     for _ in 0..60 {
@@ -113,7 +113,7 @@ fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
     assert!(recorded.len() > 4, "{} packets", recorded.len());
     recorded.push(Control::Closing(Closing::Closed).to_packet(SESSION + 1));
     for steps in [1, 40] {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         (0..steps).for_each(|_| pair.step());
         let (reports, received) = (pair.server_reports.clone(), pair.server.last_received());
         pair.now += STEP;
@@ -136,7 +136,7 @@ fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
 
 #[test]
 fn r26_a_wrong_token_neither_is_heard_nor_lifts_the_limit() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
     pair.server_reports.clear();
@@ -161,7 +161,7 @@ fn r26_a_wrong_token_neither_is_heard_nor_lifts_the_limit() {
 fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
     for value in [1, 2] {
         for mtu_bytes in [128, 1_200] {
-            let mut pair = Pair::new(class(1), class(value));
+            let mut pair = HandshakePair::new(class(1), class(value));
             (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (mtu_bytes, mtu_bytes);
             let mut recorded = Vec::new();
             for _ in 0..30 {
@@ -187,14 +187,14 @@ fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
 #[test]
 fn r25_the_client_that_first_proves_its_address_keeps_the_connection() {
     let late = {
-        let mut other = Pair::alike();
+        let mut other = HandshakePair::alike();
         other.client = ClientHandshake::new(SESSION + 1);
         other.client_sends().remove(0)
     };
     // The hello of the other session arrives before the client's own hello, after it, or after the
     // client's welcome.
     for place in 0..3 {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         if place == 0 {
             pair.server_receives(&late);
         }
@@ -225,8 +225,8 @@ fn r25_the_client_that_first_proves_its_address_keeps_the_connection() {
 }
 
 /// Returns a pair whose client was welcomed, and has not proved its address yet.
-fn welcomed() -> Pair {
-    let mut pair = Pair::alike();
+fn welcomed() -> HandshakePair {
+    let mut pair = HandshakePair::alike();
     pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
     pair.server_sends().iter().for_each(|packet| pair.client_receives(packet));
     assert_eq!(pair.client_reports, [Reported::Connected]);
@@ -236,7 +236,7 @@ fn welcomed() -> Pair {
 #[test]
 fn r25_a_client_with_limits_that_are_too_small_replaces_no_other() {
     let hello = {
-        let mut other = Pair::alike();
+        let mut other = HandshakePair::alike();
         other.client = ClientHandshake::new(SESSION + 1);
         other.client_config.max_objects = 10;
         other.client_sends().remove(0)
@@ -250,7 +250,7 @@ fn r25_a_client_with_limits_that_are_too_small_replaces_no_other() {
 
 #[test]
 fn r26_welcomes_that_may_not_be_sent_yet_do_not_pile_up() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
     let mut last_sent = 0;
@@ -267,7 +267,7 @@ fn r26_welcomes_that_may_not_be_sent_yet_do_not_pile_up() {
 #[test]
 fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
     let questions = |steps_of_another: u32| {
-        let mut pair = Pair::new(class(1), class(2));
+        let mut pair = HandshakePair::new(class(1), class(2));
         let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
         (0..steps_of_another).for_each(|_| pair.step());
         assert!(!pair.server.is_ended(), "after {steps_of_another} steps");
@@ -283,7 +283,7 @@ fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
 
 #[test]
 fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     for _ in 0..50 {
         pair.server_receives(&hello);
@@ -295,7 +295,7 @@ fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
 
 #[test]
 fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     // The packet begins like a hello, but ends directly after its kind.
     let mut writer = repl_core::BitWriter::new();
@@ -307,7 +307,7 @@ fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
     assert_eq!(pair.server_reports, []);
     (0..10).for_each(|_| pair.step());
     assert_eq!(pair.server_reports.first(), Some(&Reported::Connected));
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     pair.server_receives(&malformed);
     assert!(matches!(pair.server_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
     assert!(pair.server_sends().is_empty(), "nobody could open a disconnect packet");
@@ -315,10 +315,10 @@ fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
 
 #[test]
 fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);
-    let end = |pair: &mut Pair| {
+    let end = |pair: &mut HandshakePair| {
         pair.server.end(DisconnectReason::Timeout, &pair.server_config, &mut pair.to_client)
     };
     assert!(matches!(end(&mut pair), HandshakeOutcome::Ended(DisconnectReason::Timeout)));
@@ -342,8 +342,8 @@ fn session_of(server: &ServerHandshake) -> u64 {
 
 /// Returns a pair whose server has welcomed the client of the session, and then the client of the next
 /// session.
-fn replaced() -> Pair {
-    let mut pair = Pair::alike();
+fn replaced() -> HandshakePair {
+    let mut pair = HandshakePair::alike();
     for session in [SESSION, SESSION + 1] {
         pair.client = ClientHandshake::new(session);
         pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
@@ -378,7 +378,7 @@ fn r25_a_replaced_client_does_not_begin_a_session_after_its_end() {
 #[test]
 fn r25_an_end_before_the_proof_is_told_whether_the_client_has_its_welcome_or_not() {
     for is_welcomed in [true, false] {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         let hello = pair.client_sends().remove(0);
         pair.server_receives(&hello);
         let welcomes = drain(&mut pair.to_client);
@@ -393,7 +393,7 @@ fn r25_an_end_before_the_proof_is_told_whether_the_client_has_its_welcome_or_not
 
 #[test]
 fn the_time_of_each_client_begins_with_its_own_hello() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     for session in [SESSION, SESSION + 1] {
         pair.now += Duration::from_secs(4);
         pair.client = ClientHandshake::new(session);
@@ -403,8 +403,8 @@ fn the_time_of_each_client_begins_with_its_own_hello() {
 }
 
 /// Returns a pair whose client has proved its address to an endpoint.
-fn of_endpoint(waits: bool) -> Pair {
-    let mut pair = Pair::alike();
+fn of_endpoint(waits: bool) -> HandshakePair {
+    let mut pair = HandshakePair::alike();
     let (secret, trust) = (Secret::from(77_u64), Trust::Cookie { waits });
     pair.server = ServerHandshake::new(ConnectionId(3), secret, trust, pair.now);
     pair.to_client.allowance.lift();
@@ -433,8 +433,9 @@ fn r26_a_client_with_a_cookie_has_a_timeout_or_a_minute_to_show_the_token() {
         pair.server_config.timeout = Duration::from_millis(timeout_ms);
         let (start, hello) = (pair.now, pair.client_sends().remove(0));
         pair.server_receives(&hello);
-        let overdue =
-            |pair: &Pair, ms| pair.server.overdue(&pair.server_config, start + Duration::from_millis(ms));
+        let overdue = |pair: &HandshakePair, ms| {
+            pair.server.overdue(&pair.server_config, start + Duration::from_millis(ms))
+        };
         assert_eq!(overdue(&pair, step_ms - 1), None);
         assert_eq!(overdue(&pair, step_ms), Some(DisconnectReason::Timeout));
         pair.server_receives(&proof(SESSION));
@@ -453,7 +454,7 @@ fn r25_after_the_token_was_seen_only_a_farewell_with_the_token_ends_the_session(
         packet::seal(writer, packet::Salt::control(key))
     };
     let (secret, token) = (Secret::from(77_u64), Secret::from(77_u64).token(ConnectionId(3), SESSION));
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     (0..10).for_each(|_| pair.step());
     pair.server_reports.clear();
     for key in [SESSION, SESSION ^ secret.instance(), token] {
@@ -464,7 +465,7 @@ fn r25_after_the_token_was_seen_only_a_farewell_with_the_token_ends_the_session(
     pair.server_receives(&farewell(SESSION ^ token));
     assert_eq!(pair.server_reports, [Reported::Ended(DisconnectReason::Closed)]);
     // The welcome is lost, and the client ends the session without it.
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
     assert_eq!(pair.server_sends().len(), 1);
     pair.client.end(DisconnectReason::Closed, &pair.client_config, &mut pair.to_server);
@@ -475,7 +476,7 @@ fn r25_after_the_token_was_seen_only_a_farewell_with_the_token_ends_the_session(
 #[test]
 fn r25_a_farewell_of_the_server_is_heard_whether_the_client_has_the_welcome_or_not() {
     for (welcome_arrives, proof_arrives) in [(false, false), (true, false), (true, true)] {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
         let welcome = pair.server_sends();
         welcome.iter().filter(|_| welcome_arrives).for_each(|packet| pair.client_receives(packet));
@@ -494,7 +495,7 @@ fn r25_a_farewell_of_the_server_is_heard_whether_the_client_has_the_welcome_or_n
 
 #[test]
 fn r25_a_client_that_was_started_again_with_the_same_session_learns_that_it_is_taken() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     (0..10).for_each(|_| pair.step());
     let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION));
     pair.client_reports.clear();
@@ -509,7 +510,7 @@ fn r25_a_client_that_was_started_again_with_the_same_session_learns_that_it_is_t
 #[test]
 fn r25_a_client_with_a_cookie_is_replaced_by_no_other() {
     let other = {
-        let mut other = Pair::alike();
+        let mut other = HandshakePair::alike();
         other.client = ClientHandshake::new(SESSION + 1);
         other.client_sends().remove(0)
     };
@@ -525,7 +526,7 @@ fn r25_a_client_with_a_cookie_is_replaced_by_no_other() {
 
 #[test]
 fn r25_a_session_whose_login_waits_is_replaced_by_no_other() {
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     pair.server_config.login = Login::Ask;
     pair.client_config.login = b"Ada".to_vec();
     (0..4).for_each(|_| pair.step());
@@ -546,7 +547,7 @@ fn r25_a_session_whose_login_waits_is_replaced_by_no_other() {
 #[test]
 fn r21_a_login_is_decided_once_under_loss_and_reordering() {
     for seed in 0..300 {
-        let mut pair = Pair::alike();
+        let mut pair = HandshakePair::alike();
         pair.server_config.login = Login::Ask;
         pair.client_config.login = vec![7; 512];
         pair.run(seed, 60);
@@ -562,11 +563,11 @@ fn r21_a_login_is_decided_once_under_loss_and_reordering() {
 #[test]
 fn r26_the_answer_about_the_classes_is_dropped_when_nothing_more_is_asked() {
     let is_dropped =
-        |pair: &Pair| format!("{:?}", pair.server.inquiry) == format!("{:?}", Inquiry::default());
-    let mut pair = Pair::new(class(1), class(2));
+        |pair: &HandshakePair| format!("{:?}", pair.server.inquiry) == format!("{:?}", Inquiry::default());
+    let mut pair = HandshakePair::new(class(1), class(2));
     (0..50).for_each(|_| pair.step());
     assert!(pair.server.is_ended() && is_dropped(&pair));
-    let mut pair = Pair::alike();
+    let mut pair = HandshakePair::alike();
     let hello = pair.client_sends().remove(0);
     let question = Inquiry::default().question().clone();
     let part = Part { question, part: 0, parts: 2, entries: Vec::new() };

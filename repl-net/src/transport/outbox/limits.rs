@@ -21,11 +21,6 @@ const RECORD_BYTES_PER_BYTE: usize = 48;
 const PROBES: usize = 4;
 
 impl Outbox {
-    /// Returns the greatest number of bits of a packet.
-    pub(super) fn max_bits(&self) -> usize {
-        self.limits.mtu_bytes * 8
-    }
-
     /// Returns how many bits an empty packet has for updates.
     pub(crate) fn capacity(&self) -> usize {
         self.max_bits() - FRAME_BITS - SEGMENT_BITS

@@ -18,7 +18,7 @@ const SEARCH_CALLS: usize = 256;
 /// The tracked objects of a connection by slot.
 #[derive(Debug, Default)]
 pub(super) struct TrackedObjects {
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<MeasuredObject>>,
     free: Vec<u32>,
     /// For each slot that has an entry, the index of the entry. A list with a place for each slot would take
     /// more memory than everything else that is stored for a client that sees a small part of a large world.
@@ -33,7 +33,7 @@ pub(super) struct TrackedObjects {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct MeasuredObject {
     slot: u32,
     tracked: Tracked,
     /// About how many bytes the entry took on the heap when it was last measured.
@@ -42,7 +42,8 @@ struct Entry {
     is_stale: bool,
 }
 
-const _: () = assert!(size_of::<Option<Entry>>() <= 264, "the description of `max_connection_bytes` says so");
+const _: () =
+    assert!(size_of::<Option<MeasuredObject>>() <= 264, "the description of `max_connection_bytes` says so");
 
 /// Hashes slots. The server chooses the slots, so no client can make them collide.
 #[derive(Debug, Default)]
@@ -88,7 +89,7 @@ impl TrackedObjects {
                 self.entries.len() as u32 - 1
             })
         });
-        let entry = self.entries[place as usize].get_or_insert_with(|| Entry {
+        let entry = self.entries[place as usize].get_or_insert_with(|| MeasuredObject {
             slot,
             tracked: make(),
             held_bytes: 0,

@@ -15,9 +15,9 @@ use crate::transport::role::Proxy;
 /// The validated entries of a packet's body, and of the blobs that the packet completes. The memory is reused
 /// for each packet.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
-    entries: Vec<Entry>,
-    /// The updates of all [`Entry::Prepared`].
+pub(crate) struct ValidatedEntries {
+    entries: Vec<ValidatedEntry>,
+    /// The updates of all [`ValidatedEntry::Prepared`].
     prepared: Vec<PreparedUpdate>,
     openings: Vec<Openings>,
     /// The lists of properties of the entries.
@@ -31,7 +31,7 @@ pub(crate) struct Contents {
 /// One validated entry, or several that are alike. The values of updates and openings are in the packet, one
 /// after another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum ValidatedEntry {
     /// Updates of the same properties of objects of one class, which are read by the recipe of the list.
     Prepared { list: ListIndex, updates: PreparedUpdates },
     /// An update that is read by a walk over the program of the class. The position of its values is in
@@ -69,18 +69,18 @@ pub(crate) struct PreparedUpdate {
     pub(crate) at: u32,
 }
 
-/// Consecutive [`PreparedUpdate`]s of the [`Contents`].
+/// Consecutive [`PreparedUpdate`]s of the [`ValidatedEntries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PreparedUpdates {
     first: u32,
     count: u32,
 }
 
-/// The index of some [`Openings`] in the [`Contents`].
+/// The index of some [`Openings`] in the [`ValidatedEntries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningsIndex(u32);
 
-/// The index of a path in the [`Contents`].
+/// The index of a path in the [`ValidatedEntries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathIndex(u32);
 
@@ -103,7 +103,7 @@ pub(crate) struct LocalOrigin {
     pub(crate) proxy: Proxy,
 }
 
-/// A position in [`Contents`]. [`Contents::truncate`] removes everything that was added after the position.
+/// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after the position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContentsMark {
     entries: usize,
@@ -112,7 +112,7 @@ pub(crate) struct ContentsMark {
     bodies: usize,
 }
 
-impl Contents {
+impl ValidatedEntries {
     /// Removes all entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
@@ -128,12 +128,12 @@ impl Contents {
     #[inline(always)]
     pub(crate) fn prepared(&mut self, slot: u32, list: ListIndex, is_alike: bool, at: usize) {
         match self.entries.last_mut() {
-            Some(Entry::Prepared { list: last, updates }) if is_alike && *last == list => {
+            Some(ValidatedEntry::Prepared { list: last, updates }) if is_alike && *last == list => {
                 updates.count = updates.count.wrapping_add(1);
             }
             _ => {
                 let updates = PreparedUpdates { first: self.prepared.len() as u32, count: 1 };
-                self.entries.push(Entry::Prepared { list, updates });
+                self.entries.push(ValidatedEntry::Prepared { list, updates });
             }
         }
         self.prepared.push(PreparedUpdate { slot, at: at as u32 });
@@ -141,7 +141,7 @@ impl Contents {
 
     /// Adds an update that is read by a walk.
     pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize) {
-        self.entries.push(Entry::Update { slot, list, head_bits: head_bits as u32 });
+        self.entries.push(ValidatedEntry::Update { slot, list, head_bits: head_bits as u32 });
     }
 
     /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
@@ -156,7 +156,7 @@ impl Contents {
         if self.openings.last() != Some(&openings) {
             self.openings.push(openings);
         }
-        self.entries.push(Entry::Open {
+        self.entries.push(ValidatedEntry::Open {
             first: slots.start,
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
@@ -171,7 +171,7 @@ impl Contents {
             self.paths.push(path.to_owned());
             PathIndex((self.paths.len() as u32).saturating_sub(1))
         });
-        self.entries.push(Entry::Close { slot, reason, path });
+        self.entries.push(ValidatedEntry::Close { slot, reason, path });
     }
 
     /// Ends a body, after its last entry was added.
@@ -181,7 +181,7 @@ impl Contents {
     }
 
     /// Returns the entries of the body with this number. The packet's own body has the number 0.
-    pub(crate) fn body(&self, number: usize) -> &[Entry] {
+    pub(crate) fn body(&self, number: usize) -> &[ValidatedEntry] {
         let end_of = |number: usize| self.bodies.get(number).copied().unwrap_or(0);
         let start = number.checked_sub(1).map_or(0, end_of);
         self.entries.get(start..end_of(number)).unwrap_or_default()
@@ -229,7 +229,7 @@ mod tests {
     use crate::client::lists::Wanted;
 
     /// Adds a list of a class to the contents.
-    fn list(contents: &mut Contents, class: u16) -> ListIndex {
+    fn list(contents: &mut ValidatedEntries, class: u16) -> ListIndex {
         let wanted = Wanted { class, handles: &HandleSet::up_to(1), is_of_several: false, is_alike: false };
         contents.lists.index_of(wanted, || 1, || None)
     }
@@ -241,10 +241,10 @@ mod tests {
     }
 
     /// Returns the slots of the updates in a body that are read by a recipe, those of each entry together.
-    fn updated(contents: &Contents, body: usize) -> Vec<Vec<u32>> {
+    fn updated(contents: &ValidatedEntries, body: usize) -> Vec<Vec<u32>> {
         let slots = |updates| contents.updates(updates).iter().map(|update| update.slot).collect();
         let entries = contents.body(body).iter().filter_map(|entry| match *entry {
-            Entry::Prepared { updates, .. } => Some(slots(updates)),
+            ValidatedEntry::Prepared { updates, .. } => Some(slots(updates)),
             _ => None,
         });
         entries.collect()
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn updates_with_the_same_list_are_one_entry() {
-        let mut contents = Contents::default();
+        let mut contents = ValidatedEntries::default();
         let (one, other) = (list(&mut contents, 0), list(&mut contents, 1));
         contents.prepared(1, one, false, 10);
         contents.prepared(4, one, true, 20);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn truncated_contents_are_those_at_the_mark() {
-        let mut contents = Contents::default();
+        let mut contents = ValidatedEntries::default();
         let list = list(&mut contents, 0);
         contents.prepared(3, list, false, 20);
         contents.end_body();
@@ -282,7 +282,7 @@ mod tests {
         contents.prepared(7, list, false, 40);
         contents.end_body();
         assert_eq!(updated(&contents, 0), [[3]]);
-        let [Entry::Close { slot: 5, path: Some(path), .. }, _] = *contents.body(1) else {
+        let [ValidatedEntry::Close { slot: 5, path: Some(path), .. }, _] = *contents.body(1) else {
             panic!("a closing")
         };
         assert_eq!(contents.path(path), Some("a"));
@@ -292,14 +292,14 @@ mod tests {
 
     #[test]
     fn openings_in_a_row_share_what_they_have_in_common() {
-        let mut contents = Contents::default();
+        let mut contents = ValidatedEntries::default();
         let list = list(&mut contents, 0);
         for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
             contents.open(first..first + 2, 5, openings(archetype, list), Some(40));
         }
         contents.end_body();
         let known = contents.body(0).iter().map(|entry| match *entry {
-            Entry::Open { first, objects: 2, openings, head_bits: 5, at: Some(_) } => {
+            ValidatedEntry::Open { first, objects: 2, openings, head_bits: 5, at: Some(_) } => {
                 (first, contents.openings(openings).map(|openings| openings.origin.archetype))
             }
             _ => panic!("{entry:?}"),

@@ -1,7 +1,6 @@
-//! An entry of an ordered array: an item with its label and its id.
+//! An item of an ordered array with its label and its id.
 //!
-//! *Invariant:* entries are ordered by label, and entries with equal labels by id, so all peers agree on the
-//! order.
+//! *Invariant:* items are ordered by label, and items with equal labels by id, so all peers agree on the order.
 
 use std::cmp::Ordering;
 
@@ -9,14 +8,14 @@ use repl_core::ItemId;
 use repl_core::label::Label;
 
 /// An item of an ordered array, with its label and its id.
-pub(super) struct Entry<T> {
+pub(super) struct LabelledItem<T> {
     pub(super) item: T,
     pub(super) label: Label,
     pub(super) id: ItemId,
 }
 
-impl<T> Entry<T> {
-    /// Compares the positions of two entries, by label and then by id.
+impl<T> LabelledItem<T> {
+    /// Compares the positions of two items, by label and then by id.
     pub(super) fn compare_position(&self, other: &Self) -> Ordering {
         self.label.cmp(&other.label).then(self.id.cmp(&other.id))
     }

@@ -3,12 +3,12 @@
 //!
 //! *Invariant:* contents are removed in the order in which they were added.
 
-/// Contents are moved to the front of the buffer when this many bytes and half of the buffer are unused.
+/// ContentBuffer are moved to the front of the buffer when this many bytes and half of the buffer are unused.
 const LEAST_UNUSED_BYTES: usize = 1 << 10;
 
 /// The contents of the stored messages of a channel.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+pub(crate) struct ContentBuffer {
     bytes: Vec<u8>,
     /// How many bytes at the front of the buffer belong to contents that were removed.
     unused: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Contents {
     start: u64,
 }
 
-impl Contents {
+impl ContentBuffer {
     /// Adds a content. Returns its position.
     pub(crate) fn add(&mut self, content: &[u8]) -> u64 {
         let position = self.start.saturating_add(self.bytes.len() as u64);
@@ -69,7 +69,7 @@ mod tests {
         fn contents_are_found_as_they_were_added(
             steps in vec((vec(any::<u8>(), 0..400), 0..4_usize), 1..200),
         ) {
-            let (mut contents, mut model) = (Contents::default(), VecDeque::new());
+            let (mut contents, mut model) = (ContentBuffer::default(), VecDeque::new());
             for (content, removed) in steps {
                 model.push_back((contents.add(&content), content));
                 for _ in 0..removed {

@@ -1,0 +1,335 @@
+//! Reads the values of an update: of an object, and of the arrays and collections in it, at any depth.
+//!
+//! *Invariant:* no element of a collection is both removed and added or changed by one update.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::ops::Range;
+
+use crate::bits::{BitReader, ReadError, count};
+use crate::ids::handle_list::read_handles;
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::{Identity, ReadIds};
+use crate::schema::codec::Codec;
+use crate::schema::program::{
+    ArrayCommand, CollectionCommand, CommandKind, LeafCommand, Program, TableEntry,
+};
+use crate::schema::step::ReceivedChange;
+use crate::wire::decode::collection::Progress;
+use crate::wire::decode::edits::Edits;
+use crate::wire::decode::pass::Pass;
+use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
+use crate::wire::decode::walk::{Observer, Walk};
+use crate::wire::room::check_room;
+
+impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
+    /// Reads the values of `handles` from the update into `target`.
+    pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
+        self.properties(self.program.own_table(), handles, target, self.observer.measures())
+    }
+
+    /// Reads the values of `handles` of an object or element with this table. Reports to the observer how many
+    /// bits each property takes if `is_measured` is set.
+    fn properties<T: Target>(
+        &mut self,
+        table: &[TableEntry],
+        handles: &HandleSet,
+        target: &mut T,
+        is_measured: bool,
+    ) -> Result<(), P::Stop> {
+        for (first, count) in handles.stretches() {
+            let (mut handle, end) = (first, first.saturating_add(count));
+            while handle < end {
+                let direct = self.direct(table, handle, end, target);
+                if direct > 0 {
+                    if is_measured {
+                        (0..direct).for_each(|at| self.measure_direct(table, handle.saturating_add(at)));
+                    }
+                    handle = handle.saturating_add(direct);
+                    continue;
+                }
+                let start = self.reader.position();
+                self.path.push(handle);
+                self.property(table, handle, target)?;
+                self.path.pop();
+                if is_measured {
+                    self.observer.property(handle, self.reader.position().saturating_sub(start));
+                }
+                handle = handle.saturating_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the values of consecutive direct properties, the first of which is at `handle`. `end` is the
+    /// handle after the last property that may be read. Returns how many were read. Returns zero if the
+    /// property must be read alone, because it is not direct, or because the update ends within the direct
+    /// properties: the error names the property that could not be read.
+    #[inline]
+    fn direct<T: Target>(&mut self, table: &[TableEntry], handle: u32, end: u32, target: &mut T) -> u32 {
+        let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
+        if count == 0 {
+            return 0;
+        }
+        let Ok(bits) = self.reader.take(bits as usize) else { return 0 };
+        target.direct(handle, count, bits);
+        count
+    }
+
+    /// Reports to the observer how many bits the direct property at `handle` took.
+    fn measure_direct(&mut self, table: &[TableEntry], handle: u32) {
+        if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
+            self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
+        }
+    }
+
+    /// Reads an update of the property at `handle` of a level. For an array, an update of a property contains
+    /// only the changes.
+    #[inline]
+    fn property<T: Target>(
+        &mut self,
+        table: &[TableEntry],
+        handle: u32,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        match self.program.command(table, handle).map(|command| &command.kind) {
+            Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
+            Some(CommandKind::Array(array)) => self.array(handle, array, target),
+            Some(CommandKind::Items(items)) => self.elements(items, &mut target.elements(handle)),
+            Some(CommandKind::Entries(entries)) => self.elements(entries, &mut target.elements(handle)),
+            Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange)),
+        }
+    }
+
+    #[inline]
+    fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), P::Stop> {
+        let start = self.reader.position();
+        let references = &mut *self.references;
+        if let Codec::Opaque(_) = leaf.codec {
+            let read = |reader: &mut BitReader<'_>| {
+                target.leaf(handle, leaf, reader, references)?;
+                Ok(references.any_mentioned())
+            };
+            self.pass.opaque(self.reader, read)?;
+        } else {
+            P::check(target.leaf(handle, leaf, self.reader, references))?;
+            if !leaf.codec.may_refer() {
+                return Ok(());
+            }
+        }
+        if self.references.any_mentioned() {
+            let bits = P::check(self.reader.slice(start..self.reader.position()).ok_or(ReadError::End))?;
+            self.observer.mention(self.path.steps(), &mut self.references.take_mentioned(), bits);
+        } else {
+            self.observer.plain(self.path.steps());
+        }
+        Ok(())
+    }
+
+    fn array<T: Target>(&mut self, handle: u32, array: &ArrayCommand, target: &mut T) -> Result<(), P::Stop> {
+        let len = P::check(count::read_count(array.max_len, self.reader))?;
+        let has_tail = len > 0 && self.flag()?;
+        let tail = if has_tail { P::check(self.reader.read_below(len as u64))? as usize } else { len };
+        P::check(count::check_growth(len.saturating_sub(tail), array.least_bits, self.reader))?;
+        let limit = P::check((tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange))?;
+        let mut edits = P::check(Edits::read(limit, self.reader))?;
+        let old_len = self.resize(target, handle, array, len);
+        if P::VALIDATES && tail > old_len {
+            return P::check(Err(ReadError::TooLong { len, max: old_len }));
+        }
+        let inner = self.program.table(array.table, array.handles);
+        while let Some(edit) = P::check(edits.next())? {
+            let index = edit.checked_div(array.handles).unwrap_or(0);
+            let inner_handle = edit.checked_rem(array.handles).unwrap_or(0).saturating_add(1);
+            self.path.push(edit);
+            match target.element(handle, index as usize) {
+                Some(mut element) => self.property(inner, inner_handle, &mut element)?,
+                None => self.property(inner, inner_handle, &mut Validation(None))?,
+            }
+            self.path.pop();
+        }
+        self.new_elements(inner, handle, array, tail..len, target)
+    }
+
+    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
+    fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
+        let old_len = target.resize(handle, len);
+        if len < old_len {
+            self.observer.cut(self.path.steps(), array.handles.saturating_mul(len as u32)..u32::MAX);
+        }
+        old_len
+    }
+
+    /// Reads the new elements at the indices `range` of the array at `handle`.
+    fn new_elements<T: Target>(
+        &mut self,
+        table: &[TableEntry],
+        handle: u32,
+        array: &ArrayCommand,
+        range: Range<usize>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        for index in range {
+            let start = self.reader.position();
+            let first = array.handles.saturating_mul(index as u32);
+            match target.element(handle, index) {
+                Some(mut element) => self.whole(table, first, &mut element)?,
+                None => self.whole(table, first, &mut Validation(None))?,
+            }
+            P::check(count::read_padding(start, array.least_bits, self.reader))?;
+        }
+        Ok(())
+    }
+
+    /// Reads all values of a new element.
+    fn whole<T: Target>(&mut self, table: &[TableEntry], first: u32, target: &mut T) -> Result<(), P::Stop> {
+        let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
+        while next < end {
+            let handle = next;
+            let direct = self.direct(table, handle, end, target);
+            if direct > 0 {
+                next = next.saturating_add(direct);
+                continue;
+            }
+            next = next.saturating_add(1);
+            self.path.push(first.saturating_add(handle.saturating_sub(1)));
+            match self.program.command(table, handle).map(|command| &command.kind) {
+                Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
+                Some(CommandKind::Array(array)) => {
+                    let len = P::check(count::read_new_count(array.max_len, array.least_bits, self.reader))?;
+                    self.resize(target, handle, array, len);
+                    let inner = self.program.table(array.table, array.handles);
+                    self.new_elements(inner, handle, array, 0..len, target)?;
+                }
+                Some(CommandKind::Items(items)) => {
+                    self.all_elements(items, &mut target.elements(handle))?;
+                }
+                Some(CommandKind::Entries(entries)) => {
+                    self.all_elements(entries, &mut target.elements(handle))?;
+                }
+                Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange))?,
+            }
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    /// Reads the changes of a collection.
+    fn elements<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        command: &CollectionCommand<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let is_ordered = I::is_ordered(&command.shape.form);
+        let table = self.program.table(command.table, command.handles);
+        let mut progress = Progress::default();
+        target.own();
+        let mut removed = self.removals(command, &mut progress, target)?;
+        let mut list = I::read_list(&command.shape.form);
+        let mut previous: Option<HandleSet> = None;
+        while let Some(id) = P::check(list.next(self.reader, &mut self.pass))? {
+            if P::check(removed.contains(&id))? {
+                return P::check(Err(ReadError::OutOfRange));
+            }
+            progress.swept.remove(&id);
+            let depth = self.path.enter(id.steps());
+            // The elements of a set have no properties that could change.
+            if I::IS_KEY && command.handles == 0 || self.flag()? {
+                self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
+            } else {
+                let moved = is_ordered && self.flag()?;
+                let label = if moved { self.label::<I>(command, &mut progress)? } else { None };
+                let is_same = previous.is_some() && self.flag()?;
+                let handles = match previous.take_if(|_| is_same) {
+                    Some(handles) => handles,
+                    None => P::check(read_handles(command.handles, is_ordered, self.reader))?,
+                };
+                let calls_back = self.observer.calls_back();
+                let mut read = ElementReader { walk: self, table, handles: Some(&handles) };
+                match target.change(&id, &handles, calls_back, &mut read) {
+                    Some(read) => read?,
+                    None => P::check(Err(ReadError::OutOfRange))?,
+                }
+                label
+                    .into_iter()
+                    .for_each(|label| target.receive(&id, ReceivedChange::Moved(label), calls_back));
+                previous = Some(handles);
+            }
+            self.path.leave(depth);
+        }
+        self.end_elements(progress, target);
+        Ok(())
+    }
+
+    /// Reads a whole collection, which is part of a new element.
+    fn all_elements<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        command: &CollectionCommand<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let table = self.program.table(command.table, command.handles);
+        let mut progress = Progress::default();
+        let form = &command.shape.form;
+        let mut list = P::check(I::read_list_of_all(form, command.max_len, self.reader).map(Some))?;
+        target.own();
+        progress.swept.extend(target.sweep());
+        while let Some(list) = &mut list
+            && let Some(id) = P::check(list.next(self.reader, &mut self.pass))?
+        {
+            progress.swept.remove(&id);
+            let depth = self.path.enter(id.steps());
+            self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
+            self.path.leave(depth);
+        }
+        self.end_elements(progress, target);
+        Ok(())
+    }
+
+    /// Reads a whole element, which may be new. The size of the element is counted from `start`, the bit at
+    /// which its key began, or from the end of its label.
+    fn new_element<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        table: &[TableEntry],
+        command: &CollectionCommand<I>,
+        id: &I,
+        start: Option<usize>,
+        progress: &mut Progress<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let label = self.label(command, progress)?;
+        let start = start.unwrap_or(self.reader.position());
+        if P::VALIDATES {
+            P::check(check_room(progress.whole, command.max_len, target.held()))?;
+        }
+        if self.pass.keys_refer() {
+            let guids = id.mentions(&command.shape.form);
+            let bits = id.as_bits().filter(|_| !guids.is_empty());
+            bits.into_iter().for_each(|bits| {
+                self.observer.mention(self.path.steps(), &mut guids.iter().copied(), bits);
+            });
+        }
+        let calls_back = self.observer.calls_back();
+        let is_new = target.whole(id, calls_back, &mut ElementReader { walk: self, table, handles: None })?;
+        // A server that sends a whole map sends at most as many entries as a map may have.
+        progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
+        P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
+        label.into_iter().for_each(|label| target.receive(id, ReceivedChange::Moved(label), calls_back));
+        Ok(())
+    }
+}
+
+/// Reads one element of a collection.
+struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
+    walk: &'i mut Walk<'w, 'r, 'b, O, P>,
+    table: &'i [TableEntry],
+    /// The handles of the changed properties. `handles` is `None` if the element is sent whole.
+    handles: Option<&'i HandleSet>,
+}
+
+impl<O: Observer + ?Sized, P: Pass> ReadElement for ElementReader<'_, '_, '_, '_, O, P> {
+    type Stop = P::Stop;
+
+    fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
+        let Some(handles) = self.handles else { return self.walk.whole(self.table, 1, element) };
+        self.walk.properties(self.table, handles, element, false)
+    }
+}

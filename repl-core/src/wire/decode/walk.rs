@@ -1,0 +1,125 @@
+//! One walk over an update: what it reads from, what it tells, and where it is.
+//!
+//! *Invariant:* the path always leads to the value that is read, so an error can name it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::ops::Range;
+
+use crate::bits::{BitReader, BitSlice};
+use crate::ids::guid::Guid;
+use crate::ids::reference::ReferenceMap;
+use crate::schema::layout::MAX_DEPTH;
+use crate::schema::program::Program;
+use crate::wire::decode::pass::Pass;
+
+/// Is told what an update contains while the update is read. A path consists of the handles that lead from
+/// the object's own level to a value. Below the object's own level, the handles in a path are element
+/// handles, which are counted from zero.
+pub trait Observer {
+    /// Called after the property at `handle` of the object's own level was read, if the observer
+    /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
+    fn property(&mut self, handle: u32, bits: usize);
+
+    /// Returns whether the observer needs to know how many bits each property takes.
+    fn measures(&self) -> bool {
+        true
+    }
+
+    /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers
+    /// to none.
+    fn plain(&mut self, path: &[u32]);
+
+    /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read
+    /// again when an object in `guids` appears or disappears (S117).
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
+
+    /// Called when values no longer exist. These are all values with a path that begins with `path` and
+    /// continues with one of `steps`. The range `steps` contains element handles past the end of an array,
+    /// the id of an item, or the end of a key.
+    fn cut(&mut self, path: &[u32], steps: Range<u32>);
+
+    /// Returns whether the callbacks of values in maps are called while the update is read.
+    fn calls_back(&self) -> bool {
+        true
+    }
+}
+
+/// Ignores all calls, and prevents callbacks.
+impl Observer for () {
+    fn property(&mut self, _: u32, _: usize) {}
+    fn measures(&self) -> bool {
+        false
+    }
+    fn plain(&mut self, _: &[u32]) {}
+    fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
+    fn cut(&mut self, _: &[u32], _: Range<u32>) {}
+    fn calls_back(&self) -> bool {
+        false
+    }
+}
+
+/// One walk over the values of an object.
+pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
+    pub(crate) program: &'w Program,
+    pub(crate) reader: &'w mut BitReader<'b>,
+    pub(crate) references: &'w mut ReferenceMap<'r>,
+    pub(crate) observer: &'w mut O,
+    pub(crate) pass: P,
+    pub(crate) path: Path,
+}
+
+/// The handles from the object's own level down to the current value. The path to the current value is used
+/// in errors, and to find a leaf again later.
+pub(crate) struct Path {
+    /// The first steps of the path.
+    steps: [u32; MAX_DEPTH + 1],
+    len: usize,
+    /// All steps of the path, if there are more than fit into `steps`. The longer the key of a map entry is,
+    /// the more steps it has.
+    long: Vec<u32>,
+}
+
+impl Path {
+    pub(crate) const fn new() -> Self {
+        Self { steps: [0; MAX_DEPTH + 1], len: 0, long: Vec::new() }
+    }
+
+    pub(crate) fn steps(&self) -> &[u32] {
+        self.steps.get(..self.len).unwrap_or(&self.long)
+    }
+
+    pub(super) fn push(&mut self, handle: u32) {
+        if let Some(step) = self.steps.get_mut(self.len) {
+            *step = handle;
+        } else {
+            if self.long.is_empty() {
+                self.long.extend(self.steps);
+            }
+            self.long.push(handle);
+        }
+        self.len = self.len.saturating_add(1);
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.leave(self.len.saturating_sub(1));
+    }
+
+    /// Appends the steps of an id or key to the path. `enter` returns how many steps the path had before.
+    pub(super) fn enter(&mut self, steps: impl Iterator<Item = u32>) -> usize {
+        let depth = self.len;
+        steps.for_each(|step| self.push(step));
+        depth
+    }
+
+    /// Drops all steps of the path except the first `depth`.
+    pub(super) fn leave(&mut self, depth: usize) {
+        self.len = depth;
+        self.long.truncate(if depth > self.steps.len() { depth } else { 0 });
+    }
+}
+
+impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
+    pub(super) fn flag(&mut self) -> Result<bool, P::Stop> {
+        P::check(self.reader.read_flag())
+    }
+}

@@ -1,0 +1,38 @@
+//! What happens to the objects when a new session begins.
+//!
+//! *Invariant:* afterwards only objects exist that the server has torn off, and the user has the last state of
+//! all others until an event has reported their removal.
+
+use super::Replicas;
+use crate::client::events::ClientEvents;
+use crate::client::validated_entries::ValidatedEntries;
+use crate::session::events::ClientEvent;
+use crate::transport::reassembly::Reassembly;
+use crate::transport::removal::CloseReason;
+
+impl Replicas {
+    /// Removes all objects, because a new session has begun: the server sends the objects that the client may
+    /// still see. If the server is another one, references to the removed objects never become valid again.
+    pub(crate) fn begin_session(&mut self, is_other_server: bool, events: &mut ClientEvents) {
+        let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
+        for slot in 0..self.slots.len() as u32 {
+            let known = self.reference::<()>(slot);
+            if let (Some((_, unbound)), Some(object)) = (self.close(slot, reason), known) {
+                events.push(match unbound {
+                    Some(path) => ClientEvent::Unbound(object, path),
+                    None => ClientEvent::Despawned(object, reason),
+                });
+            }
+        }
+        self.paths.clear();
+        self.contents = ValidatedEntries::default();
+        self.reassembly = Reassembly::default();
+        // The keys of maps are identified by their bits on the wire, so references in them have no epochs.
+        let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
+        if is_other_server && !has_epochs {
+            // The other server may use the same guids for its own objects.
+            self.remove_torn_off_beyond(0, events);
+        }
+        self.slots.begin_session(is_other_server, is_other_server && has_epochs);
+    }
+}

@@ -1,0 +1,74 @@
+//! Writes the changes of one object for one connection alone.
+//!
+//! *Invariant:* what is written is sent, or becomes pending.
+
+use repl_core::Changelist;
+
+use super::Connection;
+use super::context::{PassContext, PassScratch};
+use crate::server::occupant::Occupant;
+use crate::transport::in_flight::{Content, Sent};
+use crate::transport::segment::{ENTRY_BITS, SegmentKind, handles_bits};
+
+/// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
+/// alone.
+pub(super) const PRIVATE_GAP_ORDER: u32 = 3;
+
+impl Connection {
+    /// Writes the values of the properties in a changelist to the scratch buffer. `write_list` returns the
+    /// changes that were written, and the greatest number of bits that an update with these changes takes. If
+    /// a hand-written serialiser refuses a value, the change of this value becomes pending.
+    pub(super) fn write_list(
+        &mut self,
+        slot: u32,
+        mut list: Changelist,
+        context: &mut PassContext<'_>,
+    ) -> (Changelist, usize) {
+        let (refused, bits) = self.measure(slot, &mut list, context);
+        self.objects.add_pending(slot, &refused);
+        (list, bits)
+    }
+
+    /// Writes the values of the properties in a changelist to the scratch buffer. If a hand-written
+    /// serialiser refuses a value, the change of this value is removed from `list`. `measure` returns the
+    /// removed changes, and the greatest number of bits that an update with the remaining changes takes.
+    pub(super) fn measure(
+        &mut self,
+        slot: u32,
+        list: &mut Changelist,
+        context: &mut PassContext<'_>,
+    ) -> (Changelist, usize) {
+        let PassScratch { values, recipe, .. } = &mut *context.scratch;
+        values.clear();
+        let refused = context.world.write_values(slot, list, recipe, values);
+        let count = context.world.column_of(slot).program().handles();
+        (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
+    }
+
+    /// Sends a changelist whose values are in the scratch buffer. If there is no room in a packet, the
+    /// changelist becomes pending.
+    pub(super) fn send_written(
+        &mut self,
+        slot: u32,
+        list: Changelist,
+        bits: usize,
+        context: &mut PassContext<'_>,
+    ) {
+        let Occupant { generation, class, .. } = context.world.occupant(slot);
+        if !self.outbox.make_room(bits, context.now) {
+            self.objects.add_pending(slot, &list);
+            self.objects.must_send(slot);
+            return;
+        }
+        let handles = list.handles().clone();
+        let count = context.world.column_of(slot).program().handles();
+        let class = context.classes.wire(class.into()) as usize;
+        let elements = list.new_elements();
+        let sent = Sent { slot, generation, content: Content::Update(list) };
+        let values = context.scratch.values.as_slice();
+        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+            segment.update(slot, class, count, &handles, values, writer);
+        });
+        self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
+    }
+}

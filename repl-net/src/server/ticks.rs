@@ -1,0 +1,97 @@
+//! The ticks of the server: what has changed is found once, and then each connection makes its packets.
+//!
+//! *Invariant:* the changes of a tick are sent, or stored as unsent for a connection, before the next tick
+//! compares anything.
+
+use std::time::Duration;
+
+use repl_core::ObjectRef;
+
+use super::Server;
+use super::passes::{Ends, PassInputs};
+use super::peer::preloaded_for_losses;
+use crate::session::events::ServerEvent;
+
+impl Server {
+    /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
+    /// packets of this tick. The argument `now` is the time since a fixed start that you choose. It must
+    /// never decrease: if it does, the time stands still until it is reached again.
+    ///
+    /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
+    /// has changed.
+    ///
+    /// The cost is O(changes), not O(objects). A tick without changes does not visit the connections whose
+    /// clients have everything, except to send their keep-alive packets.
+    ///
+    /// If the body of a remote call panics and your program catches this, only this call is lost. If another
+    /// function of yours panics in a tick, such as a serialiser, changes of this tick may never reach clients:
+    /// do not go on with such a server.
+    ///
+    /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
+    /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
+    /// connections. The default pool has as many threads as the processor has cores. To use another pool,
+    /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
+    pub fn tick(&mut self, now: Duration) {
+        self.tick_watch.ticked();
+        let now = self.now.max(now);
+        self.now = now;
+        for at in 0..self.call_runners.len() {
+            self.call_runners[at](self, now);
+        }
+        for peer in preloaded_for_losses(self.connections.awake_mut(now)) {
+            peer.connection.declare_lost(&mut self.world, now);
+            peer.connection.note_repeated_openings(&mut self.world);
+        }
+        self.update_cells();
+        self.world.begin_tick(now);
+        let woken = self.world.compare();
+        self.reconsider(&woken);
+        self.world.find_due();
+        self.report_refusals();
+        self.served.choose(&self.connections, self.config.connections_per_tick, self.secret);
+        let ends = self.run_passes();
+        self.passes.free_unneeded(&mut self.world);
+        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
+        self.remove_ended(now);
+    }
+
+    /// Reports the values that this tick could not send.
+    fn report_refusals(&mut self) {
+        for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
+            let occupant = self.world.occupant(slot);
+            let column = self.world.column(occupant.class);
+            let layout = column.program().layout();
+            self.events.push(ServerEvent::ValueRefused {
+                object: ObjectRef::new(occupant.guid(slot)),
+                class: layout.name(),
+                property: column
+                    .conditions()
+                    .property_of(refusal.handle())
+                    .map_or("?", |p| layout.property_name(p)),
+                path: refusal.path(layout),
+                error: refusal.error,
+            });
+        }
+    }
+
+    /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
+    /// end.
+    fn run_passes(&mut self) -> Ends {
+        let Self { world, broadcast, classes, config, served, now, .. } = self;
+        let max_bits = config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
+        if config.share {
+            broadcast.build(world, classes, max_bits);
+            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
+            return self.passes.run(self.connections.as_mut_slice(), inputs);
+        }
+        let mut ends = Ends::new();
+        for peer in self.connections.as_mut_slice() {
+            if peer.peer.handshake.is_connected() {
+                broadcast.build(world, classes, max_bits);
+            }
+            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
+            ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));
+        }
+        ends
+    }
+}

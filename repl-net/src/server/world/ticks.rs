@@ -1,0 +1,71 @@
+//! The ticks of the world: which objects may have changed, and which changes are due.
+//!
+//! *Invariant:* an object that may have changed is compared in this tick, or stays marked until it is due.
+
+use std::time::Duration;
+
+use super::World;
+use crate::server::cells::sight::SightScratch;
+use crate::server::changes::Changes;
+use crate::transport::spare::ROUND_TICKS;
+
+impl World {
+    /// Begins a tick at the time `now`: finds out which objects may have changed and are due.
+    pub(crate) fn begin_tick(&mut self, now: Duration) {
+        self.frame += 1;
+        self.changes.clear();
+        if self.ends_round() {
+            self.changes.end_round();
+            #[cfg(feature = "rayon")]
+            self.by_class.end_round();
+            self.queue.shrink_to(std::mem::take(&mut self.most_queued));
+            self.sight_scratch = SightScratch::default();
+        }
+        std::mem::swap(&mut self.changes.view_changed, &mut self.view_changed);
+        for (word, mask) in self.newborn.masks() {
+            let mask = mask & self.alive.word(word);
+            self.dirty.insert_mask(word, mask);
+            self.schedule.force_mask(word, mask);
+        }
+        std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
+        // A value that was refused may be equal to its shadow again, which only a comparison notices.
+        for slot in self.refusing.iter() {
+            if self.polled[usize::from(self.occupants[slot as usize].class)] {
+                self.dirty.insert(slot);
+            }
+        }
+        for (class, polled) in self.polled.iter_mut().enumerate() {
+            if std::mem::take(polled) {
+                let dirty = &mut self.dirty;
+                self.columns[class].scan(&mut |slot| dirty.insert(slot));
+            }
+        }
+        self.schedule.release(&mut self.dirty, &self.opening, now);
+    }
+
+    /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
+    /// need.
+    pub(crate) fn ends_round(&self) -> bool {
+        self.frame.is_multiple_of(ROUND_TICKS)
+    }
+
+    /// Stores the changes of this tick that far connections receive later, and finds those that are due now.
+    /// Also finds the objects that have changes and may sleep.
+    pub(crate) fn find_due(&mut self) {
+        let mut later = std::mem::take(&mut self.later);
+        later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| {
+            self.column_of(slot).extend_waiting(self.occupant(slot).row, list);
+            self.prune(slot, list)
+        });
+        self.later = later;
+        self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
+    }
+
+    /// Returns whether any connection may have changes or new objects to send in this tick.
+    pub(crate) fn has_changes(&self) -> bool {
+        let Changes { newborn, .. } = &self.changes;
+        !self.changes.as_slice().is_empty()
+            || !newborn.is_empty()
+            || self.later.due().any(|(_, due)| !due.is_empty())
+    }
+}
