@@ -168,7 +168,9 @@ fn each_line_names_tests_that_exist() {
     let tests = tests(&texts());
     let page = updated(&fs::read_to_string(page()).expect("the page is there"), &tests);
     let is_there = |name: &String| match name.split_once("::") {
-        Some((file, name)) => tests.contains(&(format!("tests/{file}.rs"), name.to_owned())),
+        Some((file, name)) => ["tests", "tests/simulations"]
+            .into_iter()
+            .any(|folder| tests.contains(&(format!("{folder}/{file}.rs"), name.to_owned()))),
         // Test names with numbers are unique, so the file is not needed.
         None => !numbers_of(name).is_empty() && tests.iter().any(|(_, known)| known == name),
     };

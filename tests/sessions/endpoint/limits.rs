@@ -111,7 +111,7 @@ fn r26_above_the_limit_any_half_open_connection_is_evicted_and_no_other() {
     assert_eq!((ended.len(), ended.iter().all(|end| *end == DisconnectReason::Full)), (990, true));
     assert!(tick(&mut server, &mut endpoint, TICK * 70));
     let debug = format!("{endpoint:?}");
-    assert_eq!(debug.matches("Entry").count(), 11, "10 half open, one connected");
+    assert_eq!(debug.matches("KnownClient").count(), 11, "10 half open, one connected");
 }
 
 #[test]
