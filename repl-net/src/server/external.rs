@@ -8,9 +8,8 @@ use std::marker::PhantomData;
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::Server;
 use super::handed_over::HandedOver;
-use super::spawning::SpawnKind;
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 

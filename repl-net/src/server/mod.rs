@@ -45,7 +45,6 @@ mod sessions;
 mod shadows;
 mod sleep;
 mod source;
-mod spawning;
 mod statics;
 mod subobjects;
 mod tear_off;
@@ -55,25 +54,30 @@ mod views;
 mod world;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::{BitWriter, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{BitWriter, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
 use crate::session::connection_id::ConnectionId;
-use crate::session::events::ServerEvent;
+use crate::session::events::{ServerEvent, SpawnError};
 use crate::session::secret::Secret;
 use crate::session::tick_watch::TickWatch;
+use crate::transport::role::Proxy;
 use broadcast::Broadcast;
 use events::ServerEvents;
 use passes::Passes;
+use peer::Peer;
 use peers::Peers;
 use poll_order::PollOrder;
 use rows::OwnRows;
 use served::Served;
+use shadows::Shadows;
+use source::Source;
 use world::{World, WorldLimits, assert_property};
 
 pub use cells::area::{Area, Position};
@@ -153,6 +157,15 @@ pub struct Server {
     served: Served,
     events: ServerEvents,
     tick_watch: TickWatch,
+}
+
+/// How an object is spawned: plainly, as a subobject, or static with a path.
+enum SpawnKind {
+    Plain,
+    /// It is a subobject of the object in this slot.
+    Subobject(u32),
+    /// It is static, with this path.
+    Static(Arc<str>),
 }
 
 impl Server {
@@ -243,6 +256,152 @@ impl Server {
         ArchetypeId::new(shadows.add_archetype(Box::new(make)))
     }
 
+    /// Adds an object to the server. Clients create their copies from `T::default()`, so only values that
+    /// differ from `T::default()` are sent (S69). Costs O(connections).
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`register`](Self::register), if the class is
+    /// [external](Self::register_external), and if [`ServerConfig::max_objects`] slots are taken. If slots
+    /// can run out, use [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
+        self.spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Makes room for `additional` more objects of a class, and registers the class. Spawning as many objects
+    /// then takes less time, because the objects that were spawned before are not moved in memory.
+    ///
+    /// ```
+    /// # use repl_net::{Server, ServerConfig};
+    /// # use repl_core::Replicated;
+    /// # fn begin_level<Coin: Replicated + Default>(server: &mut Server) {
+    /// server.reserve::<Coin>(10_000);
+    /// (0..10_000).for_each(|_| _ = server.spawn(Coin::default()));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`register`](Self::register), and if the class is
+    /// [external](Self::register_external).
+    #[track_caller]
+    pub fn reserve<T: Replicated>(&mut self, additional: usize) {
+        let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
+        self.world.reserve(class, additional);
+    }
+
+    /// Adds an object to the server, which clients create from an archetype. Only values that differ from the
+    /// archetype are sent.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`spawn`](Self::spawn), and if `archetype` was not returned by
+    /// [`register_archetype`](Self::register_archetype) of this server.
+    #[track_caller]
+    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
+        match self.try_spawn_from(archetype, object) {
+            Ok(reference) => reference,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Adds an object to the server, if a slot is free.
+    ///
+    /// # Errors
+    /// Returns an error if [`ServerConfig::max_objects`] slots are taken. If the object cannot be added, it
+    /// is dropped, and nothing else changes.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`register`](Self::register), and if the class is
+    /// [external](Self::register_external).
+    #[track_caller]
+    pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
+        self.try_spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Adds an object to the server, which clients create from an archetype, if a slot is free.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`try_spawn`](Self::try_spawn).
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`try_spawn`](Self::try_spawn), and if `archetype` was not returned by
+    /// [`register_archetype`](Self::register_archetype) of this server.
+    #[track_caller]
+    pub fn try_spawn_from<T: Replicated>(
+        &mut self,
+        archetype: ArchetypeId<T>,
+        object: T,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        self.add(archetype, SpawnKind::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
+    }
+
+    /// Adds an object. The connections that have it in sight then see it. The argument `push_row` adds the
+    /// object's row to the source of its class, and returns its position if the class has an area.
+    #[track_caller]
+    fn add<T: Replicated, S: Source<T>>(
+        &mut self,
+        archetype: ArchetypeId<T>,
+        kind: SpawnKind,
+        push_row: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        let number = archetype.number();
+        assert!(
+            number == 0 || self.world.shadows::<T>().is_some_and(|shadows| shadows.has_archetype(number)),
+            "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
+            T::LAYOUT.name(),
+        );
+        let reference = self.world.spawn(number, self.is_registration_over(), push_row)?;
+        if let Some(slot) = self.world.slot_of(reference) {
+            let parent = match kind {
+                SpawnKind::Plain => None,
+                SpawnKind::Subobject(parent) => {
+                    self.world.add_subobject(slot, parent);
+                    Some(parent)
+                }
+                SpawnKind::Static(path) => {
+                    self.world.make_static(slot, path);
+                    None
+                }
+            };
+            for peer in self.connections.values_mut() {
+                if peer.handshake.is_connected() {
+                    debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
+                    peer.connection.reconsider(&mut self.world, slot);
+                }
+            }
+            if let Some(parent) = parent {
+                self.give(slot, self.world.objects[parent as usize].owner());
+            }
+        }
+        Ok(reference)
+    }
+
+    /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
+    /// nothing if the object does not exist. Costs O(connections × log objects) for each object that is
+    /// removed. The first removal after a packet of a client also looks once at each call that waits for this
+    /// client.
+    pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
+            self.despawn_one(slot);
+        }
+    }
+
+    fn despawn_one(&mut self, slot: u32) {
+        let mut holders = 0;
+        for peer in self.connections.values_mut() {
+            peer.connection.end_calls(&self.world, slot);
+            holders += u32::from(peer.connection.destroy(&mut self.world, slot));
+        }
+        self.world.despawn(slot, holders);
+        self.world.subobjects.remove(slot);
+        self.world.audiences.remove(&slot);
+        let orphans = self.world.cells.remove(slot);
+        self.reconsider(&orphans);
+        for orphan in self.world.owners.remove(slot) {
+            self.give(orphan, None);
+        }
+    }
+
     /// Returns whether the object exists on the server.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
@@ -303,5 +462,46 @@ impl Server {
             ignored_calls: connection.ignored_calls.into(),
             waiting_objects: connection.waiting_objects(),
         })
+    }
+
+    /// Calls `change` with the state of an object, and then updates what every connection may see of the
+    /// object.
+    fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let view = |peer: &Peer| {
+            (
+                peer.connection.view().mask(&self.world, slot),
+                peer.connection.view().proxy(&self.world.objects[slot as usize]),
+            )
+        };
+        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
+        change(&mut self.world, slot);
+        self.world.view_changed.insert(slot);
+        for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
+            peer.connection.review(&mut self.world, slot, &mask);
+            peer.connection.review_proxy(&self.world, slot, proxy);
+        }
+    }
+
+    /// Sets the connection that owns an object and all objects below it in the chain.
+    fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
+        for slot in self.world.owners.with_descendants(slot) {
+            let object = ObjectRef::new(self.world.occupant(slot).guid(slot));
+            self.change_view(object, |world, slot| world.objects[slot as usize].set_owner(owner));
+            let affected = self.world.cells.with_attached(slot);
+            self.reconsider(&affected);
+        }
+    }
+
+    /// Makes all connections decide again whether they see these objects.
+    fn reconsider(&mut self, slots: &[u32]) {
+        if slots.is_empty() {
+            return;
+        }
+        for peer in self.connections.values_mut() {
+            for &slot in slots {
+                peer.connection.reconsider(&mut self.world, slot);
+            }
+        }
     }
 }

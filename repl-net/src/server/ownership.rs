@@ -78,14 +78,4 @@ impl Server {
         let is_subobject = self.world.subobjects.parent(slot).is_some();
         assert!(!is_subobject, "the parent of a subobject owns it: set the owner of the parent");
     }
-
-    /// Sets the connection that owns an object and all objects below it in the chain.
-    pub(super) fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
-        for slot in self.world.owners.with_descendants(slot) {
-            let object = ObjectRef::new(self.world.occupant(slot).guid(slot));
-            self.change_view(object, |world, slot| world.objects[slot as usize].set_owner(owner));
-            let affected = self.world.cells.with_attached(slot);
-            self.reconsider(&affected);
-        }
-    }
 }

@@ -254,18 +254,6 @@ impl Server {
         peer.connection.sees(&self.world, slot)
     }
 
-    /// Makes all connections decide again whether they see these objects.
-    pub(super) fn reconsider(&mut self, slots: &[u32]) {
-        if slots.is_empty() {
-            return;
-        }
-        for peer in self.connections.values_mut() {
-            for &slot in slots {
-                peer.connection.reconsider(&mut self.world, slot);
-            }
-        }
-    }
-
     /// Moves each object to the cell of its new position, and the viewpoints to the objects that they follow.
     pub(super) fn update_cells(&mut self) {
         let mut affected = std::mem::take(&mut self.crossings);

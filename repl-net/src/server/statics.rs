@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::Server;
 use super::rows::OwnRows;
-use super::spawning::SpawnKind;
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
 use crate::transport::outbox::FRAME_BITS;

@@ -4,10 +4,9 @@
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::Server;
 use super::rows::OwnRows;
 use super::shadows::Shadows;
-use super::spawning::SpawnKind;
+use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::SpawnError;
 

@@ -4,13 +4,12 @@
 //! *Invariant:* a view is changed only by `change_view` or by a method of the connection, so no connection is
 //! sent values that its client may no longer see.
 
-use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{Condition, ObjectRef, PropertyIndex, Replicated};
 
 use super::Server;
-use super::peer::Peer;
-use super::world::{World, assert_property};
+use super::world::assert_property;
 use crate::session::connection_id::ConnectionId;
-use crate::transport::role::{Proxy, Role};
+use crate::transport::role::Role;
 
 impl Server {
     /// Returns the slot of the object and the index of the property. Returns `None` if the object does not
@@ -27,25 +26,6 @@ impl Server {
         assert_property(property);
         let slot = self.world.slot_of(object)?;
         self.world.has_class::<T>(self.world.occupant(slot).class).then_some((slot, property.erase()))
-    }
-
-    /// Calls `change` with the state of an object, and then updates what every connection may see of the
-    /// object.
-    pub(super) fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
-        let Some(slot) = self.world.slot_of(object) else { return };
-        let view = |peer: &Peer| {
-            (
-                peer.connection.view().mask(&self.world, slot),
-                peer.connection.view().proxy(&self.world.objects[slot as usize]),
-            )
-        };
-        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
-        change(&mut self.world, slot);
-        self.world.view_changed.insert(slot);
-        for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
-            peer.connection.review(&mut self.world, slot, &mask);
-            peer.connection.review_proxy(&self.world, slot, proxy);
-        }
     }
 
     /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
