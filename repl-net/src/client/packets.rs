@@ -28,8 +28,9 @@ impl Client {
     /// packet that is repeated or arrives late.
     ///
     /// # Panics
-    /// Panics in debug builds if packets were received for half of [`timeout`](ClientConfig::timeout) without
-    /// a [`tick`](Self::tick), whatever is in them. Packets after the end of the session do not count.
+    /// Panics in debug builds if packets were received for half of
+    /// [`timeout`](crate::ClientConfig::timeout) without a [`tick`](Self::tick), whatever is in them. Packets
+    /// after the end of the session do not count.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         let now = self.now.max(now);
