@@ -1,5 +1,5 @@
-//! The functions that the fuzzers run. `tests/simulations/fuzz_corpora` runs the same functions on the inputs in
-//! `corpus`, without a fuzzer.
+//! The functions that the fuzzers run. Without a fuzzer, `tests/simulations/fuzz_corpora` runs them on the
+//! inputs in `corpus`.
 //!
 //! *Invariant:* no input causes a panic, and a refused packet changes nothing.
 

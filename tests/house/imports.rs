@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn planted_circles_of_calls_are_found_whatever_shows_the_type() {
-        let is_called = |caller: &str| {
+        let mistakes_with = |caller: &str| {
             let files = [
                 ("lib.rs", "mod a;"),
                 ("a/mod.rs", "mod b; mod c; pub struct A<T>(T);"),
@@ -221,7 +221,7 @@ mod tests {
             "impl<T> super::A<T> { fn g(&self) {} }\nstruct B; impl B { fn h<T>(&self, a: &super::A<T>) { a.f() } }",
         ] {
             let circle = "a circle: a/b.rs:2 calls A::g of a/c.rs, a/c.rs:2 calls A::f of a/b.rs";
-            assert_eq!(is_called(caller), [circle], "{caller}");
+            assert_eq!(mistakes_with(caller), [circle], "{caller}");
         }
         for caller in [
             "use super::A;\nimpl<T> A<T> { fn g(&self) { self.0.f() } }",
@@ -229,7 +229,7 @@ mod tests {
             "struct A; impl A { fn g(&self) { self.f() } }",
             "use super::A;\nimpl<T> A<T> { fn g(&self) { self.f() } fn f(&self) {} }",
         ] {
-            assert_eq!(is_called(caller), [""; 0], "{caller}");
+            assert_eq!(mistakes_with(caller), [""; 0], "{caller}");
         }
     }
 

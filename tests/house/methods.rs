@@ -18,7 +18,7 @@ pub(crate) struct Method {
 
 /// A call of a method.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct MethodCall {
     /// The path of the type as the file writes it, without its arguments.
     pub(crate) of: Vec<String>,
     pub(crate) name: String,
@@ -29,7 +29,7 @@ pub(crate) struct Call {
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     pub(crate) definitions: Vec<Method>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<MethodCall>,
 }
 
 impl Methods {
@@ -87,7 +87,7 @@ impl Methods {
 }
 
 /// Returns the call that begins with the second of `tokens`, if it is one on a value of a known type.
-fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<String>)]) -> Option<Call> {
+fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<String>)]) -> Option<MethodCall> {
     let [before, first, sign, name, after, ..] = tokens else { return None };
     if !first.is_name() || before.is(".") || before.is("::") || !(after.is("(") || after.is("::")) {
         return None;
@@ -98,7 +98,7 @@ fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<Strin
         "::" => Some(vec![first.text.clone()]),
         _ => None,
     };
-    of.map(|of| Call { of, name: name.text.clone(), line: first.line })
+    of.map(|of| MethodCall { of, name: name.text.clone(), line: first.line })
 }
 
 /// Returns whether the `impl` at `at` begins a block. Elsewhere it is part of a type.

@@ -3,18 +3,18 @@
 //! The faults are in `faults.toml`. The copy and its target folder are in `target/mutants`.
 #![expect(clippy::print_stdout, reason = "it is a command, and this is its result")]
 
-mod copy;
 mod slice;
 mod table;
+mod working_copy;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use copy::{Copy, Outcome};
 use slice::Slice;
 use table::Table;
+use working_copy::{Outcome, WorkingCopy};
 
 /// Plants faults in a copy of the sources, one at a time, and reports which of them the tests catch.
 #[derive(Parser)]
@@ -44,7 +44,7 @@ fn main() -> io::Result<ExitCode> {
     let table = table();
     let is_named = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
     let chosen = table.faults.iter().filter(|fault| is_named(&fault.name));
-    let copy = Copy::new(root(), &std::path::absolute(folder)?);
+    let copy = WorkingCopy::new(root(), &std::path::absolute(folder)?);
     let (mut caught, mut survived, mut not_planted) = (0, 0, 0);
     for fault in slice.of(chosen) {
         copy.refresh()?;

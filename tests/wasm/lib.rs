@@ -31,6 +31,9 @@ struct Walker {
     prices: ReplicatedMap<u16, u32>,
 }
 
+/// The number of worlds that are compared.
+pub const SEEDS: u64 = 40;
+
 /// Runs the world of a seed over links that lose, delay and reorder packets. Returns the hash of all packets
 /// and of when they arrived.
 #[must_use]
@@ -107,6 +110,12 @@ fn disturb(
     if rng.chance(0.02) && !walkers.is_empty() {
         server.despawn(walkers.swap_remove(0));
     }
+}
+
+/// Returns [`SEEDS`] to hosts of WebAssembly.
+#[unsafe(no_mangle)]
+pub extern "C" fn seeds() -> u64 {
+    SEEDS
 }
 
 /// The same as [`trace`], for hosts of WebAssembly.

@@ -109,8 +109,8 @@ impl<T> FastArray<T> {
     /// Panics if `index` is not less than the length.
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
-        if index >= self.len() {
-            no_item(index, self.len());
+        if index >= self.items.len() {
+            no_item(index, self.items.len());
         }
         self.item_ids.touch(index);
     }
@@ -141,8 +141,8 @@ impl<T> FastArray<T> {
 impl<T> IndexMut<usize> for FastArray<T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        if index >= self.len() {
-            no_item(index, self.len());
+        if index >= self.items.len() {
+            no_item(index, self.items.len());
         }
         self.item_ids.touch(index);
         &mut self.items[index]

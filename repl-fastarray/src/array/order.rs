@@ -30,7 +30,7 @@ impl<T> FastArray<T> {
     /// Panics if one of the two indices is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
-        let len = self.len();
+        let len = self.items.len();
         assert!(one.max(other) < len, "items {one} and {other} are not among {len}");
         self.items.swap(one, other);
         self.item_ids.swap(one, other);

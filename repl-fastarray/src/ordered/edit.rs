@@ -18,7 +18,7 @@ impl<T> OrderedFastArray<T> {
     /// Appends a new item and returns its id. An item that was removed from an array before is a new item,
     /// too.
     pub fn push(&mut self, item: T) -> ItemId {
-        self.insert(self.len(), item)
+        self.insert(self.items.len(), item)
     }
 
     /// Inserts a new item before the item at `index`, and returns its id.
@@ -56,7 +56,7 @@ impl<T> OrderedFastArray<T> {
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let removed = self.items.key_at(index).and_then(|key| self.take(key));
-        removed.unwrap_or_else(|| no_item(index, self.len()))
+        removed.unwrap_or_else(|| no_item(index, self.items.len()))
     }
 
     /// Removes the item `id` and returns it. Costs O(n) for the first lookup by id.
@@ -66,7 +66,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Removes the last item and returns it.
     pub fn pop(&mut self) -> Option<T> {
-        self.take(self.items.key_at(self.len().checked_sub(1)?)?)
+        self.take(self.items.key_at(self.items.len().checked_sub(1)?)?)
     }
 
     /// Removes all items from the array. Costs O(n).
@@ -82,7 +82,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Removes all items after the first `len` items. Costs O(log n) for each removed item.
     pub fn truncate(&mut self, len: usize) {
-        if len < self.len() {
+        if len < self.items.len() {
             self.drain(len..);
         }
     }
@@ -94,7 +94,7 @@ impl<T> OrderedFastArray<T> {
     /// Panics if the range ends before it starts, or if it ends after the end of the array.
     #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
-        let keys = self.keys(bounds(range, self.len()));
+        let keys = self.keys(bounds(range, self.items.len()));
         let drained: Vec<T> = keys.into_iter().filter_map(|key| self.take(key)).collect();
         drained.into_iter()
     }
@@ -102,7 +102,7 @@ impl<T> OrderedFastArray<T> {
     /// Keeps the items for which `keep` returns true, in their order. The items to which `keep` writes are
     /// marked. Costs O(n), and O(log n) for each item that is removed.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
-        for (at, key) in self.keys(0..self.len()).into_iter().enumerate() {
+        for (at, key) in self.keys(0..self.items.len()).into_iter().enumerate() {
             if self.guard(key, at).is_some_and(|mut item| !keep(&mut item)) {
                 self.take(key);
             }

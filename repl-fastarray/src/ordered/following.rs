@@ -42,7 +42,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 
     fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
         let there: HashSet<Key> = live.items.iter().map(|entry| self.step(entry, visit)).collect();
-        for key in self.keys(0..self.len()) {
+        for key in self.keys(0..self.items.len()) {
             if !there.contains(&key)
                 && let Some(gone) = self.take_entry(key)
             {
@@ -53,11 +53,13 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 
     fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
         let (least, len) = (live.ids().min(), live.len());
-        self.id_counter.first_for_successor(&live.id_counter, least, len, |each| self.ids().for_each(each))
+        self.id_counter.first_for_successor(&live.id_counter, least, len, |each| {
+            self.items.iter().for_each(|entry| each(entry.id));
+        })
     }
 
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
-        self.ids().for_each(|id| visit(id, Step::Removed));
+        self.items.iter().for_each(|entry| visit(entry.id, Step::Removed));
         self.clear();
         let mut id = first;
         for entry in live.items.iter() {
@@ -99,19 +101,19 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     /// shadow are in no particular order.
     fn append_initial(&mut self, other: &LabelledItem<T>, id: ItemId) -> Key {
         let entry = LabelledItem { item: T::initial(), label: other.label.clone(), id };
-        self.insert_entry(self.len(), entry)
+        self.insert_entry(self.items.len(), entry)
     }
 
     /// Renames the items in their order, with consecutive ids from `first` on.
     pub(super) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
-        for key in self.keys(0..self.len()) {
+        for key in self.keys(0..self.items.len()) {
             if let Some(entry) = self.items.by_key_mut(key) {
                 entry.id = next;
                 next = next.next();
             }
         }
-        self.id_counter = IdCounter::after(first, self.len());
+        self.id_counter = IdCounter::after(first, self.items.len());
         self.index.take();
     }
 
@@ -120,8 +122,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     /// neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
-        let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));
-        for (key, _) in gone.collect::<Vec<_>>() {
+        let gone = self.items.keys_from(0).zip(self.items.iter()).filter(|(_, entry)| is_gone(entry.id));
+        for key in gone.map(|(key, _)| key).collect::<Vec<_>>() {
             self.take(key);
         }
         for from in other.items.iter().filter(|entry| !entry.id.is_local()) {

@@ -69,7 +69,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Returns a guard for the item with this key, which is at `index`.
     pub(super) fn guard(&mut self, key: Key, index: usize) -> Option<ItemMut<'_, T>> {
-        let len = self.len();
+        let len = self.items.len();
         let entry = self.items.by_key_mut(key)?;
         let log = Cell::from_mut(&mut self.log);
         let mark = Mark { id: entry.id, position: key.number(), len, log };
@@ -91,7 +91,7 @@ impl<T> OrderedFastArray<T> {
     /// Returns a guard for the last item.
     #[must_use]
     pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
-        self.get_mut(self.len().checked_sub(1)?)
+        self.get_mut(self.items.len().checked_sub(1)?)
     }
 
     /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returns. Returns `None` if
@@ -107,7 +107,7 @@ impl<T> OrderedFastArray<T> {
     /// it allocates a pointer for each item.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
-        let len = self.len();
+        let len = self.items.len();
         IterMut { entries: self.items.iter_mut(), next: 0, len, log: Cell::from_mut(&mut self.log) }
     }
 
@@ -119,7 +119,7 @@ impl<T> OrderedFastArray<T> {
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
         let key = self.items.key_at(index);
-        self.touch(key.unwrap_or_else(|| no_item(index, self.len())));
+        self.touch(key.unwrap_or_else(|| no_item(index, self.items.len())));
     }
 
     /// Marks all items as changed. Costs O(n), and the comparison that follows is O(n) too.
@@ -143,7 +143,7 @@ impl<T> Index<usize> for OrderedFastArray<T> {
 
     #[track_caller]
     fn index(&self, index: usize) -> &T {
-        self.get(index).unwrap_or_else(|| no_item(index, self.len()))
+        self.get(index).unwrap_or_else(|| no_item(index, self.items.len()))
     }
 }
 
@@ -151,7 +151,7 @@ impl<T> Index<usize> for OrderedFastArray<T> {
 impl<T> IndexMut<usize> for OrderedFastArray<T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        let len = self.len();
+        let len = self.items.len();
         let key = self.items.key_at(index);
         let entry = key.and_then(|key| Some((key, self.items.by_key_mut(key)?)));
         let (key, entry) = entry.unwrap_or_else(|| no_item(index, len));

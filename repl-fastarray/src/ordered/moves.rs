@@ -18,7 +18,11 @@ impl<T> OrderedFastArray<T> {
     /// Panics if one of the two indices is not less than the length.
     #[track_caller]
     pub fn move_item(&mut self, from: usize, to: usize) {
-        assert!(from.max(to) < self.len(), "no item goes from {from} to {to} among {}", self.len());
+        assert!(
+            from.max(to) < self.items.len(),
+            "no item goes from {from} to {to} among {}",
+            self.items.len()
+        );
         self.move_block(from..from + 1, to);
     }
 
@@ -29,7 +33,7 @@ impl<T> OrderedFastArray<T> {
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (one.min(other), one.max(other));
-        assert!(other < self.len(), "items {one} and {other} are not among {}", self.len());
+        assert!(other < self.items.len(), "items {one} and {other} are not among {}", self.items.len());
         let (Some(first), Some(second)) = (self.items.key_at(one), self.items.key_at(other)) else { return };
         if one == other {
             return;
@@ -46,7 +50,7 @@ impl<T> OrderedFastArray<T> {
     /// Reverses the order of the items. Costs O(n log n). Reversing sends a new label for each item, which
     /// takes about two bits.
     pub fn reverse(&mut self) {
-        let mut keys = self.keys(0..self.len());
+        let mut keys = self.keys(0..self.items.len());
         keys.reverse();
         self.arrange(&keys);
     }
@@ -59,7 +63,7 @@ impl<T> OrderedFastArray<T> {
     /// Panics if `mid` is greater than the length.
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
-        let len = self.len();
+        let len = self.items.len();
         assert!(mid <= len, "{len} items are not rotated by {mid}");
         if mid <= len - mid {
             self.move_block(0..mid, len - mid);
@@ -75,7 +79,7 @@ impl<T> OrderedFastArray<T> {
     /// Panics if `distance` is greater than the length.
     #[track_caller]
     pub fn rotate_right(&mut self, distance: usize) {
-        let len = self.len();
+        let len = self.items.len();
         assert!(distance <= len, "{len} items are not rotated by {distance}");
         self.rotate_left(len - distance);
     }
@@ -83,7 +87,7 @@ impl<T> OrderedFastArray<T> {
     /// Sorts the items in the order of `compare`. Items that compare as equal keep their order. Costs O(n log
     /// n). If at most half of the items have to move, usually only the labels of the moved items are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        let mut keys = self.keys(0..self.len());
+        let mut keys = self.keys(0..self.items.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
             (Some(one), Some(other)) => compare(&one.item, &other.item),
             _ => Ordering::Equal,
@@ -99,7 +103,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Reorders the items: the item at index `order[i]` moves to index `i`.
     pub(crate) fn reorder(&mut self, order: Vec<usize>) {
-        let keys = self.keys(0..self.len());
+        let keys = self.keys(0..self.items.len());
         let keys: Vec<Key> = order.into_iter().map(|at| keys[at]).collect();
         self.arrange(&keys);
     }

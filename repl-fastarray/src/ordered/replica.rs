@@ -64,14 +64,14 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 
     fn parts(&mut self) -> (OrderedItems<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
-            let any_local = self.ids().any(ItemId::is_local);
+            let any_local = self.items.iter().any(|entry| entry.id.is_local());
             self.id_counter.start_locally(any_local);
         }
         (OrderedItems(&mut self.items), self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
-        self.insert_entry(self.len(), LabelledItem { item: T::initial(), label: Label::START, id })
+        self.insert_entry(self.items.len(), LabelledItem { item: T::initial(), label: Label::START, id })
     }
 
     fn take_out(&mut self, going: Vec<(ItemId, Key)>) {
@@ -104,7 +104,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     /// Renames all items so that they have local ids. Items that are added later get local ids, too.
     pub(super) fn rename_locally(&mut self) {
         let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
-        for key in self.keys(0..self.len()) {
+        for key in self.keys(0..self.items.len()) {
             if let Some(entry) = self.items.by_key_mut(key) {
                 entry.id = counter.fresh(|_| false);
             }

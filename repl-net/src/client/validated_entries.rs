@@ -1,8 +1,7 @@
-//! The contents of a packet: the entries that validation has read, so that they can be applied without
-//! reading their heads again.
+//! The entries of a packet that validation has read. They are applied without reading their heads again.
 //!
-//! *Invariant:* the contents hold exactly the entries that were validated, in their order. Each entry takes
-//! some bits of the packet, so the length of a packet limits the memory of its contents.
+//! *Invariant:* these are exactly the entries that were validated, in their order. Each entry takes some bits
+//! of the packet, so the length of a packet limits the memory of its entries.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -103,9 +102,10 @@ pub(crate) struct LocalOrigin {
     pub(crate) proxy: Proxy,
 }
 
-/// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after the position.
+/// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after
+/// the position.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ContentsMark {
+pub(crate) struct EntriesMark {
     entries: usize,
     prepared: usize,
     openings: usize,
@@ -202,9 +202,9 @@ impl ValidatedEntries {
     }
 
     /// Returns the current end of the contents, for [`truncate`](Self::truncate).
-    pub(crate) fn mark(&self) -> ContentsMark {
+    pub(crate) fn mark(&self) -> EntriesMark {
         let Self { entries, prepared, openings, bodies, .. } = self;
-        ContentsMark {
+        EntriesMark {
             entries: entries.len(),
             prepared: prepared.len(),
             openings: openings.len(),
@@ -213,7 +213,7 @@ impl ValidatedEntries {
     }
 
     /// Removes the entries that were added since `mark`.
-    pub(crate) fn truncate(&mut self, mark: ContentsMark) {
+    pub(crate) fn truncate(&mut self, mark: EntriesMark) {
         self.entries.truncate(mark.entries);
         self.prepared.truncate(mark.prepared);
         self.openings.truncate(mark.openings);

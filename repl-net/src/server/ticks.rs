@@ -24,8 +24,8 @@ impl Server {
     /// clients have everything, except to send their keep-alive packets.
     ///
     /// If the body of a remote call panics and your program catches this, only this call is lost. If another
-    /// function of yours panics in a tick, such as a serialiser, changes of this tick may never reach clients:
-    /// do not go on with such a server.
+    /// function of yours panics in a tick, such as a serialiser, changes of this tick may never reach
+    /// clients: do not go on with such a server.
     ///
     /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
     /// comparisons of several classes, if many objects may have changed, and the packets of more than eight

@@ -27,8 +27,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         self.properties(self.program.own_table(), handles, target, self.observer.measures())
     }
 
-    /// Reads the values of `handles` of an object or element with this table. Reports to the observer how many
-    /// bits each property takes if `is_measured` is set.
+    /// Reads the values of `handles` of an object or element with this table. If `is_measured` is set,
+    /// reports to the observer how many bits each property takes.
     fn properties<T: Target>(
         &mut self,
         table: &[TableEntry],

@@ -1,4 +1,5 @@
-//! What follows after objects have changed, come or gone: references to them are read again, and callbacks run.
+//! The effects of a packet: references to objects that appeared or disappeared are read again, and callbacks
+//! run.
 //!
 //! *Invariant:* all callbacks run after all references were read again.
 

@@ -1,7 +1,7 @@
 //! What happens to the objects when a new session begins.
 //!
-//! *Invariant:* afterwards only objects exist that the server has torn off, and the user has the last state of
-//! all others until an event has reported their removal.
+//! *Invariant:* a session begins without objects, except those that the server has torn off. The user can
+//! read the last state of the others until an event has reported their removal.
 
 use super::Replicas;
 use crate::client::events::ClientEvents;

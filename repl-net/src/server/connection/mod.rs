@@ -2,8 +2,8 @@
 //! client.
 //!
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets are
-//! sent only through the outbox. The other files add what a connection does; each of them uses only files
-//! that know nothing of it.
+//! sent only through the outbox. The other files say what a connection does. No two of them call each
+//! other.
 
 mod alone;
 mod backlog;

@@ -19,13 +19,13 @@ pub(crate) enum Outcome {
 }
 
 /// A copy of the sources below a root, with a target folder of its own beside it.
-pub(crate) struct Copy<'a> {
+pub(crate) struct WorkingCopy<'a> {
     root: &'a Path,
     folder: PathBuf,
     target: PathBuf,
 }
 
-impl<'a> Copy<'a> {
+impl<'a> WorkingCopy<'a> {
     pub(crate) fn new(root: &'a Path, folder: &Path) -> Self {
         Self { root, folder: folder.join("sources"), target: folder.join("target") }
     }
