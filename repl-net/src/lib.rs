@@ -57,15 +57,14 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
+mod body;
 mod calls;
 mod client;
 mod endpoint;
-mod messages;
 mod register;
 mod server;
 mod session;
 pub mod sim;
-mod transport;
 
 pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, ServerCall};
 pub use calls::error::CallError;
@@ -73,7 +72,7 @@ pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
-pub use messages::channel::{Channel, MessageOptions, SendError};
+pub use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 pub use register::Register;
 pub use server::{
     Area, Audience, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server,
@@ -81,15 +80,15 @@ pub use server::{
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
-pub use session::connection_id::ConnectionId;
-pub use session::disconnect::DisconnectReason;
+pub use repl_link::session::connection_id::ConnectionId;
+pub use repl_link::session::disconnect::DisconnectReason;
 pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
-pub use session::identity::Session;
-pub use session::limits::{Limit, LimitMismatch};
-pub use session::mismatch::{Difference, LayoutMismatch, Side};
+pub use repl_link::session::identity::Session;
+pub use repl_link::session::limits::{Limit, LimitMismatch};
+pub use repl_link::session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
-pub use transport::removal::CloseReason;
-pub use transport::role::Role;
+pub use body::removal::CloseReason;
+pub use body::role::Role;
 
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use repl_core::{NetSerialize, Replicated};
 
 use crate::calls::rpcs::Rpcs;
 use crate::client::Client;
-use crate::messages::channel::{Channel, MessageOptions};
+use repl_link::messages::channel::{Channel, MessageOptions};
 use crate::server::Server;
 use crate::session::archetype::ArchetypeId;
 

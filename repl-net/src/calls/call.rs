@@ -9,7 +9,7 @@ use repl_core::{ObjectRef, Replicated};
 
 use crate::client::Client;
 use crate::server::Server;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// A call that runs on a server. See [`Call`].
 pub type ServerCall<'a, T> = Call<'a, T, Server>;

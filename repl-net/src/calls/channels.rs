@@ -9,10 +9,10 @@ use repl_core::{Checksum, NetSerialize};
 
 use super::inbox::CallInbox;
 use super::rpcs::Rpcs;
-use crate::messages::channel::Channel;
-use crate::messages::mailbox::Mailbox;
-use crate::messages::sender::Sender;
-use crate::session::mismatch::{CALLS, UNRELIABLE_CALLS};
+use repl_link::messages::channel::Channel;
+use repl_link::messages::mailbox::Mailbox;
+use repl_link::messages::sender::Sender;
+use repl_link::session::mismatch::{CALLS, UNRELIABLE_CALLS};
 
 /// Identifies the channel of the reliable calls of a class.
 struct ReliableCalls<T>(PhantomData<T>);

@@ -4,7 +4,7 @@
 
 use repl_core::WriteError;
 
-use crate::messages::channel::SendError;
+use repl_link::messages::channel::SendError;
 
 /// The reason why a call was not made. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

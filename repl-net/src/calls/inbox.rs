@@ -15,10 +15,10 @@ use repl_core::{
 use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
-use crate::messages::channel::ChannelConfig;
-use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD};
-use crate::messages::read_ahead::{ReadAhead, Ticket};
-use crate::messages::sender::Sender;
+use repl_link::messages::channel::ChannelConfig;
+use repl_link::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD};
+use repl_link::messages::read_ahead::{ReadAhead, Ticket};
+use repl_link::messages::sender::Sender;
 
 /// What decides how long calls wait for the objects of their references. After that they run with null
 /// references.

@@ -5,7 +5,7 @@
 use repl_core::{ObjectRef, Replicated};
 
 use super::call::{Call, CallSide, ClientCall, MulticastCall, ServerCall};
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// A call that is about to run. Only generated code uses it.
 pub struct Invocation<'a, T> {

@@ -68,9 +68,9 @@ impl Client {
         }
         let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
-        let (max_bits, now) = (self.outbox.capacity(), self.last_tick);
+        let (max_bits, now) = (self.link.outbox.capacity(), self.last_tick);
         let writer = self.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
-        Ok(self.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
+        Ok(self.link.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
     }
 
     fn call_inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut CallInbox<(), T>> {

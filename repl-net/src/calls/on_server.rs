@@ -15,7 +15,7 @@ use super::invocation::Invocation;
 use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
 use crate::server::Server;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 type Inbox<T> = CallInbox<ConnectionId, T>;
 

@@ -10,7 +10,7 @@ use super::call::CallSide;
 use super::error::CallError;
 use super::invocation::Invocation;
 use super::table::CallTable;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// A class with remote calls. The attribute `#[rpcs]` on an `impl` block implements this trait.
 #[diagnostic::on_unimplemented(

@@ -6,7 +6,7 @@ use repl_core::{BitWriter, Guid, ObjectRef};
 use repl_derive::{Replicated, rpcs};
 
 use super::{channels, inbox};
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent, Session};
 
 /// The modules that generated code names.
@@ -105,9 +105,9 @@ impl Pair {
     fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
         let is_reliable = !matches!(call, DoorCall::Knock { .. });
         let channel = self.client.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
-        let max_bits = self.client.outbox.capacity();
+        let max_bits = self.client.link.outbox.capacity();
         let writer = self.client.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
-        self.client.exchange.outgoing.add(channel, writer, max_bits).expect("room");
+        self.client.link.exchange.outgoing.add(channel, writer, max_bits).expect("room");
     }
 
     fn ended(&mut self) -> Option<DisconnectReason> {
@@ -180,7 +180,7 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
         let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
         pair.server.set_owner(doors[0], Some(pair.id));
         let channel = pair.client.mailbox.channel(channels::key::<Door>(true)).expect("registered");
-        let max_bits = pair.client.outbox.capacity();
+        let max_bits = pair.client.link.outbox.capacity();
         let writer = pair.client.mailbox.write_bits(|writer| {
             inbox::write(doors[0], &DoorCall::Open { code: 9 }, writer)?;
             let whole = writer.bit_len();
@@ -191,7 +191,7 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
             writer.write_bits(0, u32::try_from(bits.max(0)).unwrap_or(0));
             Ok(())
         });
-        pair.client.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
+        pair.client.link.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
         pair.steps(3);
         assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "{bits}");
         assert_eq!(pair.server[doors[0]].ran, 0);
@@ -259,7 +259,7 @@ fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Durati
                 for _ in 0..100 {
                     let call = DoorCall::Knock { times: 1 };
                     let writer = client.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
-                    client.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
+                    client.link.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
                 }
             }
             client.tick(now);
@@ -314,10 +314,10 @@ fn an_attacker_is_stopped_and_delays_nobody_and_no_honest_client_is_disconnected
 fn send_mark(pair: &mut Pair, is_from_server: bool, is_reliable: bool) {
     let key = channels::key::<Door>(is_reliable);
     let channel = pair.client.mailbox.channel(key).expect("registered");
-    let max_bits = pair.client.outbox.capacity();
+    let max_bits = pair.client.link.outbox.capacity();
     let outgoing = match is_from_server {
         true => pair.server.outgoing_of(pair.id),
-        false => &mut pair.client.exchange.outgoing,
+        false => &mut pair.client.link.exchange.outgoing,
     };
     outgoing.add(channel, &mut BitWriter::new(), max_bits).expect("room");
 }

@@ -10,13 +10,14 @@ use std::ops::Range;
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 
-use crate::transport::path::{StaticName, read_name};
-use crate::transport::reassembly::Part;
-use crate::transport::removal::{CloseReason, read_removal};
-use crate::transport::role::Proxy;
-use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
-use crate::transport::sequence::Sequence;
-use crate::transport::table::TableHead;
+use repl_link::session::disconnect::DisconnectReason;
+use crate::body::path::{StaticName, read_name};
+use crate::body::reassembly::Part;
+use crate::body::removal::{CloseReason, read_removal};
+use crate::body::role::Proxy;
+use crate::body::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
+use repl_link::frame::sequence::Sequence;
+use crate::body::table::TableHead;
 
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,14 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
+    /// Returns the error of a packet that ends the session for this reason.
+    pub(crate) fn ended(reason: DisconnectReason) -> Self {
+        Self::Malformed(match reason {
+            DisconnectReason::Protocol(why) => why,
+            reason => reason.to_string(),
+        })
+    }
+
     /// Returns the error for a body that is malformed because of `error`.
     pub(crate) fn malformed(error: impl std::fmt::Display) -> Self {
         Self::Malformed(error.to_string())

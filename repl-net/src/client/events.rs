@@ -158,7 +158,7 @@ mod tests {
     use repl_core::Guid;
 
     use super::*;
-    use crate::transport::removal::CloseReason;
+    use crate::body::removal::CloseReason;
 
     fn object(number: u32) -> ObjectRef<()> {
         ObjectRef::new(Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number)))

@@ -7,9 +7,7 @@ use std::time::Duration;
 use repl_core::NetSerialize;
 
 use super::Client;
-use crate::messages::channel::{Channel, MessageOptions, SendError};
-use crate::transport::acks::AckRanges;
-use crate::transport::sequence::Sequence;
+use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 
 impl Client {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with
@@ -53,12 +51,12 @@ impl Client {
     /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
-        let max_bits = self.outbox.capacity();
+        let max_bits = self.link.outbox.capacity();
         let (channel, writer) = self.mailbox.write(message)?;
         if !self.handshake.is_connected() {
             return Err(SendError::NotConnected);
         }
-        self.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
+        self.link.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
@@ -74,66 +72,15 @@ impl Client {
         self.mailbox.poll().map(|((), message)| message)
     }
 
-    /// Handles acks of packets that this client has sent.
-    pub(super) fn acked(&mut self, acks: AckRanges<'_>, now: Duration) {
-        let mut newest = None;
-        for range in acks {
-            newest = newest.max(Some(range.last));
-            if let Some(elapsed) = self.outbox.arrived_late(range, now) {
-                self.link.acked_late(elapsed);
-            }
-            self.exchange.outgoing.arrived_late(range);
-            let mut sequence = range.first.max(self.outbox.in_flight.floor());
-            while sequence <= range.last {
-                self.arrived(sequence);
-                sequence = sequence.next();
-            }
-        }
-        if let Some(newest) = newest {
-            self.link.acked(newest, self.outbox.acked(newest, now));
-        }
-    }
-
-    fn arrived(&mut self, sequence: Sequence) {
-        if !self.outbox.arrived(sequence) {
-            return;
-        }
-        self.link.timeouts = 0;
-        if let Some(contents) = self.outbox.in_flight.take_contents(sequence) {
-            self.exchange.outgoing.arrived(&contents.messages);
-        }
-    }
-
-    /// Declares those packets lost that should have been acked by now. The reliable messages in lost packets
-    /// are sent again. If the server has not answered for a long time, other reliable messages are sent again
-    /// too.
-    fn declare_lost(&mut self, now: Duration) {
-        let (overdue, has_timed_out) =
-            self.link.overdue(self.outbox.in_flight.unknown(), self.handshake.binding(), now);
-        for sequence in overdue {
-            if self.outbox.lost(sequence)
-                && let Some(contents) = self.outbox.in_flight.take_contents(sequence)
-            {
-                self.exchange.outgoing.lost(sequence, &contents.messages);
-            }
-        }
-        self.outbox.in_flight.trim();
-        self.link.timeouts = self.link.timeouts.saturating_add(u32::from(has_timed_out));
-        if let Some(sent_by) = self.link.begin_retry(self.handshake.binding(), now) {
-            self.exchange.outgoing.retry(&self.outbox.in_flight, sent_by);
-        }
-    }
-
-    /// Sends the messages of this tick, together with the acks if acks are due. Returns whether a packet was
-    /// sent that contains all acks.
-    pub(super) fn send_messages(&mut self, owes_ack: bool, now: Duration) -> bool {
-        self.declare_lost(now);
-        self.outbox.set_received(owes_ack.then_some(&self.received));
-        self.outbox.pace(now, self.link.timeouts);
-        self.outbox.begin_pass();
-        self.exchange.outgoing.begin_pass();
-        self.exchange.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| true, now);
-        self.outbox.end_pass(now);
-        self.outbox.has_acked_all()
+    /// Declares those packets lost that should have been acked by now, and sends the messages of this tick.
+    /// Returns whether acks are due that are not in these packets.
+    pub(super) fn send_messages(&mut self, now: Duration) -> bool {
+        let mut losses = self.link.begin_losses(now);
+        while self.link.next_lost(&mut losses).is_some() {}
+        self.link.end_losses(losses, now);
+        let owes_ack = self.link.begin_pass(now);
+        self.link.send_messages(usize::MAX, &|_, _| true, now);
+        self.link.outbox.end_pass(now);
+        owes_ack && !self.link.outbox.has_acked_all()
     }
 }

@@ -35,23 +35,21 @@ use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
 
-use crate::messages::exchange::Exchange;
-use crate::messages::mailbox::Mailbox;
+use repl_link::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
-use crate::session::client_handshake::ClientHandshake;
+use repl_link::session::client_handshake::ClientHandshake;
 use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
-use crate::session::identity::Session;
-use crate::session::tick_watch::TickWatch;
+use repl_link::session::identity::Session;
+use repl_link::session::tick_watch::TickWatch;
 use crate::session::traffic::ClassTraffic;
-use crate::transport::ack_pace::AckPace;
-use crate::transport::acks::Received;
-use crate::transport::congestion::Congestion;
-use crate::transport::link::LinkHealth;
-use crate::transport::outbox::{Limits, Outbox, PACKETS_PER_SECOND};
-use crate::transport::rate_limit::RateLimit;
-use crate::transport::sequence::{Sequence, WINDOW};
-use crate::transport::status::StatusSink;
+use crate::body::State;
+use repl_link::link::{Link, PACKETS_PER_SECOND};
+use repl_link::outbox::Limits;
+use repl_link::rate::congestion::Congestion;
+use repl_link::rate::rate_limit::RateLimit;
+use repl_link::frame::sequence::{Sequence, WINDOW};
+use crate::body::status::StatusSink;
 use events::ClientEvents;
 use replicas::Replicas;
 use sessions::{EarlierSessions, Sessions};
@@ -90,17 +88,11 @@ pub struct Client {
     handshake: ClientHandshake,
     sessions: Sessions,
     pub(crate) replicas: Replicas,
-    pub(crate) outbox: Outbox,
-    /// What the client knows about the link from the acks of the server.
-    link: LinkHealth,
+    /// What the client sends to the server and receives from it, packet by packet.
+    pub(crate) link: Link<State>,
     pub(crate) mailbox: Mailbox<()>,
     /// Functions that run the waiting remote calls, one for each class that has remote calls.
     pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
-    pub(crate) exchange: Exchange,
-    received: Received,
-    /// Decides in which ticks acks are sent.
-    ack_pace: AckPace,
-    last_sent: Duration,
     /// The latest time that was passed to the client. An earlier time counts as this time.
     now: Duration,
     pub(crate) last_tick: Duration,
@@ -133,14 +125,9 @@ impl Client {
             handshake: ClientHandshake::new(session.number(0)),
             sessions: Sessions::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
-            outbox: Self::new_outbox(&config),
-            link: LinkHealth::default(),
+            link: Self::new_link(&config),
             mailbox: Mailbox::default(),
             call_runners: Vec::new(),
-            exchange: Exchange::default(),
-            received: Received::default(),
-            ack_pace: AckPace::default(),
-            last_sent: Duration::ZERO,
             now: Duration::ZERO,
             last_tick: Duration::ZERO,
             events: ClientEvents::default(),
@@ -156,7 +143,7 @@ impl Client {
         }
     }
 
-    fn new_outbox(config: &ClientConfig) -> Outbox {
+    fn new_link(config: &ClientConfig) -> Link<State> {
         let limits = Limits {
             mtu_bytes: config.mtu_bytes,
             packets_in_flight: WINDOW as usize,
@@ -164,10 +151,10 @@ impl Client {
             bytes_per_pass: usize::MAX,
             memory_bytes: usize::MAX,
         };
-        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
-        outbox.congestion = Some(Box::new(Congestion::new(config.mtu_bytes)));
-        outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
-        outbox
+        let mut link = Link::new(Sequence::new(config.first_sequence), limits, Duration::ZERO);
+        link.outbox.congestion = Some(Box::new(Congestion::new(config.mtu_bytes)));
+        link.outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
+        link
     }
 
     /// Registers the class of an object type. Register the same classes as on the server, in any order.

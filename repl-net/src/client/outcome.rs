@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use repl_core::Guid;
 
-use crate::transport::slot_set::SlotSet;
+use crate::body::slot_set::SlotSet;
 
 /// The objects that a packet creates and removes.
 #[derive(Debug)]

@@ -9,15 +9,15 @@ use repl_core::BitReader;
 
 use super::body::BodyError;
 use super::{Client, ReceiveError};
-use crate::messages::exchange::CheckedMessages;
-use crate::session::client_handshake::{HandshakeContext, HandshakeOutcome};
-use crate::session::closing::shortened;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::messages::exchange::CheckedMessages;
+use repl_link::session::client_handshake::{ClientContext, ClientOutcome};
+use repl_link::session::closing::shortened;
+use repl_link::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
-use crate::transport::acks::{Arrival, Received};
-use crate::transport::message::{asks_for_ack, read_messages};
-use crate::transport::packet::Header;
-use crate::transport::sequence::Sequence;
+use repl_link::frame::message::{asks_for_ack, read_messages};
+use crate::body::status::Status;
+use repl_link::frame::header::Header;
+use repl_link::frame::sequence::Sequence;
 
 impl Client {
     /// Receives a packet from the server, applies it, and calls notifies and other callbacks.
@@ -35,32 +35,32 @@ impl Client {
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         let now = self.now.max(now);
         self.now = now;
-        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
+        let newest = self.link.newest_received();
         if self.handshake.is_ended() {
-            self.handshake.receive_after_end(bytes, newest, &mut self.outbox.queue);
+            self.handshake.receive_after_end(bytes, newest, &mut self.link.outbox.queue);
             return Err(ReceiveError::Closed);
         }
         self.tick_watch.received(now, self.config.timeout, "Client");
-        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
-        let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.outbox.queue);
-        if matches!(outcome, HandshakeOutcome::Damaged) {
+        let context = ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
+        let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.link.outbox.queue);
+        if matches!(outcome, ClientOutcome::Damaged) {
             return Err(ReceiveError::Damaged);
         }
         self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         match outcome {
-            HandshakeOutcome::Damaged | HandshakeOutcome::Nothing => {}
-            HandshakeOutcome::State(sequence, mut reader) => {
+            ClientOutcome::Damaged | ClientOutcome::Nothing => {}
+            ClientOutcome::State(sequence, mut reader) => {
                 if let Err(BodyError::Malformed(why)) = self.state(sequence, &mut reader, now) {
                     self.end(DisconnectReason::Protocol(why.clone()));
                     return Err(ReceiveError::Malformed(why));
                 }
             }
-            HandshakeOutcome::Connected => {
+            ClientOutcome::Connected => {
                 self.welcomed();
                 self.session_began();
             }
-            HandshakeOutcome::Welcome => self.welcomed(),
-            HandshakeOutcome::Ended(reason) => {
+            ClientOutcome::Welcome => self.welcomed(),
+            ClientOutcome::Ended(reason) => {
                 self.session_ended(reason.clone(), Some(now));
                 if let DisconnectReason::Protocol(why) = reason
                     && self.handshake.has_ended_itself()
@@ -75,7 +75,7 @@ impl Client {
     /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
     /// that validates the client's address.
     fn welcomed(&mut self) {
-        self.outbox.binding = self.handshake.binding();
+        self.link.outbox.binding = self.handshake.binding();
     }
 
     fn state<'b>(
@@ -84,28 +84,17 @@ impl Client {
         reader: &mut BitReader<'b>,
         now: Duration,
     ) -> Result<(), BodyError> {
-        // A packet that is too old must have no effect, so its age is checked before anything else is read.
-        let arrival = self.received.check(sequence);
-        if arrival == Arrival::TooOld {
+        let Some(packet) = self.link.open(sequence, reader, true, now).map_err(BodyError::ended)? else {
             return Ok(());
-        }
-        let (header, acks) = Header::read(reader, sequence, self.outbox.sequence(), true)?;
+        };
+        let header = packet.header;
         let must_ack = asks_for_ack(reader)?;
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
-        if arrival == Arrival::Duplicate {
-            if must_ack {
-                self.ack_pace.schedule_acks();
-            }
-            return Ok(());
-        }
         self.handshake.note_packet(now);
-        if let Some(floor) = header.floor {
-            self.received.forget_below(floor);
-        }
         let mut messages = CheckedMessages::default();
         let mut check_messages = |rest: &mut BitReader<'b>| {
-            messages = self.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
+            messages = self.link.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
             Ok(())
         };
         if has_segments {
@@ -115,15 +104,14 @@ impl Client {
         } else {
             check_messages(&mut body)?;
         }
-        self.received.insert(header.sequence);
-        self.acked(acks, now);
+        let status = packet.extension;
+        let mut acks = self.link.accept(packet, must_ack);
+        while self.link.next_acked(&mut acks, now).is_some() {}
         let objects = self.replicas.objects();
-        let delivered = self.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
+        let delivered = self.link.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
         self.packets_received = self.packets_received.saturating_add(1);
-        self.take_status(&header, now);
-        self.ack_pace.arrived(header.sequence);
-        if must_ack {
-            self.ack_pace.schedule_acks();
+        if let Some(status) = status {
+            self.take_status(&header, status, now);
         }
         if let Err(reason) = delivered {
             self.end(reason);
@@ -131,8 +119,7 @@ impl Client {
         Ok(())
     }
 
-    fn take_status(&mut self, header: &Header, now: Duration) {
-        let Some(status) = header.status else { return };
+    fn take_status(&mut self, header: &Header, status: Status, now: Duration) {
         self.status.take(header.sequence, header.stamp, status);
         if let Some(tick) = self.status.tick() {
             self.clock.arrived(tick, now);
@@ -145,8 +132,8 @@ impl Client {
     }
 
     fn end(&mut self, reason: DisconnectReason) {
-        if let HandshakeOutcome::Ended(reason) =
-            self.handshake.end(reason, &self.config, &mut self.outbox.queue)
+        if let ClientOutcome::Ended(reason) =
+            self.handshake.end(reason, &self.config.terms(), &mut self.link.outbox.queue)
         {
             self.session_ended(reason, None);
         }
@@ -188,35 +175,34 @@ impl Client {
         if self.handshake.is_idle() && self.sessions.is_first() {
             self.replicas.number_classes(self.mailbox.forms());
         }
-        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
-        if let Some(reason) = self.handshake.tick(now, context, &mut self.outbox.queue) {
+        let context = ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
+        if let Some(reason) = self.handshake.tick(now, context, &mut self.link.outbox.queue) {
             self.session_ended(reason, Some(now));
         }
         if !self.handshake.is_connected() {
             return;
         }
-        let round_trip = self.link.round_trip.smoothed();
-        if let Err(reason) = self.exchange.expire(self.config.timeout, round_trip, now) {
+        let round_trip = self.link.health.round_trip.smoothed();
+        if let Err(reason) = self.link.exchange.expire(self.config.timeout, round_trip, now) {
             self.end(reason);
             return;
         }
-        let longest_silence = self.handshake.longest_silence(self.config.timeout, self.outbox.sequence());
-        let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
-        // An ack that the limit on packets in a second holds back remains due.
-        let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
+        let next = self.link.outbox.sequence();
+        let longest_silence = self.handshake.longest_silence(self.config.timeout, next);
+        let is_silent = now.saturating_sub(self.link.health.last_sent) >= longest_silence;
         let must_send_token = self.handshake.must_send_token(now);
-        let packets_before = self.outbox.queue.packets_sent;
-        let has_acked_all = self.send_messages(owes_ack, now);
-        let is_silent = is_silent && self.outbox.queue.packets_sent == packets_before;
-        if owes_ack && !has_acked_all {
-            self.outbox.signal(&self.received, now);
+        let packets_before = self.link.outbox.queue.packets_sent;
+        let lacks_acks = self.send_messages(now);
+        let is_silent = is_silent && self.link.outbox.queue.packets_sent == packets_before;
+        if lacks_acks {
+            self.link.signal(true, now);
         } else if is_silent || must_send_token {
             // The packets that probe a silent link contain no acks, because acks that are sent late would
             // look like long round trips.
-            self.outbox.signal(&Received::default(), now);
+            self.link.signal(false, now);
         }
-        if self.outbox.queue.packets_sent > packets_before {
-            self.last_sent = now;
+        if self.link.outbox.queue.packets_sent > packets_before {
+            self.link.health.last_sent = now;
         }
     }
 
@@ -230,6 +216,6 @@ impl Client {
         if self.handshake.is_idle() {
             self.tick_watch.polled_before_tick();
         }
-        self.outbox.queue.pop()
+        self.link.outbox.queue.pop()
     }
 }

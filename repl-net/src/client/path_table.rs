@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::transport::path::StaticName;
+use crate::body::path::StaticName;
 
 /// The paths of static objects, by the slots of the objects.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::Client;
 use super::sessions::{Beginning, EarlierSessions};
-use crate::session::client_handshake::ClientHandshake;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::session::client_handshake::ClientHandshake;
+use repl_link::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
 
 impl Client {
@@ -21,13 +21,13 @@ impl Client {
             self.replicas.begin_session(is_other_server, &mut self.events);
             self.mailbox.begin_session(self.replicas.epoch());
         }
-        self.exchange.begin(&self.mailbox, self.config.timeout);
+        self.link.exchange.begin(&self.mailbox, self.config.timeout);
         self.events.push(ClientEvent::Connected);
     }
 
     /// Handles the end of a session.
     pub(super) fn session_ended(&mut self, reason: DisconnectReason, now: Option<Duration>) {
-        self.exchange.end();
+        self.link.exchange.end();
         if let Some(now) = now.filter(|_| self.config.reconnects) {
             self.sessions.ended(&reason, now, self.config.timeout);
         }
@@ -42,12 +42,9 @@ impl Client {
             packets_received: self.packets_received,
             packets_lost: self.stats().packets_lost,
         };
-        let (bytes_sent, packets_sent) = (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent);
-        self.outbox = Self::new_outbox(&self.config);
-        (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
-        self.link = Default::default();
-        self.received = Default::default();
-        self.ack_pace = Default::default();
+        let (bytes_sent, packets_sent) = (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent);
+        self.link = Self::new_link(&self.config);
+        (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
         self.status = Default::default();
         self.clock = Default::default();
         self.is_synchronized = false;

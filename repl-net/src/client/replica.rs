@@ -21,7 +21,7 @@ use super::rows::Rows;
 use super::slot_table::SlotTable;
 use super::validated_entries::PreparedUpdate;
 use crate::session::archetype::Archetype;
-use crate::transport::sequence::Sequence;
+use repl_link::frame::sequence::Sequence;
 
 /// Objects of up to this size are preloaded as a whole.
 const PRELOADED_BYTES: usize = 256;

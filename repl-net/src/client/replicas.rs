@@ -25,13 +25,14 @@ use super::path_table::PathTable;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
 use super::validated_entries::ValidatedEntries;
-use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
+use repl_link::session::agreement::ChannelTerms;
+use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
-use crate::transport::reassembly::Reassembly;
-use crate::transport::removal::CloseReason;
-use crate::transport::segment::PreviousLists;
-use crate::transport::slot_set::SlotSet;
+use crate::body::reassembly::Reassembly;
+use crate::body::removal::CloseReason;
+use crate::body::segment::PreviousLists;
+use crate::body::slot_set::SlotSet;
 
 pub use placed::Placed;
 
@@ -121,9 +122,9 @@ impl Replicas {
     }
 
     /// Assigns a wire number to each class.
-    pub(crate) fn number_classes(&mut self, messages: impl Iterator<Item = MessageForm>) {
+    pub(crate) fn number_classes(&mut self, messages: impl Iterator<Item = ChannelTerms>) {
         let entries =
-            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+            self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
         self.classes = ClassList::new(entries, messages);
         if let Some(traffic) = &mut self.traffic {
             traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));

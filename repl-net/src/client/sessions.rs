@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::session::disconnect::DisconnectReason;
-use crate::session::identity::Session;
+use repl_link::session::disconnect::DisconnectReason;
+use repl_link::session::identity::Session;
 
 /// How long a client waits before it connects again. The wait doubles with each attempt that fails, from the
 /// first delay to the longest.

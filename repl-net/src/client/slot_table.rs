@@ -12,8 +12,8 @@ use repl_core::{Epoch, Guid, Objects};
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
 use super::validated_entries::LocalOrigin;
-use crate::transport::role::{Proxy, Role};
-use crate::transport::sequence::Sequence;
+use crate::body::role::{Proxy, Role};
+use repl_link::frame::sequence::Sequence;
 
 /// What a client knows about one slot, in less than a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]

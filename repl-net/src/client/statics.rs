@@ -7,7 +7,7 @@ use repl_core::{ObjectRef, Replicated};
 
 use super::Client;
 use super::replicas::Placed;
-use crate::transport::path::MAX_PATH_BYTES;
+use crate::body::path::MAX_PATH_BYTES;
 
 impl Client {
     /// Places an object of the client's own level under a path, for example a door. When the object that the

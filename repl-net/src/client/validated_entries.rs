@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lists::{ListIndex, Lists};
-use crate::transport::removal::CloseReason;
-use crate::transport::role::Proxy;
+use crate::body::removal::CloseReason;
+use crate::body::role::Proxy;
 
 /// The validated entries of a packet's body, and of the blobs that the packet completes. The memory is reused
 /// for each packet.

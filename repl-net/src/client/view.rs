@@ -11,7 +11,7 @@ use repl_core::{ObjectRef, Replicated};
 use super::Client;
 use super::change_feed::Change;
 use super::clock::ServerClock;
-use crate::transport::role::Role;
+use crate::body::role::Role;
 
 /// The traffic and the quality of a client's connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -222,8 +222,7 @@ impl Client {
     #[must_use]
     pub fn stats(&self) -> ClientStats {
         let first = self.config.first_sequence;
-        let next = self.received.newest().map_or(first, |newest| newest.next().number());
-        let packets_sent = next.saturating_sub(first);
+        let packets_sent = self.link.received_end().number().saturating_sub(first);
         let received = self.packets_received.saturating_sub(self.earlier.packets_received);
         let round_trip = self
             .status
@@ -231,11 +230,11 @@ impl Client {
             .map(|connection| connection.round_trip)
             .filter(|time| *time > Duration::ZERO);
         ClientStats {
-            bytes_sent: self.outbox.queue.bytes_sent,
+            bytes_sent: self.link.outbox.queue.bytes_sent,
             bytes_received: self.bytes_received,
             packets_received: self.packets_received,
             packets_lost: self.earlier.packets_lost.saturating_add(packets_sent.saturating_sub(received)),
-            packets_in_flight: self.outbox.in_flight.unresolved(),
+            packets_in_flight: self.link.outbox.in_flight.unresolved(),
             round_trip,
         }
     }

@@ -7,7 +7,7 @@ use repl_core::{ObjectRef, Replicated};
 use super::Server;
 use super::cells::area::Position;
 use super::priority::{LEAST, MOST, Viewer};
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Sets the priority of the objects of a class, except those with [priorities of their
@@ -107,7 +107,7 @@ impl Server {
     pub fn set_budget(&mut self, connection: ConnectionId, bytes_per_second: usize) {
         assert!(bytes_per_second > 0, "a budget is at least 1: with 0, nothing could ever be sent");
         if let Some(peer) = self.connections.get_mut(connection) {
-            peer.connection.outbox.set_budget(bytes_per_second, self.now);
+            peer.connection.link.outbox.set_budget(bytes_per_second, self.now);
         }
     }
 }

@@ -10,12 +10,12 @@ use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
 use super::Server;
 use super::connection::CallRoute;
 use super::rows::OwnColumn;
-use crate::messages::channel::SendError;
+use repl_link::messages::channel::SendError;
 #[cfg(test)]
-use crate::messages::outgoing::Outgoing;
-use crate::messages::recipient::Recipient;
-use crate::session::connection_id::ConnectionId;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::messages::outgoing::Outgoing;
+use repl_link::messages::recipient::Recipient;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
 
 impl Server {
     /// Returns the guid of an object, if the object exists and is a `T`.
@@ -83,7 +83,7 @@ impl Server {
     /// Returns the messages that are sent to a client.
     #[cfg(test)]
     pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
-        &mut self.connections.get_mut(connection).expect("a connection").connection.exchange.outgoing
+        &mut self.connections.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
     }
 
     /// Returns whether the calls of a client may still run in this tick.
@@ -93,7 +93,7 @@ impl Server {
         }
         let per_second = self.config.call_time_per_second;
         let peer = self.connections.get_mut(caller);
-        peer.is_none_or(|peer| peer.connection.call_time.refill(now, per_second))
+        peer.is_none_or(|peer| peer.connection.calls.time.refill(now, per_second))
     }
 
     /// Runs a call of a client, and measures for how long it runs.
@@ -102,7 +102,7 @@ impl Server {
         let start = clock();
         run(self);
         if let Some(peer) = self.connections.get_mut(caller) {
-            peer.connection.call_time.spend(clock().saturating_sub(start));
+            peer.connection.calls.time.spend(clock().saturating_sub(start));
         }
     }
 
@@ -110,7 +110,7 @@ impl Server {
     /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.connections.get_mut(connection) {
-            peer.connection.ignored_calls = peer.connection.ignored_calls.saturating_add(1);
+            peer.connection.calls.ignored = peer.connection.calls.ignored.saturating_add(1);
         }
     }
 

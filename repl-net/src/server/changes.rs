@@ -5,8 +5,8 @@
 
 use repl_core::{Changelist, Refusal, Scratch};
 
-use crate::transport::recycled::{Recycled, free_large};
-use crate::transport::slot_set::SlotSet;
+use crate::body::recycled::{Recycled, free_large};
+use crate::body::slot_set::SlotSet;
 
 /// What the comparisons of objects found.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use super::comparison::ClassComparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
-use crate::transport::growth::push_with;
+use crate::body::growth::push_with;
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {

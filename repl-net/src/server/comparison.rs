@@ -11,7 +11,7 @@ use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::transport::slot_set::SlotSet;
+use crate::body::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
 const BATCH: usize = 64;

@@ -3,8 +3,8 @@
 //! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
 //! object, so no wake-up can be forgotten (W15).
 
-use crate::transport::slot_set::{SlotSet, slots_of};
-use crate::transport::sparse_slots::SparseSlots;
+use crate::body::slot_set::{SlotSet, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 
 /// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
 /// [`Client::is_asleep`](crate::Client::is_asleep) tells it that it has everything of the object and that

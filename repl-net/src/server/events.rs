@@ -84,8 +84,8 @@ mod tests {
     use repl_core::{Guid, WriteError};
 
     use super::*;
-    use crate::session::connection_id::ConnectionId;
-    use crate::session::disconnect::DisconnectReason;
+    use repl_link::session::connection_id::ConnectionId;
+    use repl_link::session::disconnect::DisconnectReason;
 
     fn refused(slot: u32) -> ServerEvent {
         ServerEvent::ValueRefused {

@@ -12,7 +12,7 @@ use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::transport::growth::push_with;
+use crate::body::growth::push_with;
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;

@@ -12,7 +12,7 @@ use repl_core::Changelist;
 use super::cells::{Cells, Home};
 use super::changes::Change;
 use super::phase::phase_of;
-use crate::transport::slot_set::SlotSet;
+use crate::body::slot_set::SlotSet;
 
 /// The changes that wait, for all periods.
 #[derive(Debug, Default)]

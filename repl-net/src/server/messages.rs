@@ -8,8 +8,8 @@ use repl_core::NetSerialize;
 use super::Server;
 use super::cells::Group;
 use super::connection::Connection;
-use crate::messages::channel::{Channel, MessageOptions, SendError};
-use crate::session::connection_id::ConnectionId;
+use repl_link::messages::channel::{Channel, MessageOptions, SendError};
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with
@@ -75,8 +75,8 @@ impl Server {
     ) -> Result<(), SendError> {
         let (channel, writer) = self.mailbox.write(message)?;
         let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
-        let max_bits = peer.connection.outbox.capacity();
-        peer.connection.exchange.outgoing.add(channel, writer, max_bits)
+        let max_bits = peer.connection.link.outbox.capacity();
+        peer.connection.link.exchange.outgoing.add(channel, writer, max_bits)
     }
 
     /// Queues a message to every client whose session has begun, which is sent in the next
@@ -126,7 +126,7 @@ impl Server {
         group: Group,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.send_to_each(message, |connection| connection.is_member(group))
+        self.send_to_each(message, |connection| connection.copies.is_member(group))
     }
 
     /// Queues a message to each client for which `receives` returns `true`.
@@ -143,8 +143,8 @@ impl Server {
             if !receives(connection) {
                 continue;
             }
-            let max_bits = connection.outbox.capacity();
-            match connection.exchange.outgoing.add(channel, writer, max_bits) {
+            let max_bits = connection.link.outbox.capacity();
+            match connection.link.exchange.outgoing.add(channel, writer, max_bits) {
                 Err(SendError::Full) => full.push(id),
                 Err(SendError::NotConnected) | Ok(()) => {}
                 // The limits of a type are the same for all connections, so nothing was queued yet.

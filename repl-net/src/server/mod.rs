@@ -59,15 +59,15 @@ use std::time::Duration;
 
 use repl_core::{BitWriter, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
-use crate::messages::mailbox::Mailbox;
+use repl_link::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 use crate::session::events::{ServerEvent, SpawnError};
-use crate::session::secret::Secret;
-use crate::session::tick_watch::TickWatch;
-use crate::transport::role::Proxy;
+use repl_link::session::secret::Secret;
+use repl_link::session::tick_watch::TickWatch;
+use crate::body::role::Proxy;
 use broadcast::Broadcast;
 use events::ServerEvents;
 use passes::Passes;
@@ -364,8 +364,8 @@ impl Server {
             };
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {
-                    debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
-                    peer.connection.reconsider(&mut self.world, slot);
+                    debug_assert!(!peer.connection.copies.uses(slot), "a slot is used again after all acks (R17)");
+                    peer.connection.copies.reconsider(&mut self.world, slot);
                 }
             }
             if let Some(parent) = parent {
@@ -390,7 +390,7 @@ impl Server {
         let mut holders = 0;
         for peer in self.connections.values_mut() {
             peer.connection.end_calls(&self.world, slot);
-            holders += u32::from(peer.connection.destroy(&mut self.world, slot));
+            holders += u32::from(peer.connection.copies.destroy(&mut self.world, slot));
         }
         self.world.despawn(slot, holders);
         self.world.subobjects.remove(slot);
@@ -423,10 +423,10 @@ impl Server {
     /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
     /// equal shares of this link.
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
-        if !self.connections.get(connection)?.connection.outbox.queue.is_empty() {
+        if !self.connections.get(connection)?.connection.link.outbox.queue.is_empty() {
             self.connections.preload_packets_after(connection);
         }
-        self.connections.resting_mut(connection)?.connection.outbox.queue.pop()
+        self.connections.resting_mut(connection)?.connection.link.outbox.queue.pop()
     }
 
     /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number
@@ -451,15 +451,15 @@ impl Server {
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         let connection = &self.connections.get(connection)?.connection;
-        let queue = &connection.outbox.queue;
+        let queue = &connection.link.outbox.queue;
         Some(ConnectionStats {
             bytes_sent: queue.bytes_sent,
             packets_sent: queue.packets_sent,
-            packets_lost: connection.link.packets_lost,
-            packets_in_flight: connection.outbox.in_flight.unresolved(),
-            round_trip: connection.link.round_trip.smoothed(),
+            packets_lost: connection.link.health.packets_lost,
+            packets_in_flight: connection.link.outbox.in_flight.unresolved(),
+            round_trip: connection.link.health.round_trip.smoothed(),
             memory_bytes: connection.memory_bytes(),
-            ignored_calls: connection.ignored_calls.into(),
+            ignored_calls: connection.calls.ignored.into(),
             waiting_objects: connection.waiting_objects(),
         })
     }
@@ -470,15 +470,15 @@ impl Server {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
             (
-                peer.connection.view().mask(&self.world, slot),
-                peer.connection.view().proxy(&self.world.objects[slot as usize]),
+                peer.connection.copies.view().mask(&self.world, slot),
+                peer.connection.copies.view().proxy(&self.world.objects[slot as usize]),
             )
         };
         let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
         change(&mut self.world, slot);
         self.world.view_changed.insert(slot);
         for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
-            peer.connection.review(&mut self.world, slot, &mask);
+            peer.connection.copies.review(&mut self.world, slot, &mask);
             peer.connection.review_proxy(&self.world, slot, proxy);
         }
     }
@@ -500,7 +500,7 @@ impl Server {
         }
         for peer in self.connections.values_mut() {
             for &slot in slots {
-                peer.connection.reconsider(&mut self.world, slot);
+                peer.connection.copies.reconsider(&mut self.world, slot);
             }
         }
     }

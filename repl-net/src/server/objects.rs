@@ -12,7 +12,7 @@ use repl_core::{ObjectRef, Replicated};
 use super::Server;
 use super::rows::OwnColumn;
 use super::world::Absence;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Returns an object if it exists, is a `T`, and is owned by the server. Methods of this kind return no

@@ -11,8 +11,8 @@ use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows
 use super::column::Column;
 use super::part_size::LEAST_NEW_BITS;
 use super::world::World;
-use crate::transport::segment::{LEAST_RUN_BITS, Origin};
-use crate::transport::slot_set::{SlotSet, bits};
+use crate::body::segment::{LEAST_RUN_BITS, Origin};
+use crate::body::slot_set::{SlotSet, bits};
 
 /// The cache is cleared if outdated openings take more than this many bits, and also more bits than the valid
 /// openings.

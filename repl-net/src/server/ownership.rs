@@ -5,7 +5,7 @@
 use repl_core::ObjectRef;
 
 use super::Server;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next

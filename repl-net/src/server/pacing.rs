@@ -6,7 +6,7 @@ use repl_core::ObjectRef;
 
 use super::Server;
 use super::not_sent::NotSent;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Stops sending state to a connection, for example while its client loads a level. Messages, calls and

@@ -16,8 +16,8 @@ use super::served::Served;
 use super::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
-use crate::session::connection_id::ConnectionId;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
 
 /// The number of connections whose passes one thread runs before it looks for more work.
 #[cfg(feature = "rayon")]
@@ -65,7 +65,7 @@ impl Passes {
         let may_skip = inputs.may_skip();
         let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry, may_skip));
         for ((id, rest), peer) in preloaded(visited, inputs.preload()) {
-            rest.take_skipped().into_iter().for_each(|until| peer.connection.outbox.has_rested(until));
+            rest.take_skipped().into_iter().for_each(|until| peer.connection.link.outbox.has_rested(until));
             let keep_alive = peer.keep_alive(config.timeout);
             let mut context =
                 PassContext { world, broadcast, classes, scratch: &mut scratch, now, keep_alive };
@@ -75,8 +75,8 @@ impl Passes {
             } else {
                 peer.connection.skip_pass(&mut context);
             }
-            peer.handshake.repeat_welcome(config.timeout, now, &mut peer.connection.outbox.queue);
-            if let Some(reason) = peer.handshake.overdue(config, now) {
+            peer.handshake.repeat_welcome(config.timeout, now, &mut peer.connection.link.outbox.queue);
+            if let Some(reason) = peer.handshake.overdue(&config.terms(), now) {
                 ends.push((id, reason));
             } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {
                 ends.push((id, reason));

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::transport::slot_set::SlotSet;
+use crate::body::slot_set::SlotSet;
 
 /// The paths of static objects.
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use repl_core::ObjectRef;
 
 use super::connection::Connection;
 use crate::session::config::ServerConfig;
-use crate::session::server_handshake::ServerHandshake;
-use crate::transport::keep_alive;
+use repl_link::session::server_handshake::ServerHandshake;
+use repl_link::rate::keep_alive;
 
 /// What the server stores about one client: its session and its connection.
 pub(super) struct Peer {
@@ -30,7 +30,7 @@ impl Peer {
 
     /// Returns the longest time that the server may be silent after the last packet (R9).
     pub(super) fn keep_alive(&self, timeout: Duration) -> Duration {
-        let next = self.connection.outbox.sequence().number();
+        let next = self.connection.link.outbox.sequence().number();
         keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
     }
 
@@ -45,7 +45,7 @@ impl Peer {
     #[inline]
     pub(super) fn preload_packet(&self) {
         preload_all(&self.handshake);
-        self.connection.preload_packet();
+        self.connection.link.preload_packet();
     }
 }
 

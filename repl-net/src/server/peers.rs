@@ -9,8 +9,8 @@ use repl_core::__private::preload_all;
 
 use super::peer::Peer;
 use super::rest::Rest;
-use crate::session::connection_id::ConnectionId;
-use crate::transport::packet_pages::PacketPages;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::queue::packet_pages::PacketPages;
 
 /// A client and its number.
 pub(super) struct PeerEntry {
@@ -115,7 +115,7 @@ impl Peers {
     #[inline]
     pub(super) fn preload_packets_after(&self, id: ConnectionId) {
         let Some(index) = self.find(id) else { return };
-        let waiting_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.outbox.queue.waiting);
+        let waiting_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.link.outbox.queue.waiting);
         waiting_at(index + 3).into_iter().for_each(preload_all);
         waiting_at(index + 2).into_iter().for_each(PacketPages::preload_lists);
         waiting_at(index + 1).into_iter().for_each(PacketPages::preload_next);

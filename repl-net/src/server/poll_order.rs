@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::peer::Peer;
 use super::peers::Peers;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// The connections with packets, in the order of their turns.
 #[derive(Debug)]

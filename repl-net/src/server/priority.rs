@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::cells::Group;
 use super::cells::area::Position;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// All priorities are at least this great.
 pub(crate) const LEAST: f32 = 1e-6;

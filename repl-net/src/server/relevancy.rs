@@ -14,7 +14,7 @@ use super::peers::Peers;
 use super::rows::OwnRows;
 use super::shadows::Locate;
 use super::world::World;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Says how far the objects of a class are seen, so that connections see only those near their
@@ -187,7 +187,7 @@ impl Server {
             return;
         }
         peer.followed = None;
-        if peer.connection.set_viewpoints(&mut self.world, viewpoints) {
+        if peer.connection.copies.set_viewpoints(&mut self.world, viewpoints) {
             self.connections.wake(connection);
         }
     }
@@ -222,7 +222,7 @@ impl Server {
     /// audience).
     pub fn join_group(&mut self, connection: ConnectionId, group: Group) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
-            peer.connection.set_member(&mut self.world, group, true);
+            peer.connection.copies.set_member(&mut self.world, group, true);
         }
     }
 
@@ -231,7 +231,7 @@ impl Server {
     /// [`join_group`](Self::join_group).
     pub fn leave_group(&mut self, connection: ConnectionId, group: Group) {
         if let Some(peer) = open_peer(&mut self.connections, connection) {
-            peer.connection.set_member(&mut self.world, group, false);
+            peer.connection.copies.set_member(&mut self.world, group, false);
         }
     }
 
@@ -239,7 +239,7 @@ impl Server {
     /// not exist.
     #[must_use]
     pub fn is_in_group(&self, connection: ConnectionId, group: Group) -> bool {
-        self.connections.get(connection).is_some_and(|peer| peer.connection.is_member(group))
+        self.connections.get(connection).is_some_and(|peer| peer.connection.copies.is_member(group))
     }
 
     /// Returns whether a connection sees an object now, according to its relevancy,
@@ -251,7 +251,7 @@ impl Server {
         let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {
             return false;
         };
-        peer.connection.sees(&self.world, slot)
+        peer.connection.copies.sees(&self.world, slot)
     }
 
     /// Moves each object to the cell of its new position, and the viewpoints to the objects that they follow.
@@ -260,7 +260,7 @@ impl Server {
         self.world.cells.take_moved(&mut affected);
         for (viewer, slot) in affected.drain(..) {
             if let Some(peer) = self.connections.get_mut(viewer) {
-                peer.connection.reconsider(&mut self.world, slot);
+                peer.connection.copies.reconsider(&mut self.world, slot);
             }
         }
         self.crossings = affected;
@@ -280,7 +280,7 @@ impl Peer {
             world.column(occupant.class).position(occupant.row)
         });
         match position {
-            Some(position) => _ = self.connection.set_viewpoints(world, &[position]),
+            Some(position) => _ = self.connection.copies.set_viewpoints(world, &[position]),
             None => self.followed = None,
         }
     }

@@ -11,7 +11,7 @@ use super::cells::area::Position;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::transport::growth::push_with;
+use crate::body::growth::push_with;
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;

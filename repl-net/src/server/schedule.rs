@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::phase::phase_of;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::body::slot_set::{SlotSet, slots_of};
 
 /// After this time without a change, the interval of an adaptive object begins to grow (S187).
 const GROWS_AFTER: u64 = 2 * NANOS;

@@ -8,8 +8,8 @@
 //! rounds pass between two of its turns.
 
 use super::peers::Peers;
-use crate::session::connection_id::ConnectionId;
-use crate::session::secret::Secret;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::secret::Secret;
 
 /// Which connections have a turn in a tick.
 #[derive(Debug)]

@@ -9,18 +9,18 @@ use repl_core::BitReader;
 use super::Server;
 use super::connection::Connection;
 use super::peer::Peer;
-use crate::session::closing::shortened;
+use repl_link::session::closing::shortened;
 use crate::session::config::CongestionControl;
-use crate::session::connection_id::ConnectionId;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
-use crate::session::login::max_login_bytes;
-use crate::session::secret::Secret;
-use crate::session::server_handshake::{HandshakeContext, HandshakeOutcome, ServerHandshake, Trust};
-use crate::transport::allowance::Allowance;
-use crate::transport::congestion::Congestion;
-use crate::transport::outbox::Limits;
-use crate::transport::sequence::Sequence;
+use repl_link::session::login::max_login_bytes;
+use repl_link::session::secret::Secret;
+use repl_link::session::server_handshake::{ServerContext, ServerOutcome, ServerHandshake, Trust};
+use repl_link::rate::allowance::Allowance;
+use repl_link::rate::congestion::Congestion;
+use repl_link::outbox::Limits;
+use repl_link::frame::sequence::Sequence;
 
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
@@ -72,11 +72,11 @@ impl Server {
         let first = Sequence::new(self.config.first_sequence);
         let mut connection = Connection::new(id, is_replay, first, limits, self.config.message_percent, now);
         if self.config.congestion_control == CongestionControl::Paced {
-            connection.outbox.congestion = Some(Box::new(Congestion::new(self.config.mtu_bytes)));
+            connection.link.outbox.congestion = Some(Box::new(Congestion::new(self.config.mtu_bytes)));
         }
-        connection.outbox.set_budget(self.config.max_bytes_per_second, now);
+        connection.link.outbox.set_budget(self.config.max_bytes_per_second, now);
         if trust == Trust::Unproved {
-            connection.outbox.queue.allowance = Allowance::nothing();
+            connection.link.outbox.queue.allowance = Allowance::nothing();
         }
         let handshake = ServerHandshake::new(id, secret, trust, now);
         self.open += usize::from(!handshake.waits());
@@ -114,8 +114,8 @@ impl Server {
         if !peer.handshake.awaits_login() {
             return false;
         }
-        let queue = &mut peer.connection.outbox.queue;
-        if let HandshakeOutcome::Connected = peer.handshake.accept(answer, self.now, &self.config, queue) {
+        let queue = &mut peer.connection.link.outbox.queue;
+        if let ServerOutcome::Connected = peer.handshake.accept(answer, self.now, &self.config.terms(), queue) {
             self.connected(connection);
         }
         true
@@ -135,8 +135,8 @@ impl Server {
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(id) else { return };
-        let queue = &mut peer.connection.outbox.queue;
-        if let HandshakeOutcome::Ended(reason) = peer.handshake.end(reason, &self.config, queue) {
+        let queue = &mut peer.connection.link.outbox.queue;
+        if let ServerOutcome::Ended(reason) = peer.handshake.end(reason, &self.config.terms(), queue) {
             self.closed(id, reason);
         }
     }
@@ -215,7 +215,7 @@ impl Server {
     /// belongs to the old address.
     pub(crate) fn moved(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(id) else { return };
-        if let Some(congestion) = &mut peer.connection.outbox.congestion {
+        if let Some(congestion) = &mut peer.connection.link.outbox.congestion {
             **congestion = Congestion::new(self.config.mtu_bytes);
         }
     }
@@ -223,7 +223,7 @@ impl Server {
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(id) else { return };
-        let has_place = peer.connection.is_live() || !peer.handshake.waits();
+        let has_place = peer.connection.copies.is_live() || !peer.handshake.waits();
         self.open -= usize::from(has_place);
         peer.connection.end(&mut self.world);
         self.ended.push_back((self.now, id));
@@ -267,19 +267,19 @@ impl Server {
         let Some(peer) = self.connections.get_mut(id) else { return };
         peer.preload_packet();
         let Peer { handshake, connection, .. } = peer;
-        connection.outbox.preload_ack();
-        let context = HandshakeContext { config: &self.config, classes: &self.classes };
-        let newest = connection.newest_received();
-        match handshake.receive(bytes, newest, now, context, &mut connection.outbox.queue) {
-            HandshakeOutcome::Nothing => {}
-            HandshakeOutcome::Proved(sequence, reader) => {
+        connection.link.outbox.preload_ack();
+        let context = ServerContext { terms: self.config.terms(), agreement: self.classes.agreement() };
+        let newest = connection.link.newest_received();
+        match handshake.receive(bytes, newest, now, context, &mut connection.link.outbox.queue) {
+            ServerOutcome::Nothing => {}
+            ServerOutcome::Proved(sequence, reader) => {
                 self.connected(id);
                 self.hear_state(id, sequence, reader, now);
             }
-            HandshakeOutcome::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
-            HandshakeOutcome::Connected => self.connected(id),
-            HandshakeOutcome::Login(login) => self.events.push(ServerEvent::Login(id, login)),
-            HandshakeOutcome::Ended(reason) => self.closed(id, reason),
+            ServerOutcome::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
+            ServerOutcome::Connected => self.connected(id),
+            ServerOutcome::Login(login) => self.events.push(ServerEvent::Login(id, login)),
+            ServerOutcome::Ended(reason) => self.closed(id, reason),
         }
     }
 
@@ -287,7 +287,7 @@ impl Server {
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(id) else { return };
         let Peer { handshake, connection, .. } = peer;
-        connection.outbox.in_flight.preload_oldest();
+        connection.link.outbox.in_flight.preload_oldest();
         match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}

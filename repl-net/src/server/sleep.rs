@@ -7,7 +7,7 @@ use repl_core::ObjectRef;
 
 use super::Server;
 use super::dormancy::Dormancy;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Sets whether an object falls asleep while it does not change (S206, S207). Does nothing if the object
@@ -54,7 +54,7 @@ impl Server {
     ) {
         let Some(slot) = self.world.slot_of(object) else { return };
         if let Some(peer) = self.connections.get_mut(connection) {
-            peer.connection.set_may_sleep(&self.world, slot, may_sleep);
+            peer.connection.copies.set_may_sleep(&self.world, slot, may_sleep);
         }
     }
 
@@ -77,12 +77,12 @@ impl Server {
         let (Some(peer), Some(slot)) = (self.connections.get(connection), self.world.slot_of(object)) else {
             return false;
         };
-        peer.connection.is_asleep(slot)
+        peer.connection.copies.is_asleep(slot)
     }
 
     fn review_dormancy(&mut self, slot: u32, changes_sight: bool) {
         for peer in self.connections.values_mut() {
-            peer.connection.wake(slot);
+            peer.connection.copies.wake(slot);
         }
         if changes_sight {
             let affected = self.world.cells.with_attached(slot);

@@ -11,10 +11,11 @@ use super::rows::OwnRows;
 use super::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
-use crate::transport::outbox::FRAME_BITS;
-use crate::transport::path::{LENGTH_BITS, MAX_PATH_BYTES};
-use crate::transport::removal::REASON_BITS;
-use crate::transport::segment::{ENTRY_BITS, SEGMENT_BITS};
+use repl_link::outbox::{SEGMENT_BITS, frame_bits};
+use crate::body::path::{LENGTH_BITS, MAX_PATH_BYTES};
+use crate::body::removal::REASON_BITS;
+use crate::body::State;
+use crate::body::segment::ENTRY_BITS;
 
 impl Server {
     /// Adds an object that clients know by a path, because it belongs to a level that they have too, for
@@ -92,7 +93,7 @@ impl Server {
 
     /// Returns the greatest length of a path, so that a packet has room for a closing with a path.
     fn max_path_bytes(&self) -> usize {
-        let other_bits = FRAME_BITS + SEGMENT_BITS + ENTRY_BITS + REASON_BITS + LENGTH_BITS as usize;
+        let other_bits = frame_bits::<State>() + SEGMENT_BITS + ENTRY_BITS + REASON_BITS + LENGTH_BITS as usize;
         MAX_PATH_BYTES.min((self.config.mtu_bytes * 8).saturating_sub(other_bits) / 8)
     }
 

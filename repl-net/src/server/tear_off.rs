@@ -42,7 +42,7 @@ impl Server {
 
     fn tear_off_one(&mut self, slot: u32) {
         for peer in self.connections.values_mut() {
-            peer.connection.begin_tear_off(&self.world, slot);
+            peer.connection.copies.begin_tear_off(&self.world, slot);
         }
         let mut affected = self.world.cells.release_attached(slot);
         affected.extend(self.world.cells.set_relevancy(slot, Relevancy::Nobody));
@@ -55,7 +55,7 @@ impl Server {
     #[must_use]
     pub fn is_tear_off_known<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         let slot = self.world.slot_of(object).filter(|_| self.is_torn_off(object));
-        slot.is_some_and(|slot| self.connections.values().all(|peer| !peer.connection.uses(slot)))
+        slot.is_some_and(|slot| self.connections.values().all(|peer| !peer.connection.copies.uses(slot)))
     }
 
     /// Returns whether an object exists that was [torn off](Self::tear_off).

@@ -8,6 +8,7 @@ use std::time::Duration;
 use repl_core::ObjectRef;
 
 use super::Server;
+use crate::body::State;
 use super::passes::{Ends, PassInputs};
 use super::peer::preloaded_for_losses;
 use crate::session::events::ServerEvent;
@@ -78,7 +79,7 @@ impl Server {
     /// end.
     fn run_passes(&mut self) -> Ends {
         let Self { world, broadcast, classes, config, served, now, .. } = self;
-        let max_bits = config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
+        let max_bits = config.mtu_bytes * 8 - repl_link::outbox::frame_bits::<State>();
         if config.share {
             broadcast.build(world, classes, max_bits);
             let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };

@@ -5,7 +5,7 @@
 
 use super::Server;
 use super::peer::Peer;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// A packet to send, with the connection on which it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Server {
         is_meant: impl Fn(ConnectionId) -> bool,
     ) -> Option<ConnectionId> {
         let has_packets =
-            |id: ConnectionId, peer: &Peer| peer.connection.outbox.queue.is_ready() && is_meant(id);
+            |id: ConnectionId, peer: &Peer| peer.connection.link.outbox.queue.is_ready() && is_meant(id);
         self.poll_order.next(self.world.frame, &self.connections, has_packets)
     }
 }

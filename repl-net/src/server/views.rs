@@ -8,8 +8,8 @@ use repl_core::{Condition, ObjectRef, PropertyIndex, Replicated};
 
 use super::Server;
 use super::world::assert_property;
-use crate::session::connection_id::ConnectionId;
-use crate::transport::role::Role;
+use repl_link::session::connection_id::ConnectionId;
+use crate::body::role::Role;
 
 impl Server {
     /// Returns the slot of the object and the index of the property. Returns `None` if the object does not
@@ -111,7 +111,7 @@ impl Server {
         let Some((slot, property)) = self.slot_and_property(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let Some(peer) = self.connections.get_mut(connection) else { return };
-        peer.connection.switch_custom(&mut self.world, slot, property, active);
+        peer.connection.copies.switch_custom(&mut self.world, slot, property, active);
     }
 
     /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object. Costs
@@ -163,6 +163,6 @@ impl Server {
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(connection) else { return };
-        peer.connection.set_visible(&mut self.world, slot, visible);
+        peer.connection.copies.set_visible(&mut self.world, slot, visible);
     }
 }

@@ -32,10 +32,11 @@ use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use super::shadows::Shadows;
 use super::source::Source;
-use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
+use repl_link::session::agreement::ChannelTerms;
+use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::events::CompareError;
 use crate::session::type_map::TypeMap;
-use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::body::slot_set::{SlotSet, slots_of};
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -176,9 +177,9 @@ impl World {
         class
     }
 
-    pub(crate) fn class_list(&self, messages: impl Iterator<Item = MessageForm>) -> ClassList {
+    pub(crate) fn class_list(&self, messages: impl Iterator<Item = ChannelTerms>) -> ClassList {
         let entries =
-            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+            self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
         ClassList::new(entries, messages)
     }
 

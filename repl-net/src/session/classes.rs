@@ -1,129 +1,46 @@
-//! The class list of one side, for the handshake: names, layouts and initial values (R21).
+//! The classes of one side, by their numbers, and what the handshake compares of them (R21).
 //!
 //! *Invariant:* both sides number their classes in the order of their names, so equal lists have equal
 //! numbers.
 
-use std::collections::BTreeMap;
-
-use repl_core::{Checksum, Form, Layout, PropertyIndex};
-
-use super::inquiry::{AnswerEntry, MAX_ENTRIES, Question};
-use super::mismatch::{Difference, LayoutMismatch, Side};
-use super::name::{MAX_NAME_BYTES, cut};
+use repl_core::{Layout, PropertyIndex};
+use repl_link::session::agreement::{Agreement, ChannelTerms, ClassTerms};
 
 /// All registered classes, sorted by name.
 #[derive(Default)]
 pub(crate) struct ClassList {
-    classes: Vec<ClassEntry>,
-    /// The types of messages, in the order of their numbers.
-    messages: Vec<MessageForm>,
     /// The number on the wire of each class, by its number on this side.
     wire: Vec<u32>,
-    /// The checksum of the whole list.
-    checksum: u64,
-}
-
-/// One channel: a type of messages, or the calls of a class.
-pub(crate) struct MessageForm {
-    /// What it is, and its name.
-    pub(crate) name: String,
-    /// Everything that both sides must agree on, part by part.
-    pub(crate) forms: Vec<Form>,
-    pub(crate) checksum: u64,
-}
-
-impl MessageForm {
-    /// Returns the name, cut to the greatest length that is sent.
-    fn short_name(&self) -> &str {
-        cut(&self.name, MAX_NAME_BYTES)
-    }
-
-    fn entry(&self) -> AnswerEntry {
-        AnswerEntry::new(self.short_name(), "", self.checksum)
-    }
-}
-
-/// One class of the list.
-pub(crate) struct ClassEntry {
-    layout: &'static Layout,
-    /// The checksum of each property's initial value, for each archetype. The archetype of `Default` is the
-    /// first.
-    begins: Vec<Vec<u64>>,
-    /// The checksum of the layout and the initial values.
-    sum: u64,
-}
-
-impl ClassEntry {
-    pub(crate) fn new(layout: &'static Layout, begins: Vec<Vec<u64>>) -> Self {
-        let sum = Checksum::new().number(layout.checksum()).number(begins.len() as u64);
-        let sum = begins.iter().fold(sum, |sum, values| sum.number(archetype_sum(values)));
-        Self { layout, begins, sum: sum.finish() }
-    }
-
-    /// Returns the class's name, cut to the greatest length that is sent.
-    fn name(&self) -> &'static str {
-        cut(self.layout.name(), MAX_NAME_BYTES)
-    }
-
-    fn forms(&self) -> Vec<AnswerEntry> {
-        entries_of(&self.layout.forms())
-    }
-
-    fn archetypes(&self) -> Vec<AnswerEntry> {
-        self.begins.iter().map(|values| AnswerEntry::new("", "", archetype_sum(values))).collect()
-    }
-
-    fn values(&self, archetype: u32) -> Vec<AnswerEntry> {
-        let sums = self.begins.get(archetype as usize).into_iter().flatten();
-        let names = (0..self.layout.properties()).map(|at| self.layout.property_name(PropertyIndex::new(at)));
-        names.zip(sums).map(|(name, &sum)| AnswerEntry::new(name, "", sum)).collect()
-    }
-}
-
-fn entries_of(forms: &[Form]) -> Vec<AnswerEntry> {
-    forms.iter().map(|form| AnswerEntry::new(&form.path, &form.text, form.sum)).collect()
-}
-
-fn archetype_sum(values: &[u64]) -> u64 {
-    values.iter().fold(Checksum::new(), |sum, &value| sum.number(value)).finish()
-}
-
-/// The conclusion of the server from a client's answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Finding {
-    /// The classes of both sides are the same.
-    Same,
-    /// The first difference was found.
-    Differs(LayoutMismatch),
-    /// The next question to ask.
-    Ask(Question),
+    agreement: Agreement,
 }
 
 impl ClassList {
-    /// Creates the list from classes in the order of their registration.
+    /// Creates the list from classes in the order of their registration, each with the checksums of its
+    /// initial values, and from the channels for messages.
     pub(crate) fn new(
-        classes: impl Iterator<Item = ClassEntry>,
-        messages: impl Iterator<Item = MessageForm>,
+        classes: impl Iterator<Item = (&'static Layout, Vec<Vec<u64>>)>,
+        channels: impl Iterator<Item = ChannelTerms>,
     ) -> Self {
-        let mut numbered: Vec<_> = classes.zip(0_usize..).collect();
-        numbered.sort_by_key(|(class, _)| class.layout.name());
-        let mut wire = vec![0; numbered.len()];
-        for ((_, registered), at) in numbered.iter().zip(0..) {
-            if let Some(number) = wire.get_mut(*registered) {
-                *number = at;
+        let (layouts, terms): (Vec<_>, Vec<_>) =
+            classes.map(|(layout, begins)| (layout, terms_of(layout, begins))).unzip();
+        let mut sorted: Vec<usize> = (0..layouts.len()).collect();
+        sorted.sort_by_key(|&class| layouts.get(class).map(|layout| layout.name()));
+        let mut wire = vec![0; layouts.len()];
+        for (class, number) in sorted.into_iter().zip(0..) {
+            if let Some(entry) = wire.get_mut(class) {
+                *entry = number;
             }
         }
-        let classes: Vec<_> = numbered.into_iter().map(|(class, _)| class).collect();
-        let sum = |sum: Checksum, class: &ClassEntry| sum.text(class.layout.name()).number(class.sum);
-        let checksum = classes.iter().fold(Checksum::new(), sum);
-        let messages: Vec<_> = messages.collect();
-        let sum = |sum: Checksum, message: &MessageForm| sum.text(&message.name).number(message.checksum);
-        let checksum = messages.iter().fold(checksum, sum).finish();
-        Self { classes, messages, wire, checksum }
+        Self { wire, agreement: Agreement::new(terms, channels.collect()) }
+    }
+
+    /// Returns what the handshake compares.
+    pub(crate) fn agreement(&self) -> &Agreement {
+        &self.agreement
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.classes.len() as u32
+        self.wire.len() as u32
     }
 
     /// Returns the number on the wire of the class that was registered as number `class`.
@@ -135,147 +52,12 @@ impl ClassList {
     pub(crate) fn registered(&self, wire: u32) -> Option<usize> {
         self.wire.iter().position(|&number| number == wire)
     }
-
-    /// Returns the checksum of the names, the layouts and the initial values of all classes.
-    pub(crate) fn checksum(&self) -> u64 {
-        self.checksum
-    }
-
-    fn class(&self, name: &str) -> Option<&ClassEntry> {
-        self.classes.iter().find(|class| class.name() == name)
-    }
-
-    /// Returns the client's answer to a question. The answer is empty if the client has no class with the
-    /// name in the question.
-    pub(crate) fn answer(&self, question: &Question) -> Vec<AnswerEntry> {
-        let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<AnswerEntry>| {
-            self.class(class).map_or_else(Vec::new, entries)
-        };
-        let mut entries = match question {
-            Question::Classes => {
-                let classes = self.classes.iter().map(|class| AnswerEntry::new(class.name(), "", class.sum));
-                let messages = self.messages.iter().map(MessageForm::entry);
-                classes.chain(messages).collect()
-            }
-            Question::Forms { class } if self.class(class).is_none() => {
-                let message = self.messages.iter().find(|message| message.short_name() == class);
-                message.map_or_else(Vec::new, |message| entries_of(&message.forms))
-            }
-            Question::Forms { class } => of(class, &ClassEntry::forms),
-            Question::Archetypes { class } => of(class, &ClassEntry::archetypes),
-            Question::Values { class, archetype } => of(class, &|class| class.values(*archetype)),
-        };
-        entries.truncate(MAX_ENTRIES);
-        entries
-    }
-
-    /// Compares a client's answer with the answer that the server itself would give.
-    pub(crate) fn examine(&self, question: &Question, client: &[AnswerEntry]) -> Finding {
-        let server = self.answer(question);
-        let differs = |class: &str, difference| {
-            Finding::Differs(LayoutMismatch { class: class.to_owned(), difference })
-        };
-        match question {
-            Question::Classes => match first_class(&server, client) {
-                None => Finding::Same,
-                Some((class, None)) => Finding::Ask(Question::Forms { class: class.to_owned() }),
-                Some((class, Some(missing_on))) => differs(class, Difference::NoClass { missing_on }),
-            },
-            Question::Forms { class } => match first_form(&server, client) {
-                None => Finding::Ask(Question::Archetypes { class: class.clone() }),
-                Some(difference) => differs(class, difference),
-            },
-            Question::Archetypes { class } => match first_archetype(&server, client) {
-                None => differs(class, Difference::Elsewhere),
-                Some((archetype, None)) => Finding::Ask(Question::Values { class: class.clone(), archetype }),
-                Some((archetype, Some(missing_on))) => {
-                    differs(class, Difference::NoArchetype { archetype, missing_on })
-                }
-            },
-            Question::Values { class, archetype } => {
-                let mut pairs = server.iter().zip(client);
-                let first = pairs.find(|(server, client)| server != client);
-                differs(
-                    class,
-                    first.map_or(Difference::Elsewhere, |(server, _)| Difference::Value {
-                        property: server.name.clone(),
-                        archetype: *archetype,
-                    }),
-                )
-            }
-        }
-    }
-
-    /// Completes a refusal on the client: adds the form that the refused property has on the client. The
-    /// server does not send this form.
-    pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
-        let Difference::Form { property, client, .. } = &mut mismatch.difference else { return };
-        let forms = match best(&self.classes, &mismatch.class, |class| class.name()) {
-            Some(class) => class.layout.forms(),
-            None => best(&self.messages, &mismatch.class, MessageForm::short_name)
-                .map_or_else(Vec::new, |message| message.forms.clone()),
-        };
-        let form = best(&forms, property, |form| &form.path);
-        *client = form.map_or_else(String::new, |form| form.text.clone());
-    }
 }
 
-/// Returns the entry with a name. The server cuts long names, so if there is no such entry, the name is the
-/// beginning of an entry's name.
-fn best<'a, T>(list: &'a [T], name: &str, name_of: impl Fn(&'a T) -> &'a str) -> Option<&'a T> {
-    let is = list.iter().find(|entry| name_of(entry) == name);
-    is.or_else(|| list.iter().find(|entry| name_of(entry).starts_with(name)))
-}
-
-fn by_name(list: &[AnswerEntry]) -> BTreeMap<&str, &AnswerEntry> {
-    list.iter().map(|entry| (entry.name.as_str(), entry)).collect()
-}
-
-/// Returns the first class that differs, in the order of names. If only one side has the class, the result
-/// also says which side lacks the class.
-fn first_class<'a>(server: &'a [AnswerEntry], client: &'a [AnswerEntry]) -> Option<(&'a str, Option<Side>)> {
-    let (ours, theirs) = (by_name(server), by_name(client));
-    let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {
-        Some(theirs) if theirs.sum == entry.sum => None,
-        Some(_) => Some((entry.name.as_str(), None)),
-        None => Some((entry.name.as_str(), Some(Side::Client))),
-    });
-    let surplus = client.iter().filter(|entry| !ours.contains_key(entry.name.as_str()));
-    let of_client = surplus.map(|entry| (entry.name.as_str(), Some(Side::Server)));
-    of_server.chain(of_client).min_by_key(|(name, _)| *name)
-}
-
-/// Returns the first difference between the forms of a class on the two sides.
-fn first_form(server: &[AnswerEntry], client: &[AnswerEntry]) -> Option<Difference> {
-    let (ours, theirs) = (by_name(server), by_name(client));
-    for entry in server {
-        let property = entry.name.clone();
-        let Some(theirs) = theirs.get(property.as_str()) else {
-            return Some(Difference::NoProperty { property, missing_on: Side::Client });
-        };
-        if theirs.sum != entry.sum {
-            let (client, server) = (theirs.form.clone(), entry.form.clone());
-            return Some(Difference::Form { property, client, server });
-        }
-    }
-    let surplus = client.iter().find(|entry| !ours.contains_key(entry.name.as_str()));
-    if let Some(entry) = surplus {
-        return Some(Difference::NoProperty { property: entry.name.clone(), missing_on: Side::Server });
-    }
-    let mut pairs = server.iter().zip(client);
-    let (moved, _) = pairs.find(|(server, client)| server.name != client.name)?;
-    Some(Difference::Order { property: moved.name.clone() })
-}
-
-/// Returns the first archetype that differs. If only one side has the archetype, the result also says which
-/// side lacks it.
-fn first_archetype(server: &[AnswerEntry], client: &[AnswerEntry]) -> Option<(u32, Option<Side>)> {
-    let most = server.len().max(client.len());
-    (0..most).zip(0..).find_map(|(at, number)| match (server.get(at), client.get(at)) {
-        (Some(ours), Some(theirs)) => (ours.sum != theirs.sum).then_some((number, None)),
-        (None, _) => Some((number, Some(Side::Server))),
-        (_, None) => Some((number, Some(Side::Client))),
-    })
+fn terms_of(layout: &Layout, begins: Vec<Vec<u64>>) -> ClassTerms {
+    let property = |at| layout.property_name(PropertyIndex::new(at)).to_owned();
+    let properties = (0..layout.properties()).map(property).collect();
+    ClassTerms::new(layout.name(), layout.checksum(), layout.forms(), properties, begins)
 }
 
 /// Checks that none of the `known` classes has the same wire name as the class with this layout. If two

@@ -6,8 +6,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::login::{Concealed, max_login_bytes};
-use crate::transport::packet::MTU_BYTES;
+use repl_link::session::login::{Concealed, max_login_bytes};
+use repl_link::frame::packet::MTU_BYTES;
+use repl_link::session::terms::{Capacity, ClientTerms, ServerTerms};
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -346,6 +347,13 @@ impl fmt::Debug for ClientConfig {
 const LEAST_CONNECTION_BYTES: usize = 65_536;
 
 impl ServerConfig {
+    /// Returns what the handshakes need to know.
+    pub(crate) fn terms(&self) -> ServerTerms {
+        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, login_timeout, .. } = *self;
+        let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
+        ServerTerms { capacity, timeout, asks_login: self.login == Login::Ask, login_timeout }
+    }
+
     /// # Panics
     /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
@@ -374,6 +382,13 @@ impl ServerConfig {
 }
 
 impl ClientConfig {
+    /// Returns what the handshakes need to know.
+    pub(crate) fn terms(&self) -> ClientTerms<'_> {
+        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, ref login, .. } = *self;
+        let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
+        ClientTerms { capacity, timeout, login }
+    }
+
     /// # Panics
     /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use repl_core::{ObjectRef, WriteError};
 
-use super::connection_id::ConnectionId;
-use super::disconnect::DisconnectReason;
-use super::login::Concealed;
-use crate::transport::removal::CloseReason;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
+use repl_link::session::login::Concealed;
+use crate::body::removal::CloseReason;
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
 /// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.

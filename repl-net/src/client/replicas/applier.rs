@@ -17,8 +17,8 @@ use crate::client::validated_entries::{
 };
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 /// The values of a run of openings.
 enum Values<'a> {

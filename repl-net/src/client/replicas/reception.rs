@@ -14,8 +14,8 @@ use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
-use crate::transport::packet::read_end;
-use crate::transport::sequence::Sequence;
+use repl_link::frame::packet::read_end;
+use repl_link::frame::sequence::Sequence;
 
 impl Replicas {
     /// Validates the body of a packet and applies it.

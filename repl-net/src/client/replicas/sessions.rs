@@ -7,8 +7,8 @@ use super::Replicas;
 use crate::client::events::ClientEvents;
 use crate::client::validated_entries::ValidatedEntries;
 use crate::session::events::ClientEvent;
-use crate::transport::reassembly::Reassembly;
-use crate::transport::removal::CloseReason;
+use crate::body::reassembly::Reassembly;
+use crate::body::removal::CloseReason;
 
 impl Replicas {
     /// Removes all objects, because a new session has begun: the server sends the objects that the client may

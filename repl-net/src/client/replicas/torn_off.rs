@@ -7,7 +7,7 @@ use repl_core::{Guid, ObjectRef};
 use super::Replicas;
 use crate::client::events::ClientEvents;
 use crate::session::events::ClientEvent;
-use crate::transport::removal::CloseReason;
+use crate::body::removal::CloseReason;
 
 impl Replicas {
     /// Takes the object in a slot out of its slot, because the server has torn it off. References to the

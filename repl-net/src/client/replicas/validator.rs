@@ -17,12 +17,12 @@ use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
 use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
-use crate::transport::blob::MAX_BLOBS;
-use crate::transport::reassembly::Part;
-use crate::transport::removal::CloseReason;
-use crate::transport::segment::LEAST_RUN_BITS;
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, masks_between};
+use crate::body::blob::MAX_BLOBS;
+use crate::body::reassembly::Part;
+use crate::body::removal::CloseReason;
+use crate::body::segment::LEAST_RUN_BITS;
+use repl_link::frame::sequence::Sequence;
+use crate::body::slot_set::{SlotSet, masks_between};
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {

@@ -11,7 +11,7 @@ use repl_core::{Guid, HandleSet, ObjectRef, Replicated};
 use super::Replicas;
 use crate::client::change_feed::{Change, ChangeFeed};
 use crate::client::replica::TypedReplica;
-use crate::transport::role::{Proxy, Role};
+use crate::body::role::{Proxy, Role};
 
 impl Replicas {
     /// Returns a reference to the object in a slot.

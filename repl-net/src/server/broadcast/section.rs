@@ -10,7 +10,7 @@ use crate::server::cells::sight::Span;
 use crate::server::cells::strips::StripPlace;
 use crate::server::changes::Change;
 use crate::server::world::World;
-use crate::transport::slot_set::slots_of;
+use crate::body::slot_set::slots_of;
 
 /// The connections for which a change is, by their distance from the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,9 +21,9 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::occupant::Occupant;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
-use crate::transport::recycled::Recycled;
-use crate::transport::segment::SEGMENT_BITS;
-use crate::transport::table::{Table, TableHead, TableWriter};
+use crate::body::recycled::Recycled;
+use repl_link::outbox::SEGMENT_BITS;
+use crate::body::table::{Table, TableHead, TableWriter};
 
 /// The tables of one tick.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use repl_core::__private::{preload, preload_all};
 
 use super::area::{Band, Nearness, Ring};
 use super::strips::StripPlace;
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// The greatest number of members, and of viewers, for which an empty cell keeps memory.
 const MAX_SPARE: usize = 8;

@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 
 use repl_core::__private::{preload, preload_all};
 
-use crate::session::connection_id::ConnectionId;
-use crate::transport::growth::push_with;
-use crate::transport::slot_set::SlotSet;
+use repl_link::session::connection_id::ConnectionId;
+use crate::body::growth::push_with;
+use crate::body::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position};
 use cell::{Cell, Viewer, concerned};
 use positions::Positions;

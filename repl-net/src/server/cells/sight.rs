@@ -8,7 +8,7 @@ use super::rank::{CellKey, Group, Rank};
 use super::rings::rows_around;
 use super::strips::StripPlace;
 use super::{BATCH, Cells};
-use crate::session::connection_id::ConnectionId;
+use repl_link::session::connection_id::ConnectionId;
 
 /// The number of objects for which an update makes room at first.
 const FEW_OBJECTS: usize = 64;

@@ -7,15 +7,17 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
+use crate::body::writing::WriteState;
+use super::copies::Copies;
 use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::large::pruned_part;
 use super::lists::PRIVATE_GAP_ORDER;
 use super::objects::{OpeningRemainder, Phase};
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::LEAST_NEW_BITS;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::removal::{CloseReason, removal_bits, write_removal};
-use crate::transport::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
+use crate::body::contents::{Content, Sent};
+use crate::body::removal::{CloseReason, removal_bits, write_removal};
+use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
 
 /// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
@@ -24,54 +26,54 @@ impl Connection {
     /// Sends everything that must be sent to this connection alone.
     pub(super) fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        self.objects.order_to_send(&mut slots);
+        self.copies.objects.order_to_send(&mut slots);
         for &slot in &slots {
-            if self.objects.is_pending_spawn(slot) {
-                self.objects.leave_spawns(slot);
+            if self.copies.objects.is_pending_spawn(slot) {
+                self.copies.objects.leave_spawns(slot);
             }
-            if self.outbox.is_exhausted() {
+            if self.link.outbox.is_exhausted() {
                 if context.world.changes.slots.contains(slot) {
-                    self.postpone(slot, context.world);
+                    self.copies.postpone(slot, context.world);
                 }
                 continue;
             }
-            self.objects.begin_sending(slot);
+            self.copies.objects.begin_sending(slot);
             self.send_object(slot, context);
         }
         context.scratch.slots = slots;
     }
 
     pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        if self.waits_for_blob(slot, context.world) {
-            self.postpone(slot, context.world);
+        if self.copies.waits_for_blob(slot, context.world) {
+            self.copies.postpone(slot, context.world);
             return;
         }
-        let tracked = self.objects.get(slot);
+        let tracked = self.copies.objects.get(slot);
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
-            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),
-            Phase::Closing(_) | Phase::Unsent if self.waits_for_path(slot, context.world) => {
-                self.objects.must_send(slot)
+            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.copies.postpone(slot, context.world),
+            Phase::Closing(_) | Phase::Unsent if self.copies.waits_for_path(slot, context.world) => {
+                self.copies.objects.must_send(slot)
             }
             Phase::Closing(_) if self.waits_for_calls(slot, context.world) => {
-                self.objects.close_waits(slot, context.now);
+                self.copies.objects.close_waits(slot, context.now);
             }
             Phase::Closing(reason) => self.send_close(slot, reason, context),
-            Phase::Unsent if self.waits_for_parent(slot, context.world) => self.objects.must_send(slot),
+            Phase::Unsent if self.copies.waits_for_parent(slot, context.world) => self.copies.objects.must_send(slot),
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if tracked.is_some_and(|tracked| tracked.repeats_opening()) => {
                 self.send_open(slot, context)
             }
             Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
-            Phase::Opening | Phase::Open => self.postpone(slot, context.world),
+            Phase::Opening | Phase::Open => self.copies.postpone(slot, context.world),
         }
     }
 
     fn send_close(&mut self, slot: u32, reason: CloseReason, context: &PassContext<'_>) {
-        let path = self.path_to_close(slot, context).filter(|_| reason == CloseReason::Destroyed);
+        let path = self.copies.path_to_close(slot, context).filter(|_| reason == CloseReason::Destroyed);
         if self.write_close(slot, reason, path.map(|path| &**path), context.now) {
-            self.objects.close_sent(slot, self.outbox.sequence(), context.now);
+            self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
         } else {
-            self.objects.must_send(slot);
+            self.copies.objects.must_send(slot);
         }
     }
 
@@ -84,9 +86,9 @@ impl Connection {
         path: Option<&str>,
         now: Duration,
     ) -> bool {
-        let has_room = self.outbox.make_room(ENTRY_BITS + removal_bits(path), now);
+        let has_room = self.link.outbox.make_room(ENTRY_BITS + removal_bits(path), now);
         if has_room {
-            self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+            self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
                 segment.slot(slot, writer);
                 write_removal(reason, path, writer);
             });
@@ -97,11 +99,11 @@ impl Connection {
     /// Sends the opening of an object, which contains every property that has ever changed and that the
     /// connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut handles = self.objects.opening_mask(context.world, slot);
+        let mut handles = self.copies.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
-        let may_have_items = self.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, mut later, refused } =
-            write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
+            write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context);
         let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
         let world = context.world;
         let column = world.column_of(slot);
@@ -111,7 +113,7 @@ impl Connection {
             handles: list.handles(),
             count: column.program().handles(),
             classes: context.classes.len(),
-            name: self.name_of(slot, path.as_deref()),
+            name: self.copies.name_of(slot, path.as_deref()),
         };
         let estimate = ENTRY_BITS
             + OPEN_BITS
@@ -124,25 +126,25 @@ impl Connection {
             segment.run(slot, 1, &run_header, writer);
             writer.append(values);
         };
-        let is_sent = if estimate > self.outbox.capacity() {
+        let is_sent = if estimate > self.link.outbox.capacity() {
             self.send_blob(SegmentKind::Open, sent, context, write);
-            self.has_blob(slot)
-        } else if self.outbox.make_room(estimate, context.now) {
+            self.copies.has_blob(slot)
+        } else if self.link.outbox.make_room(estimate, context.now) {
             let values = values.as_slice();
-            self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+            self.link.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
                 write(segment, writer, values);
             });
             true
         } else {
-            self.objects.must_send(slot);
+            self.copies.objects.must_send(slot);
             false
         };
         if !is_sent {
             // An earlier opening of the object, without this change, may still arrive.
-            self.postpone(slot, context.world);
+            self.copies.postpone(slot, context.world);
             return;
         }
-        let sequence = self.outbox.sequence();
+        let sequence = self.link.outbox.sequence();
         let has_items = later.is_empty();
         let mut owed = later.handles().clone();
         owed.intersect(context.world.conditions(slot).may_end_with_opening());
@@ -150,17 +152,17 @@ impl Connection {
         // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
         // not with each change.
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
-        let position = self.objects.opening_sent(
+        let position = self.copies.objects.opening_sent(
             slot,
             sequence,
             bits,
             OpeningRemainder { after_ack: later, owed, has_items },
         );
-        let unneeded = Self::release_position(context.world, slot, position, None);
+        let unneeded = Copies::release_position(context.world, slot, position, None);
         context.free_later(slot, unneeded);
-        self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
-        if !self.has_blob(slot) {
-            self.objects.proxy_sent(slot, sequence);
+        self.copies.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
+        if !self.copies.has_blob(slot) {
+            self.copies.objects.proxy_sent(slot, sequence);
         }
     }
 
@@ -179,13 +181,13 @@ impl Connection {
 
     /// Sends the changes of this tick of an object in step, of which the client lacks nothing else.
     pub(super) fn send_fresh(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        if self.objects.get(slot).is_some() {
+        if self.copies.objects.get(slot).is_some() {
             // New elements of it are on their way.
             return self.send_update(slot, context);
         }
         let world = context.world;
         let Some(change) = world.changes.get(slot) else { return };
-        let list = world.shared_list(change, world.conditions(slot), self.view().is_far(slot));
+        let list = world.shared_list(change, world.conditions(slot), self.copies.view().is_far(slot));
         if !list.is_empty() {
             self.send_list(slot, list.into_owned(), context);
         }
@@ -195,7 +197,7 @@ impl Connection {
     /// changes in `list` of the same collections and maps to the waiting changes. If only a few items wait,
     /// `take_waiting` moves their changes to `list` instead.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
-        let mut waiting = self.objects.take_waiting(slot);
+        let mut waiting = self.copies.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
             portions.add(list);
             if portions.len() > FEW_ITEMS {
@@ -211,12 +213,12 @@ impl Connection {
     fn gather(&mut self, slot: u32, context: &mut PassContext<'_>) -> Changelist {
         let world = context.world;
         let is_conditional = world.conditions(slot).is_conditional();
-        let (mut list, position) = self.objects.take_pending(slot);
+        let (mut list, position) = self.copies.objects.take_pending(slot);
         if is_conditional && !list.is_empty() {
-            list.retain(&self.objects.mask(world, slot));
+            list.retain(&self.copies.objects.mask(world, slot));
         }
         let mut changed = Changelist::new();
-        let unneeded = Self::release_position(world, slot, position, Some(&mut changed));
+        let unneeded = Copies::release_position(world, slot, position, Some(&mut changed));
         context.free_later(slot, unneeded);
         if position.is_none()
             && let Some(list) = world.changes.list(slot)
@@ -224,20 +226,20 @@ impl Connection {
             changed.merge(list);
         }
         if is_conditional {
-            changed.retain(&self.view().mask(world, slot));
+            changed.retain(&self.copies.view().mask(world, slot));
         }
         if list.is_empty() {
             list = changed;
         } else {
             list.merge(&changed);
         }
-        if let Some(tracked) = self.objects.get(slot) {
+        if let Some(tracked) = self.copies.objects.get(slot) {
             tracked.new_elements.extend(&mut list);
         }
         // Elements that wait for the band of the connection are new, too. Without them, a lost change of an
         // array would be sent again with the new length, but without the new elements.
         if !list.is_empty()
-            && let Some(band) = self.view().band_of_object(world, slot)
+            && let Some(band) = self.copies.view().band_of_object(world, slot)
             && let Some(later) = world.later.lacking(band.period, slot)
         {
             list.extend_new_elements(&later.new_elements());

@@ -7,30 +7,15 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use super::Connection;
+use crate::body::writing::WriteState;
 use super::context::{OPEN_BITS, PassContext};
-use crate::server::world::World;
-use crate::transport::blob::MAX_BLOBS;
-use crate::transport::fragment::FragmentHead;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
-use crate::transport::sequence::Sequence;
+use crate::body::blob::MAX_BLOBS;
+use crate::body::fragment::FragmentHead;
+use crate::body::contents::{Content, Sent};
+use crate::body::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
+use repl_link::frame::sequence::Sequence;
 
 impl Connection {
-    /// Returns whether a blob of the object is in flight.
-    pub(super) fn has_blob(&self, slot: u32) -> bool {
-        self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
-    }
-
-    /// Returns whether an object only waits until its blob can begin, and must wait on. Then nothing of it is
-    /// written.
-    pub(super) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
-        let is_unchanged = !world.changes.slots.contains(slot);
-        let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
-        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.limits.max_object_bytes));
-        waits.into_iter().for_each(|bytes| self.objects.wait_for_blob(slot, bytes));
-        waits.is_some()
-    }
-
     /// Begins to send one update of an object as a blob. The values of the update are already in the scratch
     /// buffer. If too many blobs are in flight, the object waits until the blob can begin.
     pub(super) fn send_blob(
@@ -44,8 +29,8 @@ impl Connection {
         let count = context.world.column_of(slot).program().handles();
         let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
         let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
-        if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
-            self.objects.wait_for_blob(slot, bytes);
+        if !self.copies.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
+            self.copies.objects.wait_for_blob(slot, bytes);
             return;
         }
         let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
@@ -53,31 +38,31 @@ impl Connection {
         write(&mut segment, &mut body, context.scratch.values.as_slice());
         segment.end(&mut body);
         body.write_bits(0, 1);
-        let part_bits = self.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS;
-        let stamp = self.outbox.stamp();
-        self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
+        let part_bits = self.link.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS;
+        let stamp = self.link.outbox.stamp();
+        self.copies.objects.blob_begun(slot, self.copies.blobs.begin(sent, stamp, &mut body, part_bits));
         // The object must go into another packet, because a packet may contain each object only once. The
         // rule of one entry for each object includes objects of blobs that the packet completes.
-        self.outbox.flush(context.now);
+        self.link.outbox.flush(context.now);
         self.send_parts(context.now);
     }
 
     /// Sends all parts of blobs that must still be sent, because they are not in flight and have not arrived.
     pub(super) fn send_parts(&mut self, now: Duration) {
-        if self.blobs.is_empty() {
+        if self.copies.blobs.is_empty() {
             return;
         }
-        let under_way = self.blobs.under_way();
+        let under_way = self.copies.blobs.under_way();
         let mut sent_parts: Vec<(u32, u32, Sequence)> = Vec::with_capacity(MAX_BLOBS);
-        for blob in self.blobs.iter() {
+        for blob in self.copies.blobs.iter() {
             for index in blob.unsent() {
                 let part = blob.part(index);
-                if !self.outbox.make_room(ENTRY_BITS + FragmentHead::BITS + part.len(), now) {
+                if !self.link.outbox.make_room(ENTRY_BITS + FragmentHead::BITS + part.len(), now) {
                     break;
                 }
                 let Sent { slot, generation, .. } = blob.sent;
                 let sent = Sent { slot, generation, content: Content::Fragment { blob: blob.id, index } };
-                let sequence = self.outbox.sequence();
+                let sequence = self.link.outbox.sequence();
                 let head = FragmentHead {
                     blob: blob.id,
                     under_way,
@@ -85,8 +70,8 @@ impl Connection {
                     cut: blob.cut,
                     index: index as usize,
                 };
-                self.objects.blob_part_sent(slot, sequence);
-                self.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
+                self.copies.objects.blob_part_sent(slot, sequence);
+                self.link.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
                     segment.slot(slot, writer);
                     head.write(sequence, writer);
                     writer.append(part);
@@ -95,7 +80,7 @@ impl Connection {
             }
         }
         for (id, index, sequence) in sent_parts {
-            self.blobs.sent(id, index, sequence);
+            self.copies.blobs.sent(id, index, sequence);
         }
     }
 }

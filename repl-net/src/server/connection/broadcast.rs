@@ -11,15 +11,16 @@ use std::time::Duration;
 use repl_core::BitSlice;
 
 use super::Connection;
+use crate::body::writing::WriteState;
 use super::context::{PassContext, PassScratch};
 use super::lists::PRIVATE_GAP_ORDER;
 use crate::server::broadcast::{Piece, Tables};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
-use crate::transport::entry_lists::EncodedEntry;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ENTRY_BITS, SegmentKind, handles_bits};
-use crate::transport::table::Table;
+use crate::body::entry_lists::EncodedEntry;
+use crate::body::contents::{Content, Sent};
+use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
+use crate::body::table::Table;
 
 impl Connection {
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
@@ -30,7 +31,7 @@ impl Connection {
         let (mut wanted, mut unwanted) = (0, 0);
         if !all_in_step {
             for (word, mask) in &segment.masks {
-                let in_step = self.objects.in_step_in(*word);
+                let in_step = self.copies.objects.in_step_in(*word);
                 wanted |= mask & in_step;
                 unwanted |= mask & !in_step;
             }
@@ -38,23 +39,23 @@ impl Connection {
                 return;
             }
         }
-        let is_whole = unwanted == 0 && self.outbox.affords(segment.bits().len());
+        let is_whole = unwanted == 0 && self.link.outbox.affords(segment.bits().len());
         if segment.continues {
-            self.outbox.flush(context.now);
+            self.link.outbox.flush(context.now);
         }
-        if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
-            self.outbox.segment(segment);
+        if is_whole && self.link.outbox.make_room(segment.bits().len(), context.now) {
+            self.link.outbox.segment(segment);
             if segment.has_new_elements() {
                 self.note_new_elements(segment.entries(), context.world);
             }
             return;
         }
         for (entry, values) in segment.entries_with_values() {
-            if !self.objects.is_in_step(entry.slot) {
+            if !self.copies.objects.is_in_step(entry.slot) {
                 continue;
             }
             if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
-                self.postpone(entry.slot, context.world);
+                self.copies.postpone(entry.slot, context.world);
             }
         }
     }
@@ -64,8 +65,8 @@ impl Connection {
     pub(super) fn send_stretches(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let PassScratch { pieces, runs, may_be_out_of_step, .. } = &mut *context.scratch;
-        self.objects.cells_out_of_step(context.world, &context.world.changes.slots, may_be_out_of_step);
-        tables.pieces(self.view().spans(), may_be_out_of_step, pieces);
+        self.copies.objects.cells_out_of_step(context.world, &context.world.changes.slots, may_be_out_of_step);
+        tables.pieces(self.copies.view().spans(), may_be_out_of_step, pieces);
         for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
         {
             let Some(Piece { table, is_late, .. }) = stretch.first() else { continue };
@@ -86,18 +87,18 @@ impl Connection {
         if is_certain {
             let mut slots = table.slots(entries.clone()).iter();
             debug_assert!(
-                slots.all(|&slot| self.objects.is_in_step(slot)),
+                slots.all(|&slot| self.copies.objects.is_in_step(slot)),
                 "objects out of step are in the listed cells"
             );
             add_run(entries.clone(), runs);
             return;
         }
         for (at, EncodedEntry { slot, list, .. }) in (entries.start..).zip(table.entries(entries.clone())) {
-            let is_in_step = self.objects.is_in_step(slot);
-            if is_in_step && !(is_late && self.objects.are_new_elements_changed(slot, list)) {
+            let is_in_step = self.copies.objects.is_in_step(slot);
+            if is_in_step && !(is_late && self.copies.objects.are_new_elements_changed(slot, list)) {
                 add_run(at..at + 1, runs);
             } else if is_late {
-                self.pend_due(slot, list);
+                self.copies.pend_due(slot, list);
             }
         }
     }
@@ -105,8 +106,8 @@ impl Connection {
     /// Makes the changes pending that are due in this tick and are in no table.
     pub(super) fn pend_due_alone(&mut self, tables: &Tables, world: &World) {
         for due in tables.due_alone() {
-            if due.is_for(|cell| self.view().band_of(world, cell)) {
-                self.pend_due(due.slot, &due.list);
+            if due.is_for(|cell| self.copies.view().band_of(world, cell)) {
+                self.copies.pend_due(due.slot, &due.list);
             }
         }
     }
@@ -122,13 +123,13 @@ impl Connection {
     ) {
         let mut left = runs;
         while !left.is_empty() {
-            let (whole, part) = self.outbox.copy(table, left, now);
+            let (whole, part) = self.link.outbox.copy(table, left, now);
             if (whole, part) == (0, 0) {
                 for entry in left.iter().flat_map(|run| table.entries(run.clone())) {
                     if is_late {
-                        self.pend_due(entry.slot, entry.list);
+                        self.copies.pend_due(entry.slot, entry.list);
                     } else {
-                        self.postpone(entry.slot, world);
+                        self.copies.postpone(entry.slot, world);
                     }
                 }
                 return;
@@ -149,9 +150,9 @@ impl Connection {
 
     /// Records that the packet that is being filled contains the new elements of these entries.
     fn note_new_elements<'e>(&mut self, entries: impl Iterator<Item = EncodedEntry<'e>>, world: &World) {
-        let sequence = self.outbox.sequence();
+        let sequence = self.link.outbox.sequence();
         for EncodedEntry { slot, list, .. } in entries.filter(|entry| entry.list.has_new_elements()) {
-            self.objects.new_elements_sent(world, slot, sequence, list.new_elements());
+            self.copies.objects.new_elements_sent(world, slot, sequence, list.new_elements());
         }
     }
 
@@ -168,11 +169,11 @@ impl Connection {
         let class = world.occupant(slot).class;
         let count = world.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
-        if !self.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
+        if !self.link.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
             return false;
         }
         let sent = Sent { slot, generation, content: Content::Update(list.clone()) };
-        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+        self.link.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, wire_class, count, list.handles(), values, writer);
         });
         self.note_new_elements(std::iter::once(entry), world);

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use repl_core::{BitWriter, WriteRecipe};
 
+use crate::body::State;
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
-use crate::transport::outbox::Draft;
-use crate::transport::segment::PROXY_BITS;
-use crate::transport::slot_set::SlotSet;
+use repl_link::outbox::Draft;
+use crate::body::segment::PROXY_BITS;
+use crate::body::slot_set::SlotSet;
 
 /// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
 /// origin of the object, and the number of objects in the run.
@@ -41,7 +42,7 @@ impl PassContext<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     /// The packet that is being filled.
-    pub(super) draft: Box<Draft>,
+    pub(super) draft: Box<Draft<State>>,
     pub(super) values: BitWriter,
     /// How the last values for one connection alone were written.
     pub(super) recipe: WriteRecipe,

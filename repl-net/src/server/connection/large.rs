@@ -9,9 +9,9 @@ use super::Connection;
 use super::context::PassContext;
 use crate::server::occupant::Occupant;
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
-use crate::transport::blob::MAX_BLOBS;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::SegmentKind;
+use crate::body::blob::MAX_BLOBS;
+use crate::body::contents::{Content, Sent};
+use crate::body::segment::SegmentKind;
 
 /// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
 /// this size together would be larger than the limit for all blobs.
@@ -51,13 +51,13 @@ impl Connection {
         waiting.retain(|portions| !portions.is_empty());
         // Only one large property of an object is sent at a time. The large properties of an object take
         // turns in the order of their handles, so that no property waits forever.
-        let after = self.objects.last_large(slot).wrapping_add(1);
+        let after = self.copies.objects.last_large(slot).wrapping_add(1);
         let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
         if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {
             self.send_property_as_blob(slot, large.swap_remove(next), context);
         }
-        large.iter().for_each(|list| self.objects.add_pending(slot, list));
-        self.objects.add_waiting(slot, &mut waiting);
+        large.iter().for_each(|list| self.copies.objects.add_pending(slot, list));
+        self.copies.objects.add_waiting(slot, &mut waiting);
     }
 
     /// Sends the changes of one collection in several packets. The oldest changes are sent first (R15). If an
@@ -69,14 +69,14 @@ impl Connection {
         portions: &mut Portions,
         context: &mut PassContext<'_>,
     ) -> Option<Changelist> {
-        let mut size = PartSize::new(self.outbox.capacity());
-        while !portions.is_empty() && !self.outbox.is_exhausted() {
+        let mut size = PartSize::new(self.link.outbox.capacity());
+        while !portions.is_empty() && !self.link.outbox.is_exhausted() {
             let count = size.count().min(portions.len());
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
                     // If all items of this part were removed in the meantime, no room is needed.
-                    if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
+                    if part.items().is_some() && !self.link.outbox.make_room(bits, context.now) {
                         return None;
                     }
                     portions.skip(count);
@@ -85,7 +85,7 @@ impl Connection {
                         self.send_written(slot, part, bits, context);
                     }
                     // A packet must not contain an object twice, counting blobs that it completes.
-                    self.outbox.flush(context.now);
+                    self.link.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
                 Verdict::TooLarge => {
@@ -148,17 +148,17 @@ impl Connection {
             part.split(conditions.handles_of(property), &mut rest);
             left = rest;
             let bits = match part.items() {
-                Some(items) if items * LEAST_ITEM_BITS > self.outbox.capacity() => usize::MAX,
+                Some(items) if items * LEAST_ITEM_BITS > self.link.outbox.capacity() => usize::MAX,
                 _ => self.measure(slot, &mut part.clone(), context).1,
             };
-            if bits > self.outbox.capacity() {
+            if bits > self.link.outbox.capacity() {
                 large.push(part);
                 continue;
             }
-            if group_bits + bits > self.outbox.capacity() {
+            if group_bits + bits > self.link.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
                 // A packet must not contain an object twice, counting blobs that it completes.
-                self.outbox.flush(context.now);
+                self.link.outbox.flush(context.now);
                 group_bits = 0;
             }
             group.merge(&part);
@@ -166,7 +166,7 @@ impl Connection {
         }
         if !group.is_empty() {
             self.send_list(slot, group, context);
-            self.outbox.flush(context.now);
+            self.link.outbox.flush(context.now);
         }
         large
     }
@@ -183,22 +183,22 @@ impl Connection {
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
-        if self.has_blob(slot) {
-            self.objects.large_sent(slot, first_handle(&part));
-            self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.new_elements());
+        if self.copies.has_blob(slot) {
+            self.copies.objects.large_sent(slot, first_handle(&part));
+            self.copies.objects.new_elements_sent(context.world, slot, self.link.outbox.sequence(), part.new_elements());
         } else {
-            self.objects.add_pending(slot, &part);
+            self.copies.objects.add_pending(slot, &part);
         }
     }
 
     /// Sends a changelist in one packet, or property by property in several packets, or as a blob (R15).
     pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
-        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
+        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.link.outbox.capacity()) {
             self.send_large_list(slot, list, Vec::new(), context);
             return;
         }
         let (list, bits) = self.write_list(slot, list, context);
-        if bits > self.outbox.capacity() {
+        if bits > self.link.outbox.capacity() {
             self.send_large_list(slot, list, Vec::new(), context);
         } else if !list.is_empty() {
             self.send_written(slot, list, bits, context);

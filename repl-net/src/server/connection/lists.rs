@@ -5,10 +5,11 @@
 use repl_core::Changelist;
 
 use super::Connection;
+use crate::body::writing::WriteState;
 use super::context::{PassContext, PassScratch};
 use crate::server::occupant::Occupant;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ENTRY_BITS, SegmentKind, handles_bits};
+use crate::body::contents::{Content, Sent};
+use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.
@@ -25,7 +26,7 @@ impl Connection {
         context: &mut PassContext<'_>,
     ) -> (Changelist, usize) {
         let (refused, bits) = self.measure(slot, &mut list, context);
-        self.objects.add_pending(slot, &refused);
+        self.copies.objects.add_pending(slot, &refused);
         (list, bits)
     }
 
@@ -55,9 +56,9 @@ impl Connection {
         context: &mut PassContext<'_>,
     ) {
         let Occupant { generation, class, .. } = context.world.occupant(slot);
-        if !self.outbox.make_room(bits, context.now) {
-            self.objects.add_pending(slot, &list);
-            self.objects.must_send(slot);
+        if !self.link.outbox.make_room(bits, context.now) {
+            self.copies.objects.add_pending(slot, &list);
+            self.copies.objects.must_send(slot);
             return;
         }
         let handles = list.handles().clone();
@@ -66,9 +67,9 @@ impl Connection {
         let elements = list.new_elements();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
-        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+        self.link.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
-        self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
+        self.copies.objects.new_elements_sent(context.world, slot, self.link.outbox.sequence(), elements);
     }
 }

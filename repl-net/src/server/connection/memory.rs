@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::Connection;
-use crate::session::disconnect::DisconnectReason;
+use repl_link::session::disconnect::DisconnectReason;
 
 /// The number of timeouts for which the closing of an object may remain unacknowledged. At 90 % loss in both
 /// directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this rate, only
@@ -22,7 +22,7 @@ impl Connection {
     /// Returns about how many bytes of memory the server uses for everything that the client has not
     /// acknowledged. Costs O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.outbox.memory_bytes()
+        self.link.outbox.memory_bytes()
     }
 
     /// Called before the connection sends the packets of a tick. Measures the memory that the connection uses
@@ -31,23 +31,20 @@ impl Connection {
     /// is sent again.
     pub(super) fn limit_memory(&mut self) {
         self.measure_memory();
-        if !self.outbox.has_memory() {
-            self.outbox.free_spare();
-            self.late.clear();
-            self.late.end_round();
+        if !self.link.outbox.has_memory() {
+            self.link.outbox.free_spare();
+            self.link.forget_late();
             self.measure_memory();
         }
     }
 
     /// Measures the memory that the connection uses outside the outbox.
     pub(super) fn measure_memory(&mut self) {
-        self.outbox.other_bytes = self.objects.measure_memory()
-            + self.late.held_bytes()
-            + self.blobs.held_bytes()
-            + self.exchange.held_bytes()
-            + self.held_calls.as_ref().map_or(0, |held| held.held_bytes())
-            + self.unacked_calls.as_ref().map_or(0, |calls| calls.heap_bytes())
-            + self.last_rights.heap_bytes();
+        self.link.outbox.other_bytes = self.copies.objects.measure_memory()
+            + self.link.other_bytes()
+            + self.copies.blobs.held_bytes()
+            + self.calls.heap_bytes()
+            + self.copies.last_rights.heap_bytes();
     }
 
     /// Checks that the client has not left too much unacknowledged for too long.
@@ -62,17 +59,17 @@ impl Connection {
         timeout: Duration,
         now: Duration,
     ) -> Result<(), DisconnectReason> {
-        if !self.is_live {
+        if !self.copies.is_live {
             return Ok(());
         }
-        let round_trip = self.link.round_trip.smoothed();
+        let round_trip = self.link.health.round_trip.smoothed();
         let close_timeout =
             timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trip.saturating_mul(CLOSE_ROUND_TRIPS));
         let start = now.checked_sub(close_timeout).filter(|&start| self.has_run_since(start));
-        let has_overdue_close = start.is_some_and(|start| self.objects.has_overdue_close(start));
-        if self.link.is_over_memory_for(timeout, now) || has_overdue_close {
+        let has_overdue_close = start.is_some_and(|start| self.copies.objects.has_overdue_close(start));
+        if self.link.health.is_over_memory_for(timeout, now) || has_overdue_close {
             return Err(DisconnectReason::Unacknowledged);
         }
-        self.exchange.expire(timeout, round_trip, now)
+        self.link.exchange.expire(timeout, round_trip, now)
     }
 }

@@ -11,20 +11,20 @@ impl Connection {
     /// Returns why nothing of an object is sent to this client now, or `None` if the connection has sent
     /// everything that the last tick has found.
     pub(crate) fn why_not_sent(&self, world: &World, slot: u32) -> Option<NotSent> {
-        if !self.is_live {
+        if !self.copies.is_live {
             return Some(NotSent::NotConnected);
         }
-        if !self.sees(world, slot) {
+        if !self.copies.sees(world, slot) {
             return Some(self.why_not_seen(world, slot));
         }
         if self.is_paused() {
             return Some(NotSent::Paused);
         }
-        let waits_for_another = || self.waits_for_parent(slot, world) || self.waits_for_path(slot, world);
-        if self.objects.is_unsent(slot) && waits_for_another() {
+        let waits_for_another = || self.copies.waits_for_parent(slot, world) || self.copies.waits_for_path(slot, world);
+        if self.copies.objects.is_unsent(slot) && waits_for_another() {
             return Some(NotSent::Unacknowledged);
         }
-        match self.objects.why_not_sent(slot) {
+        match self.copies.objects.why_not_sent(slot) {
             // No limit holds it back: it became due after everything of this tick was sent.
             Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),
             None if self.has_later_changes(world, slot) => Some(NotSent::Band),
@@ -34,7 +34,7 @@ impl Connection {
 
     /// Returns why the client does not see an object.
     fn why_not_seen(&self, world: &World, slot: u32) -> NotSent {
-        let view = self.view();
+        let view = self.copies.view();
         if view.is_hidden(world, slot) {
             return NotSent::Hidden;
         }
@@ -55,15 +55,15 @@ impl Connection {
     /// Returns whether changes of an object wait that the client receives later, because the connection is
     /// far from the object.
     fn has_later_changes(&self, world: &World, slot: u32) -> bool {
-        let band = self.view().band_of_object(world, slot);
+        let band = self.copies.view().band_of_object(world, slot);
         band.is_some_and(|band| world.later.is_waiting(band.period, slot))
     }
 
     /// Returns whether the client lacks values of an object because it is far from the object.
     pub(crate) fn lacks_by_distance(&self, world: &World, slot: u32) -> bool {
         let (object, conditions) = (&world.objects[slot as usize], world.conditions(slot));
-        let lacks = |property| object.changed_at(property) > Some(self.objects.left_at(slot, property));
-        let hidden = self.view().is_far(slot).then(|| self.view().hidden_by_distance(world, slot));
+        let lacks = |property| object.changed_at(property) > Some(self.copies.objects.left_at(slot, property));
+        let hidden = self.copies.view().is_far(slot).then(|| self.copies.view().hidden_by_distance(world, slot));
         hidden.is_some_and(|hidden| {
             hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
         })

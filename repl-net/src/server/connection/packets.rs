@@ -1,29 +1,22 @@
-//! Reads the packets of the client: acks and messages.
+//! Reads the packets of the client, and declares the server's own packets lost.
 //!
 //! *Invariant:* a packet that is malformed, too old or repeated has no effect on objects and messages.
 
 use std::time::Duration;
 
 use repl_core::{BitReader, ReadError};
+use repl_link::frame::message::{is_at_end, read_messages};
+use repl_link::frame::sequence::Sequence;
+use repl_link::messages::exchange::CheckedMessages;
+use repl_link::messages::mailbox::Mailbox;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
 
 use super::Connection;
-use crate::messages::exchange::CheckedMessages;
-use crate::messages::mailbox::Mailbox;
+use super::copies::losses::Losses;
 use crate::server::world::World;
-use crate::session::connection_id::ConnectionId;
-use crate::session::disconnect::DisconnectReason;
-use crate::transport::acks::Arrival;
-use crate::transport::message::{asks_for_ack, is_at_end, read_messages};
-use crate::transport::packet::Header;
-use crate::transport::sequence::Sequence;
 
 impl Connection {
-    /// Returns the newest packet of state from the client. The 16-bit numbers of packets are read relative to
-    /// the number of the newest received packet.
-    pub(crate) fn newest_received(&self) -> Sequence {
-        self.received.newest().unwrap_or(self.first)
-    }
-
     /// Reads the rest of the packet of state `sequence` from the client, which follows the packet's number. A
     /// packet of state from a client contains only acks and messages. Returns whether the packet is new.
     ///
@@ -38,34 +31,16 @@ impl Connection {
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<bool, DisconnectReason> {
-        // A packet that is too old must have no effect, so its age is checked before its acks are read.
-        let arrival = self.received.check(sequence);
-        if arrival == Arrival::TooOld {
-            return Ok(false);
-        }
-        if arrival == Arrival::New && !self.packet_limit.take(now) {
-            return Err(DisconnectReason::TooFast("packets".to_owned()));
-        }
+        let Some(packet) = self.link.open(sequence, reader, false, now)? else { return Ok(false) };
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
-        let (header, acks) =
-            Header::read(reader, sequence, self.outbox.sequence(), false).map_err(protocol)?;
-        if arrival == Arrival::Duplicate {
-            if asks_for_ack(reader).map_err(protocol)? {
-                self.ack_pace.schedule_acks();
-            }
-            return Ok(false);
-        }
-        if let Some(floor) = header.floor {
-            self.received.forget_below(floor);
-        }
         let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
-        self.received.insert(sequence);
-        self.ack_pace.arrived(sequence);
-        self.acked(world, acks, now);
-        self.unsettle_calls();
+        let mut acks = self.link.accept(packet, !messages.is_empty());
+        while let Some(acked) = self.link.next_acked(&mut acks, now) {
+            self.copies.acked(world, acked);
+        }
+        self.calls.unsettle();
         if !messages.is_empty() {
-            self.ack_pace.schedule_acks();
-            self.exchange.deliver(messages, self.id, mailbox, world, now)?;
+            self.link.exchange.deliver(messages, self.copies.id, mailbox, world, now)?;
         }
         Ok(true)
     }
@@ -84,6 +59,27 @@ impl Connection {
             // Most packets have only acks.
             return Ok(CheckedMessages::default());
         }
-        self.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
+        self.link.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
+    }
+
+    /// Declares those packets lost that should have been acked by now, and makes what they contained pending.
+    ///
+    /// This function is called before the comparison of a tick, so that an object whose opening was lost is
+    /// compared for the next opening (S40).
+    pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
+        if !self.copies.is_live || self.link.is_quiet() {
+            return;
+        }
+        let (mut lost, mut losses) = (self.link.begin_losses(now), Losses::new(world));
+        while let Some((sequence, contents)) = self.link.next_lost(&mut lost) {
+            losses.sequence = sequence;
+            self.copies.lost(&mut losses, contents);
+        }
+        self.copies.fold_lost(losses, &self.link.outbox.in_flight);
+        if let Some(sent_by) = self.link.end_losses(lost, now) {
+            for (sequence, packet) in self.link.outbox.in_flight.sent_by(sent_by) {
+                self.copies.retry(sequence, &packet.body);
+            }
+        }
     }
 }

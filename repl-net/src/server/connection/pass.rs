@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::Connection;
 use super::context::PassContext;
 use crate::server::world::World;
-use crate::transport::acks::Received;
-use crate::transport::removal::CloseReason;
-use crate::transport::status::ConnectionStatus;
+use crate::body::removal::CloseReason;
+use crate::body::status::{ConnectionStatus, StatusSource};
+use repl_link::frame::header::Extension;
 
 /// Whether a client has all objects that exist is found out again after so many ticks.
 const COMPLETE_TICKS: u64 = 64;
@@ -18,68 +18,79 @@ const COMPLETE_TICKS: u64 = 64;
 impl Connection {
     /// Sends the changes that the client lacks, within the limits of the connection.
     pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
-        if !self.is_live {
+        if !self.copies.is_live {
             return;
         }
-        self.outbox.swap_draft(&mut context.scratch.draft);
+        self.link.outbox.swap_draft(&mut context.scratch.draft);
         self.take_evicted(context);
         self.limit_memory();
-        self.outbox.pace(context.now, self.link.timeouts);
-        self.begin_outbox_pass(context);
-        let owes_ack = self.ack_pace.is_due();
-        self.outbox.set_received(owes_ack.then_some(&self.received));
-        self.objects.wake_changed(&context.world.dormancies);
+        let owes_ack = self.link.begin_pass(context.now);
+        self.begin_status(context);
+        self.copies.objects.wake_changed(&context.world.dormancies);
         if self.is_paused() {
             self.postpone_all(context);
         } else {
             self.route(context);
             self.finish_tear_offs(context);
         }
-        let packets_before = self.outbox.queue.packets_sent;
+        let packets_before = self.link.outbox.queue.packets_sent;
         // Since the last time, the client may have lost the right to some calls, which are dropped.
-        self.unsettle_calls();
+        self.calls.unsettle();
         self.settle_calls(context.world);
         self.send_messages_and_state(context);
-        self.unsettle_calls();
+        self.calls.unsettle();
         // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.maybe_in_step.pop() {
-            let ring = self.view().ring_of(context.world, slot);
+            let ring = self.copies.view().ring_of(context.world, slot);
             debug_assert!(
-                !self.view().is_shared(slot) || self.view().is_shared_now(context.world, slot, ring),
+                !self.copies.view().is_shared(slot) || self.copies.view().is_shared_now(context.world, slot, ring),
                 "shared data is taken only of what is seen like everyone sees it"
             );
-            self.objects.update_step(slot);
+            self.copies.objects.update_step(slot);
         }
         self.request_join_ack(context);
-        self.outbox.end_pass(context.now);
-        self.objects.end_sleep_pass(self.outbox.sequence());
+        self.link.outbox.end_pass(context.now);
+        self.copies.objects.end_sleep_pass(self.link.outbox.sequence());
         if context.world.frame.is_multiple_of(COMPLETE_TICKS) {
-            self.objects.find_complete(&context.world.alive, context.world.spawned);
+            self.copies.objects.find_complete(&context.world.alive, context.world.spawned);
         }
         if context.world.ends_round() {
             self.end_round(context.world);
         }
         self.measure_memory();
-        let is_over_memory = !self.is_paused() && self.outbox.is_over_memory();
-        self.link.watch_memory(is_over_memory, context.now);
-        if self.outbox.queue.packets_sent > packets_before {
-            self.link.last_sent = context.now;
-        } else if self.is_keep_alive_due(context) || self.outbox.has_unsent_news() || owes_ack {
+        let is_over_memory = !self.is_paused() && self.link.outbox.is_over_memory();
+        self.link.health.watch_memory(is_over_memory, context.now);
+        if self.link.outbox.queue.packets_sent > packets_before {
+            self.link.health.last_sent = context.now;
+        } else if self.is_keep_alive_due(context) || self.has_unsent_news() || owes_ack {
             self.signal(owes_ack, context.now);
         }
-        self.outbox.swap_draft(&mut context.scratch.draft);
+        self.copies.next = self.link.outbox.sequence();
+        self.link.outbox.swap_draft(&mut context.scratch.draft);
     }
 
     /// Returns whether the connection has been silent for so long that it must send a packet (R9).
     fn is_keep_alive_due(&self, context: &PassContext<'_>) -> bool {
-        context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
+        context.now.saturating_sub(self.link.health.last_sent) >= context.keep_alive
+    }
+
+    /// Returns whether the client has joined (has all initial objects) and no packet has reported this to the
+    /// client yet.
+    fn has_unsent_news(&self) -> bool {
+        self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_join_unsent)
+    }
+
+    /// Returns whether both of these are true: the client may not know that it has joined, and no ack that
+    /// may still arrive would show that the client knows it.
+    fn is_unsure_of_join(&self) -> bool {
+        self.link.outbox.in_flight.unresolved() == 0
+            && self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
     /// Sends a packet without state, in a tick in which nothing else is sent.
     fn signal(&mut self, owes_ack: bool, now: Duration) {
-        let received = if owes_ack { self.received.clone() } else { Received::default() };
-        self.outbox.signal(&received, now);
-        self.link.last_sent = now;
+        self.link.signal(owes_ack, now);
+        self.link.health.last_sent = now;
     }
 
     /// Sends a keep-alive packet if one is due, with acks if the connection owes any. This function is for
@@ -88,32 +99,32 @@ impl Connection {
         if !self.is_keep_alive_due(context) {
             return;
         }
-        self.outbox.swap_draft(&mut context.scratch.draft);
-        self.begin_outbox_pass(context);
-        let owes_ack = self.ack_pace.is_due();
+        self.link.outbox.swap_draft(&mut context.scratch.draft);
+        let owes_ack = self.link.begin_signal();
+        self.begin_status(context);
         self.signal(owes_ack, context.now);
-        self.outbox.swap_draft(&mut context.scratch.draft);
+        self.copies.next = self.link.outbox.sequence();
+        self.link.outbox.swap_draft(&mut context.scratch.draft);
     }
 
     /// Sends messages up to their share, then state, and then the other messages if there is room left.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
-        let budget_bits = self.shares.message_bytes(self.outbox.budget_bytes()).saturating_mul(8);
-        self.exchange.outgoing.begin_pass();
+        let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
         let mut message_bits = self.send_messages(context.world, budget_bits, context.now);
-        self.outbox.take_refused();
+        self.link.outbox.take_refused();
         if !self.is_paused() {
             self.send_state(context);
         }
-        let is_contended = self.outbox.take_refused();
-        if self.exchange.outgoing.is_waiting() {
+        let is_contended = self.link.outbox.take_refused();
+        if self.link.exchange.outgoing.is_waiting() {
             message_bits += self.send_messages(context.world, usize::MAX, context.now);
         }
-        self.shares.end_pass(message_bits / 8, self.outbox.written_bytes(), is_contended);
+        self.shares.end_pass(message_bits / 8, self.link.outbox.written_bytes(), is_contended);
     }
 
     /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
-        let is_limited = self.outbox.is_limited();
+        let is_limited = self.link.outbox.is_limited();
         if is_limited || self.is_short() {
             self.send_what_fits(context);
         } else {
@@ -133,7 +144,7 @@ impl Connection {
     /// only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
-        let before = self.outbox.written_bits();
+        let before = self.link.outbox.written_bits();
         let spawns_first = self.backlog_mut().spawns_first;
         if spawns_first {
             self.send_parts(context.now);
@@ -143,7 +154,7 @@ impl Connection {
         if !spawns_first {
             self.send_spawns(context);
         }
-        self.backlog_mut().spawns_first ^= self.outbox.written_bits() != before;
+        self.backlog_mut().spawns_first ^= self.link.outbox.written_bits() != before;
         if !self.is_short() {
             self.send_shared_changes(context);
         }
@@ -154,18 +165,22 @@ impl Connection {
     fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
         let segments = context.broadcast.segments().len();
         let World { spawned, changes, .. } = context.world;
-        let all_in_step = segments > 0 && self.objects.are_in_step(&changes.slots, *spawned);
+        let all_in_step = segments > 0 && self.copies.objects.are_in_step(&changes.slots, *spawned);
         for at in 0..segments {
             self.send_shared(at, all_in_step, context);
         }
         self.send_stretches(context);
     }
 
-    fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
-        let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.sequence());
-        let connection = ConnectionStatus { round_trip: self.link.round_trip.smoothed(), has_joined };
-        self.outbox.begin_pass();
-        self.outbox.set_status(context.world.frame, self.link.newest_acked, connection);
+    /// Sets the status that the packets of this tick report to the client.
+    fn begin_status(&mut self, context: &PassContext<'_>) {
+        let (floor, next) = (self.link.outbox.in_flight.floor(), self.link.outbox.sequence());
+        let has_joined = self.copies.objects.has_joined(floor, next);
+        let health = &self.link.health;
+        let connection = ConnectionStatus { round_trip: health.round_trip.smoothed(), has_joined };
+        if let Some(status) = &mut self.link.outbox.extension {
+            status.begin_pass(context.world.frame, next, health.newest_acked, connection);
+        }
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
@@ -174,10 +189,10 @@ impl Connection {
     /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
     /// there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
-        if self.is_paused() || !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
+        if self.is_paused() || !self.link.outbox.is_pass_empty() || !self.is_unsure_of_join() {
             return;
         }
-        let slot = self.objects.first_unknown();
+        let slot = self.copies.objects.first_unknown();
         if (slot as usize) < context.world.limits.max_objects {
             self.write_close(slot, CloseReason::Relevancy, None, context.now);
         }
@@ -185,47 +200,45 @@ impl Connection {
 
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
-        if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
+        if self.link.outbox.in_flight.len() == 0 && self.copies.objects.has_nothing_to_send() {
             // A late ack can no longer change anything.
-            self.late.clear();
-            self.objects.forget_used_slots();
-            self.objects.prune_new_elements(world);
+            self.link.forget_late();
+            self.copies.objects.forget_used_slots();
+            self.copies.objects.prune_new_elements(world);
         }
-        self.late.end_round();
-        self.outbox.end_round();
-        self.exchange.outgoing.end_round();
-        self.objects.end_round();
+        self.link.end_round();
+        self.copies.objects.end_round();
         self.end_backlog_round();
     }
 
     /// Finds the changes of this tick that must be sent to this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
-        self.objects.changed(
+        self.copies.objects.changed(
             &changes.slots,
             |slot| changes.list(slot),
             |objects, word, changed| objects.wait_for_band(context.world, word, changed),
         );
         for &(slot, distance) in context.broadcast.unshared() {
-            let is_for_this = distance.includes(self.view().is_far(slot));
-            if is_for_this && !self.objects.waits_for_band(context.world, slot) {
-                self.objects.changed_alone(slot);
+            let is_for_this = distance.includes(self.copies.view().is_far(slot));
+            if is_for_this && !self.copies.objects.waits_for_band(context.world, slot) {
+                self.copies.objects.changed_alone(slot);
             }
         }
     }
 
     /// Sends the pending spawns in runs of openings, whose bits all connections share.
     fn send_spawns(&mut self, context: &mut PassContext<'_>) {
-        if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
+        if !self.copies.objects.has_waiting_spawns() || self.link.outbox.is_exhausted() {
             return;
         }
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        if self.outbox.is_limited() {
+        if self.link.outbox.is_limited() {
             self.send_spawns_by_priority(&mut slots, context);
         } else {
             slots.clear();
             // Takes a quarter of the time of `extend`, which asks for one slot after another.
-            self.objects.waiting_spawns().for_each(|slot| slots.push(slot));
+            self.copies.objects.waiting_spawns().for_each(|slot| slots.push(slot));
             self.send_openings(&slots, context);
         }
         context.scratch.slots = slots;
@@ -234,11 +247,11 @@ impl Connection {
     /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. A
     /// keep-alive packet is sent if one is due, but nothing else.
     pub(crate) fn skip_pass(&mut self, context: &mut PassContext<'_>) {
-        if !self.is_live {
+        if !self.copies.is_live {
             return;
         }
         self.take_evicted(context);
-        self.objects.wake_changed(&context.world.dormancies);
+        self.copies.objects.wake_changed(&context.world.dormancies);
         self.postpone_all(context);
         if context.world.ends_round() {
             self.end_round(context.world);

@@ -40,7 +40,7 @@ impl Connection {
     /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.
     pub(super) fn take_evicted(&mut self, context: &PassContext<'_>) {
         for (slot, place, list) in &context.world.changes.found.evicted {
-            self.objects.evicted(*slot, *place, list, |view| view.mask(context.world, *slot));
+            self.copies.objects.evicted(*slot, *place, list, |view| view.mask(context.world, *slot));
         }
     }
 }

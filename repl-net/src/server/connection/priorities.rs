@@ -6,7 +6,7 @@ use super::Connection;
 use super::backlog::{Backlog, select};
 use super::context::PassContext;
 use crate::server::world::World;
-use crate::transport::slot_set::slots_of;
+use crate::body::slot_set::slots_of;
 
 /// At least this many objects are selected at a time.
 const LEAST_SELECTED: usize = 32;
@@ -38,8 +38,8 @@ impl Connection {
         context.scratch.fresh.clear();
         if self.is_short() {
             // Changes that could be shared compete with all others, so that the greatest priorities go first.
-            for (word, mask) in self.objects.shared_words(&world.changes.slots) {
-                let now = mask & !self.objects.wait_for_band(world, word, mask);
+            for (word, mask) in self.copies.objects.shared_words(&world.changes.slots) {
+                let now = mask & !self.copies.objects.wait_for_band(world, word, mask);
                 context.scratch.fresh.insert_mask(word, now);
             }
         }
@@ -48,7 +48,7 @@ impl Connection {
 
     /// Records since when the objects wait that are to be sent to this client alone.
     fn note_waiting(&mut self, world: &World) {
-        let waiting = self.objects.waiting_sets();
+        let waiting = self.copies.objects.waiting_sets();
         let backlog = self.backlog.get_or_insert_default();
         if waiting.iter().all(|set| set.is_empty()) {
             backlog.ages = None;
@@ -63,15 +63,15 @@ impl Connection {
     /// Above the memory limit nothing takes turns: if all objects did, the server would have to remember the
     /// new elements of all of them, which takes more memory.
     pub(super) fn end_backlog(&mut self, is_limited: bool) {
-        let has_refused = self.outbox.has_refused();
+        let has_refused = self.link.outbox.has_refused();
         if self.backlog.is_none() && !has_refused {
             return;
         }
-        let waiting = if has_refused { self.objects.waiting_count() } else { 0 };
+        let waiting = if has_refused { self.copies.objects.waiting_count() } else { 0 };
         if self.backlog.is_none() && waiting == 0 {
             return;
         }
-        let takes_turns = is_limited || waiting > 0 && !self.outbox.is_over_memory();
+        let takes_turns = is_limited || waiting > 0 && !self.link.outbox.is_over_memory();
         let backlog = self.backlog_mut();
         backlog.is_short = has_refused && takes_turns;
         backlog.waiting_objects = waiting;
@@ -91,21 +91,21 @@ impl Connection {
     /// beginning. So no object starves because of its slot.
     pub(super) fn send_by_priority(&mut self, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
-        let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[0]);
+        let (view, waiting) = (self.copies.objects.view(), self.copies.objects.waiting_sets()[0]);
         let backlog = self.backlog.get_or_insert_default();
-        backlog.rank(view, waiting, self.objects.asleep(), context.world, &mut order);
+        backlog.rank(view, waiting, self.copies.objects.asleep(), context.world, &mut order);
         backlog.rank_fresh(view, &context.scratch.fresh, context.world, &mut order);
         // In the order of their slots, the objects in the first slots would begin all blobs.
-        let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.objects.take_blob_waits();
+        let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.copies.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
-        while !left.is_empty() && !self.outbox.is_exhausted() {
-            let bytes = self.outbox.budget_bytes();
+        while !left.is_empty() && !self.link.outbox.is_exhausted() {
+            let bytes = self.link.outbox.budget_bytes();
             let expected = self.backlog_mut().expected_count(bytes);
             let selected = expected.saturating_mul(2).max(LEAST_SELECTED).min(left.len());
             let sure = if is_exact || expected < FEW { 0 } else { expected.min(selected) };
             select(left, sure, selected);
             let mut done = 0;
-            while done < selected && !self.outbox.is_exhausted() {
+            while done < selected && !self.link.outbox.is_exhausted() {
                 self.send_ranked(left[done] as u32, context);
                 done += 1;
             }
@@ -113,12 +113,12 @@ impl Connection {
             left = &mut left[selected..];
         }
         let changes: Vec<(usize, u64)> =
-            self.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
+            self.copies.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
             for slot in slots_of(word, mask) {
                 // Most objects that wait are behind already, and stay so.
-                if !self.objects.is_behind(slot) {
-                    self.postpone(slot, context.world);
+                if !self.copies.objects.is_behind(slot) {
+                    self.copies.postpone(slot, context.world);
                 }
             }
         }
@@ -129,16 +129,16 @@ impl Connection {
     }
 
     fn send_ranked(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let before = (self.outbox.entries(), self.outbox.written_bits());
+        let before = (self.link.outbox.body_writer().entries(), self.link.outbox.written_bits());
         if context.scratch.fresh.take(slot) {
             self.send_fresh(slot, context);
         } else {
-            self.objects.leave_spawns(slot);
-            self.objects.begin_sending(slot);
+            self.copies.objects.leave_spawns(slot);
+            self.copies.objects.begin_sending(slot);
             self.send_object(slot, context);
         }
-        if self.outbox.entries() != before.0 {
-            let bits = (self.outbox.written_bits() - before.1) as f32;
+        if self.link.outbox.body_writer().entries() != before.0 {
+            let bits = (self.link.outbox.written_bits() - before.1) as f32;
             let backlog = self.backlog_mut();
             backlog.ages.iter_mut().for_each(|ages| ages.sent(slot));
             backlog.object_bits += (bits - backlog.object_bits) / 16.0;
@@ -150,13 +150,13 @@ impl Connection {
     /// [changes](Self::send_by_priority).
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
-        let (view, waiting) = (self.objects.view(), self.objects.waiting_sets()[1]);
+        let (view, waiting) = (self.copies.objects.view(), self.copies.objects.waiting_sets()[1]);
         self.backlog.get_or_insert_default().rank(view, waiting, None, context.world, &mut order);
         let is_exact = std::mem::take(&mut self.backlog_mut().spawns_overestimated);
         let mut left = order.as_mut_slice();
-        while !left.is_empty() && !self.outbox.is_exhausted() {
+        while !left.is_empty() && !self.link.outbox.is_exhausted() {
             // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
-            let bytes = self.outbox.budget_bytes();
+            let bytes = self.link.outbox.budget_bytes();
             let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
             let sure = if is_exact { 0 } else { count };
             select(left, sure, count);
@@ -165,7 +165,7 @@ impl Connection {
                 slots.extend(run.iter().map(|&rank| rank as u32));
                 self.send_openings(slots, context);
             }
-            let waiting = self.objects.waiting_sets();
+            let waiting = self.copies.objects.waiting_sets();
             let is_left = |slot: u32| waiting.iter().any(|set| set.contains(slot));
             let are_left = left[..count].iter().any(|&rank| is_left(rank as u32));
             self.backlog_mut().spawns_overestimated |= are_left;
@@ -184,10 +184,10 @@ impl Connection {
     fn pend_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
-        tables.pieces(self.view().spans(), &[], &mut pieces);
+        tables.pieces(self.copies.view().spans(), &[], &mut pieces);
         for piece in pieces.drain(..).filter(|piece| piece.is_late) {
             for entry in tables.table(piece.table).entries(piece.entries) {
-                self.pend_due(entry.slot, entry.list);
+                self.copies.pend_due(entry.slot, entry.list);
             }
         }
         context.scratch.pieces = pieces;
@@ -198,17 +198,17 @@ impl Connection {
     /// Counts the objects that wait.
     pub(super) fn postpone_all(&mut self, context: &mut PassContext<'_>) {
         self.pend_all_due(context);
-        let changed: Vec<(usize, u64)> = self.objects.known_in(&context.world.changes.slots).collect();
+        let changed: Vec<(usize, u64)> = self.copies.objects.known_in(&context.world.changes.slots).collect();
         self.postpone_words(&changed, context.world);
-        self.backlog_mut().waiting_objects = self.objects.waiting_count();
+        self.backlog_mut().waiting_objects = self.copies.objects.waiting_count();
     }
 
     /// Postpones the changes of this tick of the objects in some words, except those that are received later
     /// anyway.
     fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
         for &(word, mask) in words {
-            let now = mask & !self.objects.wait_for_band(world, word, mask);
-            slots_of(word, now).for_each(|slot| self.postpone(slot, world));
+            let now = mask & !self.copies.objects.wait_for_band(world, word, mask);
+            slots_of(word, now).for_each(|slot| self.copies.postpone(slot, world));
         }
     }
 }

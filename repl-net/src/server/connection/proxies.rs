@@ -12,13 +12,14 @@
 use repl_core::HandleSet;
 
 use super::Connection;
+use crate::body::writing::WriteState;
 use super::context::{OPEN_BITS, PassContext};
 use super::objects::ProxyState;
 use crate::server::occupant::Occupant;
 use crate::server::world::World;
-use crate::transport::in_flight::{Content, Sent};
-use crate::transport::role::Proxy;
-use crate::transport::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
+use crate::body::contents::{Content, Sent};
+use crate::body::role::Proxy;
+use crate::body::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
 
 impl Connection {
     /// Returns the origin of an object for this client, which is the header of the object's opening.
@@ -31,7 +32,7 @@ impl Connection {
             generation,
             class: context.classes.wire(class.into()),
             archetype: if is_static { archetypes() } else { object.archetype() },
-            proxy: self.view().proxy(object),
+            proxy: self.copies.view().proxy(object),
         }
     }
 
@@ -39,58 +40,58 @@ impl Connection {
     /// has the owner and role from before the change.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
-        let now = self.view().proxy(object);
-        self.objects.set_owned(slot, now.is_owner, now != before, self.outbox.sequence());
+        let now = self.copies.view().proxy(object);
+        self.copies.objects.set_owned(slot, now.is_owner, now != before, self.link.outbox.sequence());
     }
 
     /// Sends the owner and role of an object if the client does not know them. `send_proxy` returns `false`
     /// if there is no room in a packet.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
-        let Some(tracked) = self.objects.get(slot) else { return true };
+        let Some(tracked) = self.copies.objects.get(slot) else { return true };
         if !matches!(tracked.proxy, ProxyState::Unsent(_)) {
             return true;
         }
         let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();
         let mut origin = self.origin(slot, context);
-        origin.proxy.is_asleep = self.is_asleep(slot);
+        origin.proxy.is_asleep = self.copies.is_asleep(slot);
         let run_header = RunHeader {
             origin,
             handles: &HandleSet::new(),
             count: context.world.column_of(slot).program().handles(),
             classes: context.classes.len(),
-            name: self.name_of(slot, context.world.paths.path(slot).map(|path| &**path)),
+            name: self.copies.name_of(slot, context.world.paths.path(slot).map(|path| &**path)),
         };
         let estimate = ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count);
-        if !self.outbox.make_room(estimate, context.now) {
+        if !self.link.outbox.make_room(estimate, context.now) {
             return false;
         }
         let sent = Sent { slot, generation: run_header.origin.generation, content: Content::Proxy };
-        self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+        self.link.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
             segment.run(slot, 1, &run_header, writer);
         });
-        self.objects.proxy_sent(slot, self.outbox.sequence());
+        self.copies.objects.proxy_sent(slot, self.link.outbox.sequence());
         if more {
             // The object must go into another packet, because a packet may contain each object only once.
-            self.outbox.flush(context.now);
+            self.link.outbox.flush(context.now);
         }
         true
     }
 
     /// Tells the client which objects sleep from now on.
     pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
-        let floor = self.outbox.in_flight.floor();
-        while let Some(slot) = self.objects.next_quiet(floor) {
-            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.objects.chosen());
-            if !self.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
+        let floor = self.link.outbox.in_flight.floor();
+        while let Some(slot) = self.copies.objects.next_quiet(floor) {
+            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.copies.objects.chosen());
+            if !self.copies.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
                 continue;
             }
-            if !self.objects.is_quiet(slot) {
-                self.objects.stay_awake(slot);
+            if !self.copies.objects.is_quiet(slot) {
+                self.copies.objects.stay_awake(slot);
                 continue;
             }
-            self.objects.fall_asleep(slot, self.outbox.sequence());
+            self.copies.objects.fall_asleep(slot, self.link.outbox.sequence());
             if !self.send_proxy(slot, context) {
-                self.objects.must_send(slot);
+                self.copies.objects.must_send(slot);
             }
         }
     }

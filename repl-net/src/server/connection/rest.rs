@@ -13,11 +13,11 @@ impl Connection {
     /// change, no packet arrives and the user calls nothing. `keep_alive` is the time after which a silent
     /// connection must send a packet.
     pub(crate) fn rests_until(&self, keep_alive: Duration) -> Option<Duration> {
-        let has_sent_all = self.outbox.in_flight.unresolved() == 0
-            && self.objects.is_at_rest()
-            && self.blobs.is_empty()
-            && self.exchange.is_at_rest();
-        let rests = self.is_live && has_sent_all && self.link.is_at_rest() && !self.ack_pace.is_waiting();
-        rests.then(|| self.link.last_sent.saturating_add(keep_alive))
+        let has_sent_all = self.link.outbox.in_flight.unresolved() == 0
+            && self.copies.objects.is_at_rest()
+            && self.copies.blobs.is_empty()
+            && self.link.exchange.is_at_rest();
+        let rests = self.copies.is_live && has_sent_all && self.link.health.is_at_rest() && !self.link.owes_acks();
+        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
     }
 }

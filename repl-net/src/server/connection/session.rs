@@ -5,12 +5,11 @@
 use std::time::Duration;
 
 use super::Connection;
-use crate::messages::mailbox::Mailbox;
+use super::copies::Copies;
+use repl_link::messages::mailbox::Mailbox;
 use crate::server::world::{Unneeded, World};
-use crate::session::connection_id::ConnectionId;
-use crate::transport::outbox::PACKETS_PER_SECOND;
-use crate::transport::rate_limit::RateLimit;
-use crate::transport::slot_set::slots_of;
+use repl_link::session::connection_id::ConnectionId;
+use crate::body::slot_set::slots_of;
 
 impl Connection {
     /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
@@ -22,47 +21,46 @@ impl Connection {
         timeout: Duration,
         world: &mut World,
     ) {
-        self.is_live = true;
-        self.exchange.begin(mailbox, timeout);
-        self.packet_limit = RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout);
-        self.outbox.binding = binding;
-        self.outbox.enable_status();
-        for slot in self.view().in_far_cells(world) {
-            let is_far = self.view().is_far_now(world, slot);
-            self.objects.set_far(slot, is_far);
+        self.copies.is_live = true;
+        self.link.exchange.begin(mailbox, timeout);
+        self.link.limit_packets(timeout);
+        self.link.outbox.binding = binding;
+        self.link.outbox.extension.get_or_insert_default();
+        for slot in self.copies.view().in_far_cells(world) {
+            let is_far = self.copies.view().is_far_now(world, slot);
+            self.copies.objects.set_far(slot, is_far);
         }
-        for slot in self.view().carried(world) {
-            let ring = self.view().ring_of(world, slot);
-            self.update_view(world, slot, ring);
+        for slot in self.copies.view().carried(world) {
+            let ring = self.copies.view().ring_of(world, slot);
+            self.copies.update_view(world, slot, ring);
         }
-        let (alive, seen) = (std::mem::take(&mut world.alive), self.view().seen(world));
+        let (alive, seen) = (std::mem::take(&mut world.alive), self.copies.view().seen(world));
         for (word, mask) in alive.masks() {
             let (spawns, others) =
-                self.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
+                self.copies.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
             world.compare_mask_for_open(word, spawns);
-            self.stir_opened(world, word, spawns);
+            self.copies.stir_opened(world, word, spawns);
             for slot in slots_of(word, others) {
-                let ring = self.view().ring_of(world, slot);
-                self.show(world, slot, ring);
+                let ring = self.copies.view().ring_of(world, slot);
+                self.copies.show(world, slot, ring);
             }
         }
         world.alive = alive;
-        self.objects.find_unknown_in_sight(world);
-        self.tell_all_destroyed(world);
+        self.copies.objects.find_unknown_in_sight(world);
+        self.copies.tell_all_destroyed(world);
     }
 
     /// Ends the session of the connection. After the end of the session, the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
-        self.is_live = false;
-        self.exchange.end();
-        self.held_calls = None;
-        self.unacked_calls = None;
-        self.last_rights.clear();
-        if let Some(sight) = self.objects.take_sight() {
-            sight.end(self.id, &mut world.cells);
+        self.copies.is_live = false;
+        self.link.exchange.end();
+        self.calls.clear();
+        self.copies.last_rights.clear();
+        if let Some(sight) = self.copies.objects.take_sight() {
+            sight.end(self.copies.id, &mut world.cells);
         }
-        for (slot, position) in self.objects.end() {
-            let unneeded = Self::release_position(world, slot, position, None);
+        for (slot, position) in self.copies.objects.end() {
+            let unneeded = Copies::release_position(world, slot, position, None);
             unneeded.into_iter().chain([Unneeded::Slot]).for_each(|what| world.free(slot, what));
         }
     }

@@ -4,11 +4,12 @@
 //! into a run of openings is sent separately.
 
 use super::Connection;
+use crate::body::writing::WriteState;
 use super::context::PassContext;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
-use crate::transport::segment::RunHeader;
-use crate::transport::slot_set::masks_between;
+use crate::body::segment::RunHeader;
+use crate::body::slot_set::masks_between;
 
 impl Connection {
     /// Marks the objects whose openings are sent again with each change until the ack. For objects with
@@ -17,17 +18,17 @@ impl Connection {
     /// openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
-            self.objects.repeated_openings().for_each(|slot| world.compare_for_repeated_open(slot));
+            self.copies.objects.repeated_openings().for_each(|slot| world.compare_for_repeated_open(slot));
         }
     }
 
     /// Sends the pending spawns in `slots`, which are in ascending order.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
-        if !self.view().is_far_from_any() {
+        if !self.copies.view().is_far_from_any() {
             self.send_openings_at(slots, false, context);
             return;
         }
-        let (far, near): (Vec<u32>, Vec<u32>) = slots.iter().partition(|&&slot| self.view().is_far(slot));
+        let (far, near): (Vec<u32>, Vec<u32>) = slots.iter().partition(|&&slot| self.copies.view().is_far(slot));
         self.send_openings_at(&near, false, context);
         self.send_openings_at(&far, true, context);
     }
@@ -38,9 +39,9 @@ impl Connection {
         let openings = context.broadcast.openings(slots, is_far, context.world, classes);
         let (written, values) = openings.lend();
         let mut at = 0;
-        while at < slots.len() && !self.outbox.is_exhausted() {
-            let Some(run) = written.run(&slots[at..], self.outbox.capacity(), SMALL_OPEN_BITS) else {
-                self.objects.leave_spawns(slots[at]);
+        while at < slots.len() && !self.link.outbox.is_exhausted() {
+            let Some(run) = written.run(&slots[at..], self.link.outbox.capacity(), SMALL_OPEN_BITS) else {
+                self.copies.objects.leave_spawns(slots[at]);
                 at += 1;
                 continue;
             };
@@ -51,17 +52,17 @@ impl Connection {
                 classes: classes.len(),
                 name: None,
             };
-            let Some(sent) = self.outbox.run(run.first, &run_header, run.sizes(), context.now) else { break };
+            let Some(sent) = self.link.outbox.run(run.first, &run_header, run.sizes(), context.now) else { break };
             if sent == 0 {
-                self.objects.leave_spawns(run.first);
+                self.copies.objects.leave_spawns(run.first);
                 at += 1;
                 continue;
             }
             run.pieces(sent as usize)
                 .filter_map(|piece| values.slice(piece))
-                .for_each(|bits| self.outbox.append(bits));
+                .for_each(|bits| self.link.outbox.append(bits));
             for (word, mask) in masks_between(run.first, run.first + sent) {
-                self.objects.spawns_sent(word, mask);
+                self.copies.objects.spawns_sent(word, mask);
             }
             at += sent as usize;
         }

@@ -10,7 +10,7 @@ use crate::server::column::Column;
 use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
-use crate::transport::slot_set::slots_of;
+use crate::body::slot_set::slots_of;
 
 /// The greatest number of objects that are compared before the positions of those that changed are recorded.
 /// What the comparison has read and written is then still in the fastest cache.

@@ -16,7 +16,7 @@ use crate::server::occupant::Occupant;
 use crate::server::shadows::Shadows;
 use crate::server::source::Source;
 use crate::session::events::SpawnError;
-use crate::transport::growth::push_with;
+use crate::body::growth::push_with;
 
 impl World {
     /// Makes room for more objects of a class, but not for more than the limit allows.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::World;
 use crate::server::cells::sight::SightScratch;
 use crate::server::changes::Changes;
-use crate::transport::spare::ROUND_TICKS;
+use repl_link::queue::spare::ROUND_TICKS;
 
 impl World {
     /// Begins a tick at the time `now`: finds out which objects may have changed and are due.

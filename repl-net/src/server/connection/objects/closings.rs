@@ -9,8 +9,8 @@ use super::known::KnownObjects;
 use super::pending_spawns::PendingSpawns;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
 #[derive(Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 
 use std::ops::Deref;
 
-use crate::transport::slot_set::SlotSet;
-use crate::transport::sparse_slots::SparseSlots;
+use crate::body::slot_set::SlotSet;
+use crate::body::sparse_slots::SparseSlots;
 
 /// The known objects of a connection. It is read like the [`SparseSlots`] in it.
 #[derive(Debug, Default)]

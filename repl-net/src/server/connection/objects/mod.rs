@@ -48,10 +48,10 @@ use crate::server::cells::sight::Sight;
 use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
 use crate::server::world::World;
-use crate::session::connection_id::ConnectionId;
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, slots_of};
-use crate::transport::sparse_slots::SparseSlots;
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::frame::sequence::Sequence;
+use crate::body::slot_set::{SlotSet, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 
 /// The state of all objects for one client.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use repl_core::{Changelist, PropertyIndex};
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState};
 use crate::server::world::World;
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::slots_of;
+use repl_link::frame::sequence::Sequence;
+use crate::body::slot_set::slots_of;
 
 /// What follows from the loss of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

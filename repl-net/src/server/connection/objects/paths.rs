@@ -6,8 +6,8 @@
 
 use super::ObjectStates;
 use super::tracked::{Phase, Tracked};
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Returns whether the client knows the path of the object in a slot.

@@ -8,7 +8,7 @@
 //! never belongs to another object.
 
 use super::tracked::Phase;
-use crate::transport::sparse_slots::SparseSlots;
+use crate::body::sparse_slots::SparseSlots;
 
 /// The pending spawns of a connection.
 #[derive(Debug, Default)]

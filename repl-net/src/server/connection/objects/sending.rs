@@ -11,9 +11,9 @@ use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::{SlotSet, bit_of, slots_of};
-use crate::transport::sparse_slots::SparseSlots;
+use repl_link::frame::sequence::Sequence;
+use crate::body::slot_set::{SlotSet, bit_of, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 
 /// What an opening does not contain.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState, Tracked};
 use crate::server::dormancy::Dormancies;
-use crate::transport::sequence::Sequence;
-use crate::transport::sparse_slots::SparseSlots;
+use repl_link::frame::sequence::Sequence;
+use crate::body::sparse_slots::SparseSlots;
 
 impl ObjectStates {
     /// Returns whether an object sleeps for the client, and nothing of it must be sent.
@@ -111,8 +111,8 @@ impl ObjectStates {
 mod tests {
     use super::*;
     use crate::server::dormancy::Dormancy;
-    use crate::session::connection_id::ConnectionId;
-    use crate::transport::slot_set::SlotSet;
+    use repl_link::session::connection_id::ConnectionId;
+    use crate::body::slot_set::SlotSet;
 
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use super::{Closed, ObjectStates, Phase, Tracked};
 use crate::server::world::World;
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Begins to tear off an object that the client sees.

@@ -9,7 +9,7 @@ use repl_core::{Changelist, PropertyIndex};
 
 use super::*;
 use crate::sim::Rng;
-use crate::transport::removal::CloseReason;
+use crate::body::removal::CloseReason;
 use plain::{Plain, PlainTracked};
 
 /// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so

@@ -10,8 +10,8 @@ use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use super::new_elements::NewElements;
 use crate::server::openings::SMALL_OPEN_BITS;
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,11 +13,11 @@ use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Group, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
-use crate::session::connection_id::ConnectionId;
-use crate::transport::role::Proxy;
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::SlotSet;
-use crate::transport::sparse_slots::SparseSlots;
+use repl_link::session::connection_id::ConnectionId;
+use crate::body::role::Proxy;
+use repl_link::frame::sequence::Sequence;
+use crate::body::slot_set::SlotSet;
+use crate::body::sparse_slots::SparseSlots;
 
 /// How one client sees the objects.
 #[derive(Debug)]

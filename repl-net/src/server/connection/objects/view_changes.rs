@@ -7,7 +7,7 @@ use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 
 use super::{ObjectStates, Phase, ProxyState};
 use crate::server::world::World;
-use crate::transport::sequence::Sequence;
+use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Stores whether the client takes the shared data of an object. Returns `false` if the client does not

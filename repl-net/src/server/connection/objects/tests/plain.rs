@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Closed, LostOpening, Phase, ProxyState};
-use crate::transport::removal::CloseReason;
-use crate::transport::sequence::Sequence;
+use crate::body::removal::CloseReason;
+use repl_link::frame::sequence::Sequence;
 
 /// The state of one object for a client, in the naive model. The model has one field for each fact.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,234 @@
+//! The frame of a packet: its checksum and its kind.
+//!
+//! *Invariant:* no content of a packet is used before the packet's checksum was checked (R20).
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::ops::RangeInclusive;
+
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
+
+use crate::frame::sequence::Sequence;
+
+/// The range of sizes that packets may be configured to have: from a size with room for any small update, to
+/// the limit of UDP.
+pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
+
+/// The size of the checksum at the start of each packet.
+pub const CHECKSUM_BYTES: usize = 4;
+
+/// The name of the protocol and its version. The version is part of every checksum, so packets of other
+/// protocols count as damaged.
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl3");
+
+/// The kind of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketKind {
+    /// A packet with state or acks, or with neither (a keep-alive).
+    State,
+    /// A packet of the handshake, or a packet that ends a connection.
+    Control,
+}
+
+/// Data that a packet does not contain, but that its checksum covers: its session and the upper bits of its
+/// number. So a packet of another session counts as damaged (R25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Salt {
+    session: u64,
+    /// The upper bits of the packet's number, which the packet does not contain.
+    wraps: u64,
+}
+
+impl Salt {
+    /// The salt of a hello, the first packet of a handshake. A hello itself contains its session.
+    pub const HELLO: Self = Self { session: 0, wraps: u64::MAX };
+
+    /// Returns the salt of a control packet of a session.
+    pub const fn control(session: u64) -> Self {
+        Self { session, wraps: 0 }
+    }
+
+    /// Returns the salt of the packet of state with this number.
+    pub const fn state(session: u64, sequence: Sequence) -> Self {
+        Self { session, wraps: sequence.wraps() }
+    }
+
+    /// Returns the checksum of the salt. The computation of the checksum of a packet begins with the checksum
+    /// of the salt.
+    pub fn seed(self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
+        hasher.update(&self.session.to_le_bytes());
+        hasher.update(&self.wraps.to_le_bytes());
+        hasher.finalize()
+    }
+}
+
+/// A cache of the last seed of a checksum, because 65,536 packets of state in a row have the same seed.
+#[derive(Debug, Default)]
+pub struct LastSeed(Option<(Salt, u32)>);
+
+impl LastSeed {
+    /// Returns the seed of a salt. The seed is computed again only if the salt differs from the last salt.
+    pub fn of(&mut self, salt: Salt) -> u32 {
+        match self.0 {
+            Some((last, seed)) if last == salt => seed,
+            _ => self.0.insert((salt, salt.seed())).1,
+        }
+    }
+}
+
+/// What binds the packets of one side of a connection to the connection (R25).
+#[derive(Clone, Copy, Debug)]
+pub struct Keys {
+    pub session: u64,
+    /// The token of the connection. Zero before the welcome.
+    pub token: u64,
+    /// What packets of state add to the session.
+    pub of_state: u64,
+}
+
+impl Keys {
+    /// Returns what binds a packet that ends the session, once both sides know the token.
+    pub const fn closing(self) -> u64 {
+        self.session ^ self.token
+    }
+
+    /// Returns what binds packets of state.
+    pub const fn state(self) -> u64 {
+        self.session ^ self.of_state
+    }
+}
+
+/// A packet with a correct checksum, and a reader at the first bit of its content.
+#[derive(Debug)]
+pub enum Opened<'a> {
+    /// A control packet that is sealed with the session alone, so everyone who knows the number of the session
+    /// can have made it.
+    Control(BitReader<'a>),
+    /// A control packet that is sealed with the token too, so the other side of the connection has made it.
+    Sealed(BitReader<'a>),
+    /// A packet of state with this number.
+    State(Sequence, BitReader<'a>),
+}
+
+/// Begins a packet and leaves room for the checksum.
+pub fn begin(kind: PacketKind, writer: &mut BitWriter) {
+    writer.clear();
+    writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
+    writer.write_bits((kind == PacketKind::Control).into(), 1);
+}
+
+/// Completes a packet: computes its checksum, and returns all its bytes. The last byte of the packet is
+/// filled up with zeros.
+pub fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
+    let mut bytes = writer.into_bytes();
+    store_checksum(&mut bytes, salt.seed());
+    bytes
+}
+
+/// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
+/// salt.
+pub fn seal_into(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
+    let start = into.len();
+    into.extend_from_slice(writer.finish());
+    if let Some(packet) = into.get_mut(start..) {
+        store_checksum(packet, seed);
+    }
+}
+
+/// Computes the checksum of a packet and stores it in the packet.
+fn store_checksum(packet: &mut [u8], seed: u32) {
+    if let Some((head, content)) = packet.split_at_mut_checked(CHECKSUM_BYTES) {
+        head.copy_from_slice(&checksum(content, seed).to_le_bytes());
+    }
+}
+
+/// Returns whether the bytes have the kind of a packet of state, whatever their checksum.
+pub fn is_state(bytes: &[u8]) -> bool {
+    bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
+}
+
+/// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong.
+///
+/// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits
+/// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
+/// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
+/// packet.
+pub fn open<'a>(
+    bytes: &'a [u8],
+    keys: Keys,
+    newest: Sequence,
+    seed: &mut LastSeed,
+) -> Option<Opened<'a>> {
+    let (sum, content, mut reader) = split(bytes)?;
+    let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
+    if !reader.read_flag().ok()? {
+        let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
+        let seed = seed.of(Salt::state(keys.state(), sequence));
+        return (sum == checksum(content, seed)).then_some(Opened::State(sequence, reader));
+    }
+    if has_salt(keys.session) {
+        return Some(Opened::Control(reader));
+    }
+    (keys.token != 0 && has_salt(keys.closing())).then_some(Opened::Sealed(reader))
+}
+
+/// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
+/// that is at the type of the packet. Returns `None` for any other bytes.
+pub fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
+    let (sum, content, mut reader) = split(bytes)?;
+    let is_control = reader.read_flag().ok()?;
+    (is_control && sum == checksum(content, Salt::HELLO.seed())).then_some(reader)
+}
+
+/// Returns the checksum of a packet, the content that it covers, and a reader of this content.
+fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
+    let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+    // The reader gets the bytes of the checksum too. With less than eight bytes it would be slow, and a
+    // packet with acks is short.
+    let all = BitSlice::from(bytes);
+    let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();
+    Some((u32::from_le_bytes(*sum), content, reader))
+}
+
+fn checksum(content: &[u8], seed: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
+    hasher.update(content);
+    hasher.finalize()
+}
+
+/// Reads the padding at the end of a packet. The padding of a packet must have less than eight bits, and all
+/// of them must be zero.
+#[inline]
+pub fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    let left = reader.remaining();
+    if left >= 8 || reader.read_bits(left as u32)? != 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r25_a_stored_seed_opens_no_packet_of_another_session_client_or_wrap() {
+        let (session, token, number) = (7, 1 << 40, Sequence::new(70_000));
+        let mut writer = BitWriter::new();
+        begin(PacketKind::State, &mut writer);
+        writer.write_bits(number.to_wire().into(), 16);
+        let bytes = seal(writer, Salt::state(session ^ token, number));
+        let mut seed = LastSeed::default();
+        let mut opens = |session, token, newest| {
+            let opened = open(&bytes, Keys { session, token, of_state: token }, newest, &mut seed);
+            opened.is_some_and(|opened| matches!(opened, Opened::State(found, _) if found == number))
+        };
+        for _ in 0..2 {
+            assert!(opens(session, token, number) && opens(session, token, number.minus(30_000)));
+            assert!(!opens(session + 1, token, number));
+            assert!(opens(session, token, number));
+            assert!(!opens(session, token + 1, number));
+            assert!(!opens(session, token, number.plus(70_000)));
+        }
+    }
+}

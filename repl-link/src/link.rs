@@ -1,0 +1,367 @@
+//! One side of a connection: what it has sent and received, and how well the other side answers.
+//!
+//! A link calls nobody. It returns what became of its packets: which bodies arrived, were lost, or arrived
+//! after they counted as lost.
+//!
+//! *Invariant:* each packet is reported as arrived or lost at most one time.
+
+use std::time::Duration;
+use std::vec;
+
+use repl_core::__private::{preload, preload_all};
+use repl_core::{BitReader, ReadError};
+
+use crate::frame::acks::{AckRange, AckRanges, Arrival, Received};
+use crate::frame::header::{Extension, Header};
+use crate::frame::message::asks_for_ack;
+use crate::frame::sequence::Sequence;
+use crate::messages::exchange::Exchange;
+use crate::messages::recipient::MayReceive;
+use crate::outbox::{Limits, Outbox};
+use crate::rate::ack_pace::AckPace;
+use crate::rate::health::LinkHealth;
+use crate::rate::rate_limit::RateLimit;
+use crate::sent::late::LateLog;
+use crate::sent::payload::{Payload, Record};
+use crate::session::disconnect::DisconnectReason;
+
+/// The number of packets that a client may send in a second. After a pause, it may send the same number
+/// without any delay between them.
+pub const PACKETS_PER_SECOND: u32 = 2_000;
+
+/// The greatest number of parts of bodies that are stored for late acks.
+pub const MAX_LATE: usize = 512;
+
+type LateOf<P> = <<P as Payload>::Record as Record>::Late;
+type ExtensionOf<P> = <<P as Payload>::Extension as Extension>::Content;
+
+/// One side of a connection.
+#[derive(Debug)]
+pub struct Link<P: Payload> {
+    /// Fills packets, and stores what is in them until they are acknowledged.
+    pub outbox: Outbox<P>,
+    /// The number of the first packet of the session. It is the same in both directions.
+    first: Sequence,
+    /// The packets of the other side that have arrived. Used to detect repeated and late packets, and to ack
+    /// packets.
+    received: Received,
+    /// How well the other side answers.
+    pub health: LinkHealth,
+    /// What may still be acked of the bodies of packets that count as lost.
+    late: LateLog<LateOf<P>, MAX_LATE>,
+    /// The messages in both directions.
+    pub exchange: Exchange,
+    /// The limit on the packets that the other side may send in a second, if it has one.
+    packet_limit: Option<RateLimit>,
+    /// Decides in which ticks acks are sent.
+    ack_pace: AckPace,
+}
+
+/// What a new packet begins with.
+#[derive(Debug)]
+pub struct NewPacket<'b, P: Payload> {
+    /// The header of the packet.
+    pub header: Header,
+    /// What the other side adds to its headers, if it does.
+    pub extension: Option<ExtensionOf<P>>,
+    acks: AckRanges<'b>,
+}
+
+/// The acks of a packet while they are processed.
+#[derive(Debug)]
+pub struct Acks<'b, P: Payload> {
+    ranges: AckRanges<'b>,
+    /// The range that is processed now: what is left of it.
+    range: Option<AckRange>,
+    late: vec::IntoIter<(Sequence, LateOf<P>)>,
+    newest: Option<Sequence>,
+}
+
+/// What became of a packet of this side, as an ack tells it.
+#[derive(Debug)]
+pub enum Acked<'a, P: Payload> {
+    /// The packet has arrived. Reported only for bodies that [wait for this](Record::is_awaited).
+    Arrived(Sequence, &'a P::Record),
+    /// The packet has arrived, although it already counted as lost.
+    Late(Sequence, LateOf<P>),
+}
+
+/// The packets that are declared lost together.
+#[derive(Debug)]
+pub struct Losses {
+    overdue: vec::IntoIter<Sequence>,
+    has_timed_out: bool,
+}
+
+impl<P: Payload> Link<P> {
+    /// Returns a link whose first packet has the number `first`, in both directions.
+    #[must_use]
+    pub fn new(first: Sequence, limits: Limits, now: Duration) -> Self {
+        Self {
+            outbox: Outbox::new(first, limits),
+            first,
+            received: Received::default(),
+            health: LinkHealth::new(now),
+            late: LateLog::default(),
+            exchange: Exchange::default(),
+            packet_limit: None,
+            ack_pace: AckPace::default(),
+        }
+    }
+
+    /// Limits the packets that the other side may send in a second. An outage of up to `timeout` may hold
+    /// packets back.
+    pub fn limit_packets(&mut self, timeout: Duration) {
+        self.packet_limit = Some(RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout));
+    }
+
+    /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.
+    #[inline]
+    pub fn preload_packet(&self) {
+        preload(&self.first);
+        preload_all(&self.received);
+        preload_all(&self.health);
+        preload_all(&self.exchange);
+        preload_all(&self.packet_limit);
+        preload_all(&self.ack_pace);
+        self.outbox.preload_packet();
+    }
+
+    /// Preloads what [`begin_losses`](Self::begin_losses) reads if no packet is in flight.
+    pub fn preload_losses(&self) {
+        preload_all(&self.outbox.in_flight);
+        preload_all(&self.health);
+    }
+
+    /// Preloads what each tick reads that sends something, but no memory behind pointers.
+    pub fn preload_pass(&self) {
+        preload_all(&self.outbox);
+        preload_all(&self.health);
+        preload_all(&self.exchange);
+        preload(&self.late);
+        preload(&self.ack_pace);
+    }
+
+    /// Returns the newest packet of the other side. The 16-bit numbers of packets are read relative to it.
+    #[must_use]
+    pub fn newest_received(&self) -> Sequence {
+        self.received.newest().unwrap_or(self.first)
+    }
+
+    /// Returns the number after that of the newest packet of the other side.
+    #[must_use]
+    pub fn received_end(&self) -> Sequence {
+        self.received.newest().map_or(self.first, Sequence::next)
+    }
+
+    /// Begins to read the packet `sequence`, whose number was read. Returns `None` if the packet must have no
+    /// effect: it is too old, or was received before. `is_extended` says whether the other side adds an
+    /// extension to its headers.
+    ///
+    /// # Errors
+    /// Returns an error if the session must end, because the packet is malformed, or because there are too
+    /// many packets.
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    pub fn open<'b>(
+        &mut self,
+        sequence: Sequence,
+        reader: &mut BitReader<'b>,
+        is_extended: bool,
+        now: Duration,
+    ) -> Result<Option<NewPacket<'b, P>>, DisconnectReason> {
+        // A packet that is too old must have no effect, so its age is checked before its acks are read.
+        let arrival = self.received.check(sequence);
+        if arrival == Arrival::TooOld {
+            return Ok(None);
+        }
+        let is_new = arrival == Arrival::New;
+        if is_new && self.packet_limit.as_mut().is_some_and(|limit| !limit.take(now)) {
+            return Err(DisconnectReason::TooFast("packets".to_owned()));
+        }
+        let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
+        let next = self.outbox.sequence();
+        let (header, extension, acks) =
+            Header::read::<P::Extension>(reader, sequence, next, is_extended).map_err(protocol)?;
+        if !is_new {
+            if asks_for_ack(reader).map_err(protocol)? {
+                self.ack_pace.schedule_acks();
+            }
+            return Ok(None);
+        }
+        if let Some(floor) = header.floor {
+            self.received.forget_below(floor);
+        }
+        Ok(Some(NewPacket { header, extension, acks }))
+    }
+
+    /// Records that a packet has arrived and was read to its end, so that it is acked. `asks_for_ack` says
+    /// whether it has a body or messages, so that the ack must be sent soon (R8). Returns its acks, which the
+    /// caller processes with [`next_acked`](Self::next_acked) until that returns `None`.
+    pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>, asks_for_ack: bool) -> Acks<'b, P> {
+        self.received.insert(packet.header.sequence);
+        self.ack_pace.arrived(packet.header.sequence);
+        if asks_for_ack {
+            self.ack_pace.schedule_acks();
+        }
+        Acks { ranges: packet.acks, range: None, late: Vec::new().into_iter(), newest: None }
+    }
+
+    /// Processes acks up to the next one that the user of the link must hear of. Costs O(acks), and
+    /// O(log packets that count as lost) for each range of acks.
+    ///
+    /// Acks of packets that count as lost still show what has arrived (R4). If they had no effect, nothing
+    /// that takes a round trip could finish on links whose round trips are longer than the timeout.
+    pub fn next_acked(&mut self, acks: &mut Acks<'_, P>, now: Duration) -> Option<Acked<'_, P>> {
+        loop {
+            if let Some((sequence, late)) = acks.late.next() {
+                return Some(Acked::Late(sequence, late));
+            }
+            let Some(range) = &mut acks.range else {
+                match acks.ranges.next() {
+                    Some(range) => self.begin_range(acks, range, now),
+                    None => {
+                        self.end_acks(acks, now);
+                        return None;
+                    }
+                }
+                continue;
+            };
+            let AckRange { first: sequence, last } = *range;
+            if sequence > last {
+                acks.range = None;
+                continue;
+            }
+            range.first = sequence.next();
+            if self.outbox.arrived(sequence) {
+                self.health.timeouts = 0;
+                if let Some(packet) = self.outbox.in_flight.awaited(sequence) {
+                    self.exchange.outgoing.arrived(&packet.messages);
+                    if packet.body.is_awaited() {
+                        break Some(sequence);
+                    }
+                }
+            }
+        }
+        .and_then(|sequence| {
+            let packet = self.outbox.in_flight.get(sequence)?;
+            Some(Acked::Arrived(sequence, &packet.body))
+        })
+    }
+
+    /// Handles the acks in a range of packets that counted as lost, and begins with the others.
+    fn begin_range(&mut self, acks: &mut Acks<'_, P>, range: AckRange, now: Duration) {
+        acks.newest = acks.newest.max(Some(range.last));
+        if let Some(elapsed) = self.outbox.arrived_late(range, now) {
+            self.health.acked_late(elapsed);
+        }
+        self.exchange.outgoing.arrived_late(range);
+        acks.late = self.late.take(range).into_iter();
+        let first = range.first.max(self.outbox.in_flight.floor());
+        acks.range = Some(AckRange { first, ..range });
+    }
+
+    fn end_acks(&mut self, acks: &mut Acks<'_, P>, now: Duration) {
+        if let Some(newest) = acks.newest.take() {
+            self.health.acked(newest, self.outbox.acked(newest, now));
+        }
+    }
+
+    /// Returns whether there is nothing to do for [`begin_losses`](Self::begin_losses), because no packet
+    /// waits for an ack, and the link answers.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.outbox.in_flight.unresolved() == 0 && !self.health.is_silent()
+    }
+
+    /// Finds the packets that should have been acked by now. These are packets that are older than the
+    /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
+    /// explain the missing ack (R9). The caller takes them with [`next_lost`](Self::next_lost), and then calls
+    /// [`end_losses`](Self::end_losses).
+    #[must_use]
+    pub fn begin_losses(&self, now: Duration) -> Losses {
+        let (overdue, has_timed_out) =
+            self.health.overdue(self.outbox.in_flight.unknown(), self.outbox.binding, now);
+        Losses { overdue: overdue.into_iter(), has_timed_out }
+    }
+
+    /// Declares the next packet lost, and returns the record of its body. The records of later packets, lost
+    /// or not, are there until [`end_losses`](Self::end_losses).
+    pub fn next_lost(&mut self, losses: &mut Losses) -> Option<(Sequence, &mut P::Record)> {
+        let sequence = losses.overdue.find(|&sequence| self.outbox.lost(sequence))?;
+        self.health.packets_lost += 1;
+        let packet = self.outbox.in_flight.get_mut(sequence)?;
+        self.exchange.outgoing.lost(sequence, &packet.messages);
+        packet.body.late().into_iter().for_each(|late| self.late.add(sequence, late));
+        Some((sequence, &mut packet.body))
+    }
+
+    /// Ends the handling of losses. If the link has not answered for a long time, returns a time: what was
+    /// sent by this time is sent again, even before its timeout (R9). For messages this happens here.
+    pub fn end_losses(&mut self, losses: Losses, now: Duration) -> Option<Duration> {
+        self.outbox.in_flight.trim();
+        self.health.timeouts = self.health.timeouts.saturating_add(u32::from(losses.has_timed_out));
+        let sent_by = self.health.begin_retry(self.outbox.binding, now)?;
+        self.exchange.outgoing.retry(&self.outbox.in_flight, sent_by);
+        Some(sent_by)
+    }
+
+    /// Begins the packets of a tick. Returns whether they contain acks.
+    pub fn begin_pass(&mut self, now: Duration) -> bool {
+        self.outbox.pace(now, self.health.timeouts);
+        self.outbox.begin_pass();
+        // An ack that the limit on packets in a second holds back remains due.
+        let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
+        self.outbox.set_received(owes_ack.then_some(&self.received));
+        self.exchange.outgoing.begin_pass();
+        owes_ack
+    }
+
+    /// Does the same as [`begin_pass`](Self::begin_pass) in a tick that only [signals](Self::signal).
+    pub fn begin_signal(&mut self) -> bool {
+        self.outbox.begin_pass();
+        self.ack_pace.is_due()
+    }
+
+    /// Sends the waiting messages, as [`Outgoing::send`](crate::messages::outgoing::Outgoing::send)
+    /// describes. Returns how many bits they take.
+    pub fn send_messages(
+        &mut self,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
+        self.exchange.outgoing.send(&mut self.outbox, budget_bits, may_receive, now)
+    }
+
+    /// Queues a packet without a body, with all acks if `has_acks` is set.
+    pub fn signal(&mut self, has_acks: bool, now: Duration) {
+        let none = Received::default();
+        self.outbox.signal(if has_acks { &self.received } else { &none }, now);
+    }
+
+    /// Returns whether acks must be sent in a later tick.
+    #[must_use]
+    pub fn owes_acks(&self) -> bool {
+        self.ack_pace.is_waiting()
+    }
+
+    /// Returns about how many bytes of memory the link takes, without the packets and their records, which the
+    /// outbox counts. Costs O(channels).
+    #[must_use]
+    pub fn other_bytes(&self) -> usize {
+        self.late.held_bytes() + self.exchange.held_bytes()
+    }
+
+    /// Forgets what late acks could settle. What late acks would have shown as arrived is sent again.
+    pub fn forget_late(&mut self) {
+        self.late.clear();
+        self.late.end_round();
+    }
+
+    /// Frees memory that was not needed recently.
+    pub fn end_round(&mut self) {
+        self.late.end_round();
+        self.outbox.end_round();
+        self.exchange.outgoing.end_round();
+    }
+}

@@ -1,0 +1,216 @@
+//! How messages are delivered, and why a message cannot be sent.
+//!
+//! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
+
+use repl_core::{Checksum, Form, WriteError};
+
+/// The most messages of a reliable channel that may wait for their acks.
+pub const MAX_MESSAGES: usize = 1_024;
+
+/// The most bytes of messages that a connection stores in each direction: on the sending side until their
+/// acks, on the receiving side until earlier messages arrive.
+pub const MAX_BYTES: usize = 256 << 10;
+
+/// The most reliable messages of a connection that are larger than a packet and not yet acknowledged.
+pub const MAX_UNFINISHED: usize = 16;
+
+/// The greatest size of a message in bytes.
+pub const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
+
+/// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
+pub const fn held_bytes(bytes: usize) -> usize {
+    bytes.saturating_add(64)
+}
+
+/// How the messages of a type are delivered. Each type is a channel of its own: its messages do not wait for
+/// messages of other types. If messages of several kinds must be in one order, make them one enum.
+///
+/// ```
+/// # use repl_net as repl;
+/// use repl::{Channel, Client, ClientConfig, Session};
+///
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+/// client.register_message::<String>(Channel::Ordered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Each message arrives once, in the order in which they were sent. A message that was lost is sent
+    /// again, and later messages wait for it.
+    Ordered,
+    /// Each message arrives once, as soon as it can. A message that was lost is sent again.
+    Unordered,
+    /// Only the newest message counts: a message that arrives after a newer message of its type is dropped,
+    /// and a lost message is not sent again. For inputs and positions.
+    Sequenced {
+        /// In how many ticks in a row each message is sent, unless it or a newer one is acknowledged earlier:
+        /// at least 1. With 3, an input is missing only if three packets in a row are lost, as in an outage.
+        /// This holds for all messages that are sent in one tick. If the link has no room, the messages of
+        /// this number of ticks wait, and older ones are dropped.
+        copies: u8,
+    },
+    /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
+    /// as soon as it can. For effects that may be missing.
+    Unreliable,
+}
+
+impl Channel {
+    /// Returns whether every message arrives.
+    pub const fn is_reliable(self) -> bool {
+        matches!(self, Self::Ordered | Self::Unordered)
+    }
+
+    /// Returns the number of the channel's kind, for checksums.
+    pub const fn tag(self) -> u64 {
+        match self {
+            Self::Ordered => 0,
+            Self::Unordered => 1,
+            Self::Sequenced { .. } => 2,
+            Self::Unreliable => 3,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Unordered => "unordered",
+            Self::Sequenced { .. } => "sequenced",
+            Self::Unreliable => "unreliable",
+        }
+    }
+}
+
+/// The limits of a type of messages. Its [`Channel`] is given separately.
+///
+/// ```
+/// # use repl_net as repl;
+/// use repl::{Channel, Client, ClientConfig, MessageOptions, Session};
+///
+/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+/// let options = MessageOptions { max_bytes: 1_000, ..MessageOptions::default() };
+/// client.register_message_with::<String>(Channel::Ordered, options);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageOptions {
+    /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent
+    /// in parts. Both sides must register the same size. Default 65,536.
+    pub max_bytes: usize,
+    /// The weight of this type: 1 to 255. If several types have more to send than the link carries, they
+    /// share the link in proportion to their weights. What a type does not use is left to the others. Each
+    /// side has its own weights. Default 16.
+    pub weight: u8,
+    /// How many messages of this type a client may send in a second: at least 1. After a pause, it may send
+    /// the same number without any delay between them. The client keeps this limit itself
+    /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
+    /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
+    /// must register the same number. Default 1,000.
+    pub per_second: u32,
+}
+
+impl Default for MessageOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl MessageOptions {
+    /// The default limits, for constants.
+    pub const DEFAULT: Self = Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16, per_second: 1_000 };
+
+    /// Returns how many bits a channel sends in one turn: 64 bytes for a weight of 1.
+    pub fn quantum_bits(&self) -> i64 {
+        i64::from(self.weight).saturating_mul(64 * 8)
+    }
+
+    /// # Panics
+    /// Panics if a field is out of its range. The message contains the name of the field and its range.
+    #[track_caller]
+    pub fn assert_valid(&self) {
+        let Self { max_bytes, weight, per_second } = *self;
+        assert!(weight > 0, "`weight` is at least 1, but 0 was asked for: nothing could ever be sent");
+        assert!(
+            per_second > 0,
+            "`per_second` is at least 1, but 0 was asked for: nothing could ever be sent"
+        );
+        assert!(
+            (1..=LARGEST_MESSAGE_BYTES).contains(&max_bytes),
+            "`max_bytes` is from 1 to {LARGEST_MESSAGE_BYTES}, but {max_bytes} was asked for"
+        );
+    }
+}
+
+/// A channel and the limits of its type of messages.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelConfig {
+    pub channel: Channel,
+    pub options: MessageOptions,
+}
+
+/// Makes a channel for the calls of a class. Each call has its own limit, which is at most 10,000 calls a
+/// second.
+impl From<Channel> for ChannelConfig {
+    fn from(channel: Channel) -> Self {
+        Self { channel, options: MessageOptions { per_second: 10_000, ..MessageOptions::default() } }
+    }
+}
+
+impl ChannelConfig {
+    /// Returns what both sides must agree on, by the names that the user knows.
+    pub fn forms(&self) -> Vec<Form> {
+        let form = |path: &str, text: String, number: u64| Form {
+            path: path.to_owned(),
+            text,
+            sum: Checksum::new().number(number).finish(),
+        };
+        let MessageOptions { max_bytes, per_second, .. } = self.options;
+        vec![
+            form("channel", self.channel.name().to_owned(), self.channel.tag()),
+            form("max_bytes", max_bytes.to_string(), max_bytes as u64),
+            form("per_second", per_second.to_string(), per_second.into()),
+        ]
+    }
+
+    /// Adds to a checksum what both sides must agree on.
+    pub const fn checksum(&self, checksum: Checksum) -> Checksum {
+        checksum
+            .number(self.channel.tag())
+            .number(self.options.max_bytes as u64)
+            .number(self.options.per_second as u64)
+    }
+}
+
+/// The reason why a message was not sent. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and send
+    /// the message again if it still makes sense then.
+    #[error("not connected")]
+    NotConnected,
+    /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
+    /// at most as many bytes waiting as all types together leave free of 256 KiB, and at most as many
+    /// messages larger than a packet as all types leave free of 16. So one type alone takes at most half.
+    /// Send the message again in a later tick. This error does not occur for
+    /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels: if too much waits
+    /// to be sent there, the oldest messages of the type are dropped.
+    #[error("too many messages wait to be acknowledged")]
+    Full,
+    /// This client has sent more messages of this type in the last second than
+    /// [`per_second`](MessageOptions::per_second) allows. Send the message again in a later tick.
+    #[error("too many messages: the type allows {per_second} a second")]
+    TooFast {
+        /// How many messages of the type a client may send in a second.
+        per_second: u32,
+    },
+    /// The message is larger than its [limit](MessageOptions::max_bytes). Raise the limit on both sides, or
+    /// send several messages.
+    #[error("the message takes {bits} bits, and its type may take {max_bits}")]
+    TooLarge {
+        /// The bits of the message.
+        bits: usize,
+        /// The most bits that a message may take.
+        max_bits: usize,
+    },
+    /// The message has no form on the wire, for example because of a number outside its `range`.
+    /// [`WriteError`] says why, and what to change.
+    #[error("{0}")]
+    Refused(#[from] WriteError),
+}

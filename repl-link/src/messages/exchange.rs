@@ -1,0 +1,168 @@
+//! The messages of one connection in both directions.
+//!
+//! *Invariant:* messages of a packet are delivered after all of the packet was checked.
+
+use std::time::Duration;
+
+use repl_core::{BitWriter, Objects, ReadError};
+
+use crate::messages::channel::{MAX_MESSAGES, SendError};
+use crate::messages::incoming::Incoming;
+use crate::messages::mailbox::{Arrival, Mailbox};
+use crate::messages::outgoing::Outgoing;
+use crate::messages::read_ahead::Ticket;
+use crate::messages::sender::Sender;
+use crate::session::disconnect::DisconnectReason;
+use crate::frame::message::ReceivedMessage;
+use crate::rate::rate_limit::RateLimit;
+
+/// A reliable message makes progress when a part of it arrives. A message that waits for an earlier message
+/// makes progress when the earlier message does. The connection ends after this time without progress: the
+/// longest of 30 s, three timeouts and 40 round trips. If nine of ten packets are lost in both directions, a
+/// packet is tried four times a second, and only three of a million messages make no progress for 30 s.
+const LONGEST_STALL: Duration = Duration::from_secs(30);
+const STALL_TIMEOUTS: u32 = 3;
+const STALL_ROUND_TRIPS: u32 = 40;
+
+/// The messages that a connection sends and receives.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    pub outgoing: Outgoing,
+    incoming: Incoming,
+    /// For each channel, how many messages of each kind a client may send: on the client the limits that it
+    /// keeps, on the server the limits that it allows.
+    limits: Vec<Vec<RateLimit>>,
+}
+
+/// The messages of a packet that was checked.
+#[derive(Default)]
+pub struct CheckedMessages<'a> {
+    messages: Vec<ReceivedMessage<'a>>,
+    /// The number of the packet in the mailbox that has checked it.
+    packet: u64,
+}
+
+impl CheckedMessages<'_> {
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+}
+
+impl Exchange {
+    /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped. `timeout`
+    /// is the longest silence of the other side.
+    pub fn begin<F: Sender>(&mut self, mailbox: &Mailbox<F>, timeout: Duration) {
+        let limit = |per_second| match F::IS_CLIENT {
+            true => RateLimit::receiving(per_second, MAX_MESSAGES as u32, timeout),
+            false => RateLimit::sending(per_second),
+        };
+        self.limits = mailbox.rates().map(|rates| rates.into_iter().map(limit).collect()).collect();
+        self.outgoing.begin(mailbox.channels());
+        self.incoming.begin(mailbox.channels());
+    }
+
+    /// Ends the session. Messages that were not acknowledged are dropped.
+    pub fn end(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns about how many bytes of memory the messages take.
+    pub fn held_bytes(&self) -> usize {
+        self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
+    }
+
+    /// Returns whether nothing must be sent, and no message waits for anything.
+    pub fn is_at_rest(&self) -> bool {
+        !self.outgoing.is_waiting() && self.incoming.is_at_rest()
+    }
+
+    /// Checks the messages of a packet, and also the messages in parts that it completes.
+    ///
+    /// # Errors
+    /// Returns an error if an honest peer cannot have sent them, or if a message cannot be read.
+    pub fn check<'a, F: Sender>(
+        &self,
+        messages: Vec<ReceivedMessage<'a>>,
+        mailbox: &mut Mailbox<F>,
+    ) -> Result<CheckedMessages<'a>, ReadError> {
+        if messages.is_empty() {
+            return Ok(CheckedMessages::default());
+        }
+        let packet = mailbox.begin_packet();
+        self.incoming.check(&messages, |index, channel, content| {
+            mailbox.check(channel, content, index.map(|index| Ticket { packet, index }))
+        })?;
+        Ok(CheckedMessages { messages, packet })
+    }
+
+    /// Delivers the messages of a packet that was checked. Messages that must wait for earlier messages or
+    /// for other parts are stored.
+    ///
+    /// # Errors
+    /// Returns an error if the connection must end, because a client has sent too many messages, or because
+    /// too many messages wait to be polled. All messages of the packet are delivered in the second case. The
+    /// reason names the type of the message.
+    pub fn deliver<F: Sender>(
+        &mut self,
+        checked: CheckedMessages<'_>,
+        from: F,
+        mailbox: &mut Mailbox<F>,
+        objects: &dyn Objects,
+        now: Duration,
+    ) -> Result<(), DisconnectReason> {
+        let mut result = Ok(());
+        for (index, message) in checked.messages.iter().enumerate() {
+            let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
+            self.incoming.take(message, now, |content, is_in_packet| {
+                if !matches!(result, Err(DisconnectReason::TooFast(_))) {
+                    let ticket = is_in_packet.then_some(Ticket { packet: checked.packet, index });
+                    let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
+                    let delivered = mailbox.deliver(message.channel, arrival);
+                    if result.is_ok() || matches!(delivered, Err(DisconnectReason::TooFast(_))) {
+                        result = delivered;
+                    }
+                }
+            });
+        }
+        result
+    }
+
+    /// Adds a message of a client, unless the client has sent too many of this kind. `max_bits` is the room
+    /// of a packet.
+    pub fn add_limited(
+        &mut self,
+        (channel, kind): (u16, usize),
+        writer: &mut BitWriter,
+        max_bits: usize,
+        now: Duration,
+    ) -> Result<(), SendError> {
+        let limits = self.limits.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
+        let limit = limits.get_mut(kind).ok_or(SendError::NotConnected)?;
+        if !limit.allows(now) {
+            return Err(SendError::TooFast { per_second: limit.per_second() });
+        }
+        self.outgoing.add(channel, writer, max_bits)?;
+        limit.spend();
+        Ok(())
+    }
+
+    /// Drops unreliable messages whose other parts do not arrive.
+    ///
+    /// # Errors
+    /// Returns an error if a reliable message makes no progress. `timeout` is the longest silence of the
+    /// other side, and `round_trip` the smoothed round trip.
+    pub fn expire(
+        &mut self,
+        timeout: Duration,
+        round_trip: Duration,
+        now: Duration,
+    ) -> Result<(), DisconnectReason> {
+        let longest = LONGEST_STALL
+            .max(timeout.saturating_mul(STALL_TIMEOUTS))
+            .max(round_trip.saturating_mul(STALL_ROUND_TRIPS));
+        match self.incoming.expire(now.checked_sub(longest), now) {
+            Some(_) => Err(DisconnectReason::Stalled),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,531 @@
+//! The order of the messages that one side of a connection receives.
+//!
+//! *Invariant:* each message of a reliable channel is delivered exactly once. The memory for messages that
+//! wait for earlier messages or for their other parts is limited, whatever the peer sends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter, ReadError};
+
+use crate::messages::assembly::Assembly;
+use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
+use crate::frame::message::ReceivedMessage;
+use crate::frame::parts::Cut;
+use crate::frame::sequence::Sequence;
+
+/// The incoming messages of a connection.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    channels: Vec<ReceivingChannel>,
+    /// The bytes of all messages that wait for earlier messages.
+    bytes: usize,
+    /// The messages that wait for their other parts.
+    assembly: Assembly,
+}
+
+#[derive(Debug)]
+struct ReceivingChannel {
+    config: ChannelConfig,
+    /// The number of the first message that has not arrived. In an unreliable channel, the number after the
+    /// newest message.
+    next: u64,
+    /// The numbers after `next` that have arrived. In an ordered channel with their messages.
+    early: Early,
+    /// The last time when `next` changed, when a part of the message `next` arrived, or when no later message
+    /// was stored.
+    since: Duration,
+}
+
+#[derive(Debug)]
+enum Early {
+    Ordered(BTreeMap<u64, BitWriter>),
+    Unordered(BTreeSet<u64>),
+    /// The channel is unreliable, so no message waits for another message.
+    None,
+}
+
+impl Incoming {
+    /// Begins a connection with these channels.
+    pub fn begin(&mut self, channels: impl Iterator<Item = ChannelConfig>) {
+        *self = Self { channels: channels.map(ReceivingChannel::new).collect(), ..Self::default() };
+    }
+
+    /// Returns about how many bytes of memory the waiting messages take.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes.saturating_add(self.assembly.bytes())
+    }
+
+    /// Returns whether no message waits for earlier messages or for its other parts.
+    pub fn is_at_rest(&self) -> bool {
+        self.assembly.bytes() == 0 && self.channels.iter().all(|receiving| receiving.early.is_empty())
+    }
+
+    /// Checks the messages of a packet, before anything of it is applied. Calls `read` with the channel and
+    /// the content of each message that is whole, or that the packet completes. If the message is in one
+    /// piece, `read` also gets its index in the packet.
+    ///
+    /// # Errors
+    /// Returns an error if an honest peer cannot have sent them, or the error of `read`.
+    pub fn check(
+        &self,
+        messages: &[ReceivedMessage<'_>],
+        mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
+        if self.held_bytes() > MAX_BYTES {
+            return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
+        }
+        let mut parts: BTreeMap<(u16, u64), (Cut, BTreeMap<usize, BitSlice<'_>>)> = BTreeMap::new();
+        for (at, message) in messages.iter().enumerate() {
+            let receiving = self.channels.get(message.channel as usize).ok_or(ReadError::OutOfRange)?;
+            let number = receiving.number_of(message);
+            if receiving.is_reliable() && number >= receiving.next.saturating_add(MAX_MESSAGES as u64) {
+                return Err(ReadError::OutOfRange);
+            }
+            let bits = message.part.map_or(message.content.len(), |(cut, _)| cut.bit_len);
+            let max = receiving.config.options.max_bytes;
+            if bits > max.saturating_mul(8) {
+                return Err(ReadError::TooLong { len: bits / 8, max });
+            }
+            let Some((cut, index)) = message.part else {
+                read(Some(at), message.channel, message.content)?;
+                continue;
+            };
+            let key = (message.channel, number);
+            let known = || (self.assembly.cut(key).unwrap_or(cut), BTreeMap::new());
+            let (known, contents) = parts.entry(key).or_insert_with(known);
+            if *known != cut {
+                return Err(ReadError::OutOfRange);
+            }
+            contents.entry(index).or_insert(message.content);
+        }
+        parts.retain(|&(channel, number), _| !self.has_arrived(channel, number));
+        let is_new = |key: &&(u16, u64)| self.is_reliable(key.0) && self.assembly.cut(**key).is_none();
+        let begun = parts.keys().filter(is_new).count();
+        let unfinished = self.assembly.reliable().saturating_add(begun);
+        // A packet can finish all messages that it begins.
+        if begun > 0 && unfinished > MAX_UNFINISHED {
+            return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
+        }
+        for (key, (cut, contents)) in parts {
+            if let Some(mut whole) = self.assembly.whole_with(key, cut, &contents) {
+                read(None, key.0, whole.as_slice())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_reliable(&self, channel: u16) -> bool {
+        self.channels.get(channel as usize).is_some_and(ReceivingChannel::is_reliable)
+    }
+
+    fn has_arrived(&self, channel: u16, number: u64) -> bool {
+        self.channels.get(channel as usize).is_some_and(|receiving| receiving.has_arrived(number))
+    }
+
+    /// Takes a message that was checked. Calls `deliver` with the content of each message that can be
+    /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether the
+    /// packet has this content in one piece.
+    pub fn take(
+        &mut self,
+        message: &ReceivedMessage<'_>,
+        now: Duration,
+        mut deliver: impl FnMut(BitSlice<'_>, bool),
+    ) {
+        let Some(receiving) = self.channels.get_mut(message.channel as usize) else { return };
+        let number = receiving.number_of(message);
+        if receiving.has_arrived(number) {
+            return;
+        }
+        if receiving.early.is_empty() {
+            // What is stored now begins to wait now, also in the first packet of a connection.
+            receiving.since = receiving.since.max(now);
+        }
+        let mut assembled;
+        let content = match message.part {
+            None => {
+                // It may be the mark of a message that was withdrawn after some of its parts had been sent.
+                self.assembly.drop_message((message.channel, number));
+                message.content
+            }
+            Some(part) => {
+                if number == receiving.next {
+                    receiving.since = now;
+                }
+                let room = (receiving.is_reliable(), MAX_BYTES.saturating_sub(self.bytes));
+                let key = (message.channel, number);
+                let Some(whole) = self.assembly.take(key, part, message.content, room, now) else { return };
+                assembled = whole;
+                assembled.as_slice()
+            }
+        };
+        let (before, is_in_packet) = (receiving.next, message.part.is_none());
+        match &mut receiving.early {
+            Early::None => {
+                receiving.next = receiving.next.max(number.saturating_add(1));
+                if let Channel::Sequenced { .. } = receiving.config.channel {
+                    self.assembly.drop_before(message.channel, number);
+                }
+                deliver(content, is_in_packet);
+            }
+            Early::Unordered(early) => {
+                early.insert(number);
+                deliver(content, is_in_packet);
+                while early.remove(&receiving.next) {
+                    receiving.next = receiving.next.saturating_add(1);
+                }
+            }
+            Early::Ordered(early) if number > receiving.next => {
+                let mut stored = BitWriter::new();
+                stored.append(content);
+                self.bytes = self.bytes.saturating_add(held_bytes(stored.bit_len().div_ceil(8)));
+                early.insert(number, stored);
+            }
+            Early::Ordered(early) => {
+                deliver(content, is_in_packet);
+                receiving.next = receiving.next.saturating_add(1);
+                while let Some(mut content) = early.remove(&receiving.next) {
+                    self.bytes = self.bytes.saturating_sub(held_bytes(content.bit_len().div_ceil(8)));
+                    deliver(content.as_slice(), false);
+                    receiving.next = receiving.next.saturating_add(1);
+                }
+            }
+        }
+        if receiving.next > before {
+            receiving.since = now;
+        }
+    }
+
+    /// Drops unreliable messages whose other parts do not arrive. Returns the channel of a reliable message
+    /// that has waited since `start` for its other parts or for an earlier message, if there is one.
+    pub fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
+        let mut stalled = self.assembly.expire(start, now);
+        for (receiving, channel) in self.channels.iter_mut().zip(0..) {
+            if receiving.early.is_empty() {
+                receiving.since = now;
+            } else if Some(receiving.since) <= start {
+                stalled = stalled.or(Some(channel));
+            }
+        }
+        stalled
+    }
+}
+
+impl Early {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Ordered(early) => early.is_empty(),
+            Self::Unordered(early) => early.is_empty(),
+            Self::None => true,
+        }
+    }
+}
+
+impl ReceivingChannel {
+    fn new(config: ChannelConfig) -> Self {
+        let early = match config.channel {
+            Channel::Ordered => Early::Ordered(BTreeMap::new()),
+            Channel::Unordered => Early::Unordered(BTreeSet::new()),
+            Channel::Sequenced { .. } | Channel::Unreliable => Early::None,
+        };
+        Self { config, next: 0, early, since: Duration::ZERO }
+    }
+
+    fn is_reliable(&self) -> bool {
+        self.config.channel.is_reliable()
+    }
+
+    /// Returns whether a message has arrived before, or comes too late. An unreliable message is in only one
+    /// packet, and no packet is read twice, so an unreliable message cannot have arrived before.
+    fn has_arrived(&self, number: u64) -> bool {
+        let is_before = number < self.next && self.config.channel != Channel::Unreliable;
+        is_before
+            || match &self.early {
+                Early::Ordered(early) => early.contains_key(&number),
+                Early::Unordered(early) => early.contains(&number),
+                Early::None => false,
+            }
+    }
+
+    /// Returns the full number of a message: of all numbers with these low 16 bits, the number nearest to the
+    /// expected number.
+    fn number_of(&self, message: &ReceivedMessage<'_>) -> u64 {
+        Sequence::from_wire(message.number, Sequence::new(self.next)).number()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::channel::MessageOptions;
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn config(channel: Channel) -> ChannelConfig {
+        ChannelConfig { channel, options: MessageOptions::default() }
+    }
+
+    fn incoming(channel: Channel) -> Incoming {
+        let mut incoming = Incoming::default();
+        incoming.begin([config(channel)].into_iter());
+        incoming
+    }
+
+    /// Takes a message that contains its own number. Returns the numbers that were delivered.
+    fn take(incoming: &mut Incoming, number: u64) -> Result<Vec<u64>, ReadError> {
+        let content = number.to_le_bytes();
+        let content = BitSlice::new(&content, 0, 64).expect("64 bits");
+        let message = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
+        incoming.check(&[message], |_, _, _| Ok(()))?;
+        let mut delivered = Vec::new();
+        incoming.take(&message, NOW, |content, _| {
+            delivered.push(content.reader().read_bits(64).expect("64 bits"))
+        });
+        Ok(delivered)
+    }
+
+    #[test]
+    fn ordered_messages_wait_for_earlier_ones() {
+        let mut incoming = incoming(Channel::Ordered);
+        let taken = [1, 2, 1, 4, 0, 0, 2, 3, 5].map(|number| take(&mut incoming, number));
+        let expected = [vec![], vec![], vec![], vec![], vec![0, 1, 2], vec![], vec![], vec![3, 4], vec![5]];
+        assert_eq!(taken, expected.map(Ok));
+        assert_eq!(incoming.held_bytes(), 0);
+    }
+
+    #[test]
+    fn unordered_messages_are_delivered_once_at_once() {
+        let mut incoming = incoming(Channel::Unordered);
+        let taken = [1, 2, 1, 4, 0, 0, 2, 3, 5].map(|number| take(&mut incoming, number));
+        let expected = [vec![1], vec![2], vec![], vec![4], vec![0], vec![], vec![], vec![3], vec![5]];
+        assert_eq!(taken, expected.map(Ok));
+    }
+
+    #[test]
+    fn of_sequenced_messages_only_newer_ones_are_delivered() {
+        let mut incoming = incoming(Channel::Sequenced { copies: 1 });
+        let taken = [1, 2, 1, 4, 0, 3, 30_000, 50_000].map(|number| take(&mut incoming, number));
+        let expected = [vec![1], vec![2], vec![], vec![4], vec![], vec![], vec![30_000], vec![50_000]];
+        assert_eq!(taken, expected.map(Ok));
+    }
+
+    #[test]
+    fn r20_numbers_that_no_honest_peer_sends_are_refused() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            (0..70_000).for_each(|number| assert_eq!(take(&mut incoming, number), Ok(vec![number])));
+            assert!(take(&mut incoming, 70_000 + 1_023).is_ok());
+            assert_eq!(take(&mut incoming, 70_000 + 1_024), Err(ReadError::OutOfRange));
+            assert_eq!(take(&mut incoming, 69_999), Ok(vec![]), "an old one may be repeated");
+        }
+    }
+
+    #[test]
+    fn r20_what_waits_for_earlier_messages_is_bounded() {
+        let mut incoming = Incoming::default();
+        incoming.begin([config(Channel::Ordered); 400].into_iter());
+        let bytes = [0; 1_000];
+        let content = BitSlice::new(&bytes, 0, 8_000).expect("8,000 bits");
+        let mut messages = (0..400).flat_map(|channel| (1..9).map(move |number| (channel, number)));
+        let refused = messages.find(|&(channel, number)| {
+            let message = ReceivedMessage { channel, number, part: None, content };
+            let is_refused = incoming.check(&[message], |_, _, _| Ok(())).is_err();
+            incoming.take(&message, NOW, |_, _| panic!("the first message of the channel is missing"));
+            is_refused
+        });
+        assert!(refused.is_some());
+        assert!(incoming.held_bytes() < MAX_BYTES + 4_000, "{}", incoming.held_bytes());
+    }
+
+    #[test]
+    fn r20_a_channel_that_does_not_exist_is_refused() {
+        let message = ReceivedMessage { channel: 1, number: 0, part: None, content: BitSlice::default() };
+        assert_eq!(
+            incoming(Channel::Ordered).check(&[message], |_, _, _| Ok(())),
+            Err(ReadError::OutOfRange)
+        );
+    }
+
+    /// Takes the part `index` of a message of 1,000 bytes that all contain the message's number. Returns what
+    /// is delivered.
+    fn take_part(
+        incoming: &mut Incoming,
+        number: u64,
+        index: usize,
+        now: Duration,
+    ) -> Result<Vec<(u64, usize)>, ReadError> {
+        let (cut, bytes) = (Cut { bit_len: 8_000, part_bits: 3_000 }, [number as u8; 1_000]);
+        let content = cut.part(index, &bytes);
+        let message =
+            ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
+        incoming.check(&[message], |_, _, _| Ok(()))?;
+        let mut delivered = Vec::new();
+        incoming.take(&message, now, |content, _| {
+            delivered.push((content.reader().read_bits(8).expect("a byte"), content.len()));
+        });
+        Ok(delivered)
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn parts_in_any_order_are_one_message_on_each_kind_of_channel() {
+        let channels =
+            [Channel::Ordered, Channel::Unordered, Channel::Sequenced { copies: 1 }, Channel::Unreliable];
+        for channel in channels {
+            let mut incoming = incoming(channel);
+            let parts = [(0, 2), (1, 0), (0, 0), (1, 2), (0, 2), (0, 1), (1, 1)];
+            let taken = parts.map(|(number, index)| take_part(&mut incoming, number, index, NOW));
+            let mut expected = [const { Ok(Vec::new()) }; 7];
+            (expected[5], expected[6]) = (Ok(vec![(0, 8_000)]), Ok(vec![(1, 8_000)]));
+            assert_eq!(taken, expected, "{channel:?}");
+            assert_eq!(incoming.held_bytes(), 0);
+            if channel != Channel::Unreliable {
+                assert_eq!(take_part(&mut incoming, 0, 1, NOW), Ok(Vec::new()), "it was delivered");
+                assert_eq!(incoming.held_bytes(), 0);
+            }
+        }
+    }
+
+    /// Takes the mark of a message that was withdrawn. Returns whether something is delivered.
+    fn take_mark(incoming: &mut Incoming, number: u64) -> bool {
+        let content = BitSlice::default();
+        let mark = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
+        incoming.check(&[mark], |_, _, _| Ok(())).unwrap();
+        let mut is_delivered = false;
+        incoming.take(&mark, NOW, |_, _| is_delivered = true);
+        is_delivered
+    }
+
+    #[test]
+    fn a_mark_ends_the_wait_for_the_other_parts_of_its_message() {
+        let mut incoming = incoming(Channel::Ordered);
+        for number in [0, 1] {
+            (0..2).for_each(|index| _ = take_part(&mut incoming, number, index, NOW).unwrap());
+        }
+        assert_eq!(take(&mut incoming, 2), Ok(vec![]));
+        let held = incoming.held_bytes();
+        assert!(!take_mark(&mut incoming, 1), "message 0 is missing");
+        assert!(incoming.held_bytes() < held - 500, "{held} bytes before");
+        assert_eq!(take_part(&mut incoming, 1, 2, NOW), Ok(Vec::new()), "the last part comes too late");
+        assert!(take_mark(&mut incoming, 0));
+        assert_eq!((incoming.held_bytes(), take(&mut incoming, 3)), (0, Ok(vec![3])));
+        (0..3).for_each(|index| assert_eq!(take_part(&mut incoming, 0, index, NOW), Ok(Vec::new())));
+        assert_eq!(incoming.held_bytes(), 0);
+    }
+
+    #[test]
+    fn of_a_message_and_its_mark_the_first_that_arrives_counts() {
+        let mut incoming = incoming(Channel::Ordered);
+        assert_eq!(take(&mut incoming, 0), Ok(vec![0]));
+        assert!(!take_mark(&mut incoming, 0));
+        assert!(take_mark(&mut incoming, 1));
+        assert_eq!(take(&mut incoming, 1), Ok(vec![]));
+        // The same behind a message that is missing.
+        assert_eq!(take(&mut incoming, 3), Ok(vec![]));
+        assert!(!take_mark(&mut incoming, 3));
+        assert_eq!(take(&mut incoming, 2), Ok(vec![2, 3]));
+        assert_eq!(take(&mut incoming, 4), Ok(vec![4]));
+    }
+
+    #[test]
+    fn r20_marks_make_room_for_the_parts_of_other_messages() {
+        let mut incoming = incoming(Channel::Ordered);
+        for round in 0..100 {
+            let numbers = round * 16..(round + 1) * 16;
+            numbers.clone().for_each(|number| _ = take_part(&mut incoming, number, 0, NOW).unwrap());
+            assert!(take_part(&mut incoming, numbers.end, 0, NOW).is_err());
+            numbers.for_each(|number| assert!(take_mark(&mut incoming, number)));
+            assert_eq!(incoming.held_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn a_newer_sequenced_message_ends_the_wait_for_an_older_one() {
+        let mut incoming = incoming(Channel::Sequenced { copies: 1 });
+        take_part(&mut incoming, 0, 0, NOW).unwrap();
+        assert!(incoming.held_bytes() > 0);
+        assert_eq!(take(&mut incoming, 1), Ok(vec![1]));
+        assert_eq!(incoming.held_bytes(), 0);
+    }
+
+    #[test]
+    fn unreliable_messages_without_their_parts_are_dropped_after_five_seconds() {
+        for channel in [Channel::Sequenced { copies: 1 }, Channel::Unreliable] {
+            let mut incoming = incoming(channel);
+            take_part(&mut incoming, 0, 0, NOW).unwrap();
+            take_part(&mut incoming, 0, 1, SECOND).unwrap();
+            assert_eq!(incoming.expire(None, SECOND * 5), None);
+            assert!(incoming.held_bytes() > 0);
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 6), None);
+            assert_eq!(incoming.held_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn r20_a_reliable_message_that_makes_no_progress_is_reported() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            assert_eq!(incoming.expire(Some(SECOND), SECOND), None);
+            take_part(&mut incoming, 0, 0, SECOND).unwrap();
+            take_part(&mut incoming, 0, 1, SECOND * 3).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 2), SECOND * 4), None);
+            assert_eq!(incoming.expire(Some(SECOND * 3), SECOND * 4), Some(0));
+            take_part(&mut incoming, 0, 2, SECOND * 5).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 6), None);
+            // A whole message waits for an earlier message that never comes.
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 6), None);
+            take(&mut incoming, 2).unwrap();
+            assert_eq!(incoming.expire(Some(SECOND * 5), SECOND * 7), None);
+            assert_eq!(incoming.expire(Some(SECOND * 6), SECOND * 7), Some(0));
+        }
+    }
+
+    #[test]
+    fn r20_a_message_that_overtakes_the_first_one_waits_from_its_arrival_on() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            let content = [0; 8];
+            let content = BitSlice::new(&content, 0, 64).expect("64 bits");
+            let message = ReceivedMessage { channel: 0, number: 1, part: None, content };
+            incoming.take(&message, SECOND * 100, |_, _| {});
+            assert_eq!(incoming.expire(Some(SECOND * 99), SECOND * 129), None);
+            assert_eq!(incoming.expire(Some(SECOND * 100), SECOND * 130), Some(0));
+        }
+    }
+
+    #[test]
+    fn r20_unfinished_messages_are_at_most_sixteen() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = incoming(channel);
+            (0..16).for_each(|number| _ = take_part(&mut incoming, number, 0, NOW).unwrap());
+            assert!(take_part(&mut incoming, 16, 0, NOW).is_err());
+            assert!(take_part(&mut incoming, 15, 1, NOW).is_ok());
+        }
+        // The oldest unreliable messages are dropped to make room.
+        let mut incoming = incoming(Channel::Unreliable);
+        (0..40).for_each(|number| _ = take_part(&mut incoming, number, 0, SECOND * number as u32).unwrap());
+        assert!(incoming.held_bytes() <= 16 * (375 + 64), "{}", incoming.held_bytes());
+        take_part(&mut incoming, 39, 1, SECOND * 40).unwrap();
+        assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
+    }
+
+    #[test]
+    fn r20_parts_that_contradict_each_other_or_exceed_the_limit_are_refused() {
+        let mut incoming = incoming(Channel::Ordered);
+        take_part(&mut incoming, 0, 0, NOW).unwrap();
+        let bytes = [0; 100];
+        let content = BitSlice::new(&bytes, 0, 800).expect("800 bits");
+        let part = |number, cut| ReceivedMessage { channel: 0, number, part: Some((cut, 0)), content };
+        let other = Cut { bit_len: 8_000, part_bits: 800 };
+        assert_eq!(incoming.check(&[part(0, other)], |_, _, _| Ok(())), Err(ReadError::OutOfRange));
+        let too_large = Cut { bit_len: (64 << 10) * 8 + 1, part_bits: 800 };
+        assert!(incoming.check(&[part(1, too_large)], |_, _, _| Ok(())).is_err());
+        assert!(
+            incoming
+                .check(&[part(1, Cut { bit_len: (64 << 10) * 8, part_bits: 800 })], |_, _, _| Ok(()))
+                .is_ok()
+        );
+    }
+}

@@ -1,0 +1,431 @@
+//! The types of messages of one side, and the messages that wait until the user polls them.
+//!
+//! *Invariant:* both sides number their channels in the order of the types' names, so equal types have equal
+//! numbers.
+
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use repl_core::{
+    BitSlice, BitWriter, Checksum, Epoch, Form, Guid, NetSerialize, Objects, ReadError, ReferenceMap,
+    WriteError,
+};
+
+use crate::messages::channel::{Channel, ChannelConfig, MessageOptions, SendError};
+use crate::messages::read_ahead::{ReadAhead, Ticket};
+use crate::messages::sender::Sender;
+use crate::session::agreement::ChannelTerms;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::mismatch::MESSAGE;
+use crate::rate::rate_limit::RateLimit;
+
+/// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
+/// on the wire.
+pub const MAX_UNREAD: usize = 4_096;
+const MAX_UNREAD_BYTES: usize = 1 << 20;
+
+/// All registered types of messages, with the messages that arrived from senders `F`.
+pub struct Mailbox<F> {
+    /// Sorted by name.
+    types: Vec<MessageType<F>>,
+    /// The channel of each type, sorted by type.
+    by_type: Vec<(TypeId, u16)>,
+    /// Memory to write messages.
+    writer: BitWriter,
+    /// The number of the last packet whose messages were checked.
+    packet: u64,
+}
+
+/// A type of messages.
+struct MessageType<F> {
+    /// The kind and the name of the type, for example `message Chat`.
+    name: String,
+    type_id: TypeId,
+    checksum: u64,
+    config: ChannelConfig,
+    inbox: Box<dyn Inbox<F>>,
+}
+
+/// The unread messages of one type.
+pub trait Inbox<F>: Any + Send + Sync {
+    /// Checks that a message can be read, whatever objects exist. May keep the value for the delivery of the
+    /// message, if it has a ticket.
+    fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
+
+    /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
+    /// them. If the channel is reliable, instead stores the message and returns an error. Drops a message
+    /// that cannot be read because an object in it does not exist.
+    fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), InboxRefusal>;
+
+    /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
+    /// channel has only one kind, because its options then have the number.
+    fn rates(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Returns the form of each part on which both sides must agree.
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form>;
+
+    /// Drops messages that wait in the form of an earlier session.
+    fn begin_session(&mut self) {}
+
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A message that has arrived.
+pub struct Arrival<'a, F> {
+    pub from: F,
+    pub content: BitSlice<'a>,
+    /// The ticket with which the message was checked.
+    pub ticket: Option<Ticket>,
+    /// Tells which objects exist.
+    pub objects: &'a dyn Objects,
+    /// For each kind of messages of the channel, how many the sender may still send, if it is a client.
+    pub limits: &'a mut [RateLimit],
+    pub now: Duration,
+}
+
+impl<F: Sender> Arrival<'_, F> {
+    /// Counts the message as a message of the kind `kind`. Returns an error if its sender is a client that
+    /// has sent too many messages of this kind.
+    pub fn count(&mut self, kind: usize) -> Result<(), InboxRefusal> {
+        let limit = self.limits.get_mut(kind).filter(|_| F::IS_CLIENT);
+        let is_allowed = limit.is_none_or(|limit| limit.take(self.now));
+        if is_allowed { Ok(()) } else { Err(InboxRefusal::TooFast) }
+    }
+}
+
+/// Why the connection of a message's sender must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InboxRefusal {
+    /// The client has sent too many messages of this kind. The message was not stored.
+    TooFast,
+    /// Too many messages of the sender are unread. The message was stored.
+    Full,
+}
+
+struct TypedInbox<F, M> {
+    is_reliable: bool,
+    /// The senders of the unread messages, in the order in which the messages arrived.
+    order: VecDeque<F>,
+    unread: BTreeMap<F, Unread<M>>,
+    /// How many entries of `order` belong to messages that were dropped.
+    dropped: usize,
+    read_ahead: ReadAhead<M>,
+}
+
+/// The unread messages of one sender.
+struct Unread<M> {
+    /// The messages, each with the number of its bytes on the wire.
+    messages: VecDeque<(M, usize)>,
+    bytes: usize,
+    /// How many entries of `order` belong to messages that were dropped. They are the oldest entries of the
+    /// sender.
+    dropped: usize,
+}
+
+/// Every object exists.
+struct Anything;
+
+impl Objects for Anything {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+}
+
+impl<F, M> Inbox<F> for TypedInbox<F, M>
+where
+    F: Sender,
+    M: NetSerialize + Send + Sync,
+{
+    fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
+        let mut references = ReferenceMap::new(&Anything);
+        let message = read::<M>(content, &mut references)?;
+        if let Some(ticket) = ticket.filter(|_| !references.any_mentioned()) {
+            self.read_ahead.keep(ticket, message);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, mut arrival: Arrival<'_, F>) -> Result<(), InboxRefusal> {
+        arrival.count(0)?;
+        let Arrival { from, content, objects, ticket, .. } = arrival;
+        let message = match ticket.and_then(|ticket| self.read_ahead.take(ticket)) {
+            Some(message) => message,
+            None => match read::<M>(content, &mut ReferenceMap::new(objects)) {
+                Ok(message) => message,
+                Err(_) => return Ok(()),
+            },
+        };
+        let bytes = content.len().div_ceil(8);
+        let unread = self.unread.entry(from).or_insert_with(Unread::new);
+        let is_over = self.is_reliable && unread.is_full(bytes);
+        while !self.is_reliable && unread.is_full(bytes) {
+            unread.drop_oldest();
+            self.dropped = self.dropped.saturating_add(1);
+        }
+        unread.push(message, bytes);
+        self.order.push_back(from);
+        self.forget_dropped();
+        if is_over { Err(InboxRefusal::Full) } else { Ok(()) }
+    }
+
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
+        let mut forms = config.forms();
+        forms.extend(M::WIRE_FORM.forms());
+        forms
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl<F: Sender, M> TypedInbox<F, M> {
+    fn new(is_reliable: bool) -> Self {
+        let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
+        Self { is_reliable, order, unread, dropped: 0, read_ahead }
+    }
+
+    fn pop(&mut self) -> Option<(F, M)> {
+        loop {
+            let from = self.order.pop_front()?;
+            let unread = self.unread.get_mut(&from)?;
+            if unread.skips() {
+                self.dropped = self.dropped.saturating_sub(1);
+                continue;
+            }
+            let message = unread.pop();
+            if unread.messages.is_empty() {
+                self.unread.remove(&from);
+            }
+            return Some((from, message?));
+        }
+    }
+
+    /// Removes the entries of dropped messages if more than half of all entries belong to dropped messages.
+    /// Costs amortised O(1).
+    fn forget_dropped(&mut self) {
+        if self.dropped > self.order.len() / 2 {
+            let unread = &mut self.unread;
+            self.order.retain(|from| !unread.get_mut(from).is_some_and(Unread::skips));
+            self.dropped = 0;
+        }
+    }
+}
+
+impl<M> Unread<M> {
+    fn new() -> Self {
+        Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
+    }
+
+    /// Returns whether there is no room for a message of `bytes` bytes.
+    fn is_full(&self, bytes: usize) -> bool {
+        let is_over = self.bytes.saturating_add(bytes) > MAX_UNREAD_BYTES;
+        self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
+    }
+
+    fn push(&mut self, message: M, bytes: usize) {
+        self.messages.push_back((message, bytes));
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn pop(&mut self) -> Option<M> {
+        let (message, bytes) = self.messages.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Some(message)
+    }
+
+    fn drop_oldest(&mut self) {
+        self.pop();
+        self.dropped = self.dropped.saturating_add(1);
+    }
+
+    /// Returns whether the next entry of the sender belongs to a dropped message, and removes it.
+    fn skips(&mut self) -> bool {
+        let skips = self.dropped > 0;
+        self.dropped = self.dropped.saturating_sub(1);
+        skips
+    }
+}
+
+/// Reads a message that takes exactly these bits.
+fn read<M: NetSerialize>(content: BitSlice<'_>, references: &mut ReferenceMap<'_>) -> Result<M, ReadError> {
+    let mut reader = content.reader();
+    let message = M::read(&mut reader, references)?;
+    if reader.remaining() == 0 { Ok(message) } else { Err(ReadError::OutOfRange) }
+}
+
+impl<F> Default for Mailbox<F> {
+    fn default() -> Self {
+        Self { types: Vec::new(), by_type: Vec::new(), writer: BitWriter::new(), packet: 0 }
+    }
+}
+
+impl<F: Sender> Mailbox<F> {
+    /// Adds a type of messages.
+    ///
+    /// # Panics
+    /// Panics if the type or its name is registered already, or if a field of the type has a condition.
+    #[track_caller]
+    pub fn register<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) {
+        options.assert_valid();
+        if let Some(field) = M::WIRE_FORM.conditional_field() {
+            panic!(
+                "`{}` cannot be a message, because its field `{field}` has a condition, and each receiver gets a message whole: \
+                 send a struct of its own with `#[derive(NetSerialize, Clone)]`",
+                M::WIRE_NAME,
+            );
+        }
+        let name = format!("{MESSAGE}{}", M::WIRE_NAME);
+        let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
+        let config = ChannelConfig { channel, options };
+        self.register_inbox(name, TypeId::of::<M>(), M::WIRE_FORM.checksum(), config, inbox);
+    }
+
+    /// Adds a type of messages with an inbox of its own.
+    ///
+    /// # Panics
+    /// Panics if the type or its name is registered already.
+    #[track_caller]
+    pub fn register_inbox(
+        &mut self,
+        name: String,
+        type_id: TypeId,
+        checksum: u64,
+        config: impl Into<ChannelConfig>,
+        inbox: impl Inbox<F>,
+    ) {
+        let config = config.into();
+        assert!(
+            self.types.iter().all(|known| known.name != name),
+            "`{name}` is registered already: register each type once, and give each its own name",
+        );
+        let checksum = config.checksum(Checksum::new().number(checksum)).finish();
+        self.types.push(MessageType { name, type_id, checksum, config, inbox: Box::new(inbox) });
+        self.types.sort_by(|one, other| one.name.cmp(&other.name));
+        self.by_type = self.types.iter().map(|known| known.type_id).zip(0..).collect();
+        self.by_type.sort_unstable();
+    }
+
+    /// Returns the types for the handshake.
+    pub fn forms(&self) -> impl Iterator<Item = ChannelTerms> {
+        self.types.iter().map(|known| ChannelTerms {
+            name: known.name.clone(),
+            forms: known.inbox.forms(&known.config),
+            checksum: known.checksum,
+        })
+    }
+
+    pub fn channels(&self) -> impl Iterator<Item = ChannelConfig> {
+        self.types.iter().map(|known| known.config)
+    }
+
+    /// Returns for each channel how many messages of each kind a client may send in a second.
+    pub fn rates(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.types.iter().map(|known| match known.inbox.rates() {
+            rates if rates.is_empty() => vec![known.config.options.per_second],
+            rates => rates,
+        })
+    }
+
+    pub fn len(&self) -> u16 {
+        self.types.len() as u16
+    }
+
+    /// Writes a message. Returns its channel and its bits.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn write<M: NetSerialize>(&mut self, message: &M) -> Result<(u16, &mut BitWriter), SendError> {
+        let channel = self.channel_of::<M>();
+        Ok((channel, self.write_bits(|writer| message.write(writer))?))
+    }
+
+    /// Begins a session that is not the first one. `epoch` is the epoch of the references in messages that
+    /// are written from now on.
+    pub fn begin_session(&mut self, epoch: Epoch) {
+        self.writer.set_epoch(epoch.offset());
+        self.types.iter_mut().for_each(|known| known.inbox.begin_session());
+    }
+
+    /// Writes a message by `write`, and returns its bits.
+    pub fn write_bits(
+        &mut self,
+        write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<&mut BitWriter, WriteError> {
+        self.writer.clear();
+        write(&mut self.writer)?;
+        Ok(&mut self.writer)
+    }
+
+    #[track_caller]
+    fn channel_of<M: NetSerialize>(&self) -> u16 {
+        let Some(channel) = self.channel(TypeId::of::<M>()) else {
+            panic!(
+                "messages of `{}` are not registered: call `register_message` on both sides before they connect",
+                M::WIRE_NAME
+            );
+        };
+        channel
+    }
+
+    /// Returns the channel of a type, if the type is registered.
+    pub fn channel(&self, type_id: TypeId) -> Option<u16> {
+        let at = self.by_type.binary_search_by_key(&type_id, |&(known, _)| known).ok()?;
+        self.by_type.get(at).map(|&(_, channel)| channel)
+    }
+
+    /// Returns the inbox of a type, if the type is registered with such an inbox.
+    pub fn inbox_mut<I: Inbox<F>>(&mut self, type_id: TypeId) -> Option<&mut I> {
+        let channel = self.channel(type_id)?;
+        self.types.get_mut(channel as usize)?.inbox.as_any_mut().downcast_mut()
+    }
+
+    /// Begins to check the messages of a packet. Returns the packet's number for the tickets of its messages.
+    pub fn begin_packet(&mut self) -> u64 {
+        self.packet = self.packet.wrapping_add(1);
+        self.packet
+    }
+
+    /// Checks that a message can be read. A message in a packet that is checked has a ticket.
+    pub fn check(
+        &mut self,
+        channel: u16,
+        content: BitSlice<'_>,
+        ticket: Option<Ticket>,
+    ) -> Result<(), ReadError> {
+        let known = self.types.get_mut(channel as usize).ok_or(ReadError::OutOfRange)?;
+        known.inbox.check(content, ticket)
+    }
+
+    /// Stores a message that was checked.
+    ///
+    /// # Errors
+    /// Returns an error if the connection must end, because a client has sent too many messages, or because
+    /// too many messages are unread. The reason names the type of the message.
+    pub fn deliver(&mut self, channel: u16, arrival: Arrival<'_, F>) -> Result<(), DisconnectReason> {
+        let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
+        let name = &known.name;
+        known.inbox.push(arrival).map_err(|refusal| match refusal {
+            InboxRefusal::TooFast => DisconnectReason::TooFast(name.clone()),
+            InboxRefusal::Full => DisconnectReason::Unread(name.clone()),
+        })
+    }
+
+    /// Returns the next unread message of a type, with its sender.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<(F, M)> {
+        self.channel_of::<M>();
+        self.inbox_mut::<TypedInbox<F, M>>(TypeId::of::<M>())?.pop()
+    }
+}

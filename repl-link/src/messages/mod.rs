@@ -1,0 +1,21 @@
+//! Messages: values that belong to no object. Either side can send them.
+//!
+//! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
+//! until it is acknowledged, each channel in [`sending`]; a [`recipient`] says who may get it. [`incoming`]
+//! puts the messages that arrive into order, and [`assembly`] waits for all parts of large messages.
+//! [`exchange`] has both directions of one connection. The [`mailbox`] knows the types and stores messages
+//! until the user polls them. [`read_ahead`] keeps values between the check of a packet and the delivery of
+//! its messages.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod assembly;
+pub mod channel;
+mod content_buffer;
+pub mod exchange;
+pub mod incoming;
+pub mod mailbox;
+pub mod outgoing;
+pub mod read_ahead;
+pub mod recipient;
+pub mod sender;
+mod sending;

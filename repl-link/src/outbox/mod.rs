@@ -1,0 +1,404 @@
+//! The outbox of a connection fills packets, numbers them, records the content of each packet, and puts the
+//! packets into the send queue.
+//!
+//! *Invariant:* each packet of state in the queue has its own number and one record of its content. All
+//! packets of a tick have the same stamp, which is the number of the first packet of the tick (R1). In names,
+//! a *pass* is everything that is sent to the peer in one tick.
+
+mod draft;
+mod limits;
+
+use std::time::Duration;
+
+use repl_core::__private::{preload, preload_all};
+use repl_core::{BitSlice, BitWriter};
+
+use crate::frame::acks::{AckRange, Received};
+use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use crate::frame::parts::Cut;
+use crate::rate::byte_budget::ByteBudget;
+use crate::rate::congestion::Congestion;
+use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
+use crate::sent::late::LateLog;
+use crate::sent::payload::Payload;
+use crate::frame::header::{Extension, Header};
+use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
+use crate::rate::rate_limit::RateLimit;
+use crate::rate::rtt::SendTimes;
+use crate::queue::send_queue::SendQueue;
+use crate::frame::sequence::Sequence;
+pub use draft::Draft;
+
+/// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
+/// list of segments: a one bit comes before each, and a zero bit ends the list.
+pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
+
+/// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
+/// kind, the number, the offset to the stamp, the floor, the extension, the acks, and the end of the body.
+pub const fn frame_bits<P: Payload>() -> usize {
+    32 + 1 + 16 + 24 + 24 + P::Extension::BITS + MAX_ACK_BITS + 1
+}
+
+/// The greatest number of bits that acks take in a packet with state.
+const MAX_ACK_BITS: usize = 79;
+
+/// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
+/// it has arrived.
+const FLOOR_INTERVAL: u64 = 32;
+
+/// For how many packets that counted as lost a late ack is still understood.
+const MAX_GIVEN_UP: usize = 128;
+
+/// Fills, numbers and queues the packets of a connection.
+#[derive(Debug, Default)]
+pub struct Outbox<P: Payload> {
+    pub in_flight: InFlight<P::Record>,
+    pub send_times: SendTimes,
+    next: Sequence,
+    /// The number of packets that were completed in this tick.
+    pass_packets: u64,
+    /// The packet that is being filled. In a box, because the connections of a server share one.
+    draft: Box<Draft<P>>,
+    /// The record of the packet that is being filled.
+    record: Option<Box<SentPacket<P::Record>>>,
+    /// The complete packets with state, and the control packets between them.
+    pub queue: SendQueue,
+    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured in
+    /// each tick, before and after the packets are sent.
+    pub other_bytes: usize,
+    /// The number of bytes in the packets that were completed in this tick.
+    pass_bytes: usize,
+    limits: Limits,
+    /// Whether all acks that are due fitted into the packets of this tick.
+    has_acked_all: bool,
+    /// What this side adds to its headers. `None` if it adds nothing.
+    pub extension: Option<P::Extension>,
+    /// The part of the checksum's salt that makes packets of state valid only for this session and this
+    /// client (R25, R26).
+    pub binding: u64,
+    /// The seed that was computed for the checksum of the last packet.
+    seed: LastSeed,
+    /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
+    given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
+    /// Whether the limits have refused something.
+    has_refused: bool,
+    /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
+    /// which has no limit of this kind. In a box, because a server has many outboxes.
+    pub packet_limit: Option<Box<RateLimit>>,
+    /// Whether `packet_limit` allows no more packets now.
+    is_limited_by_packets: bool,
+    /// The limit that the user has set on the bytes in a second. In a box, because few connections have one.
+    budget: Option<Box<ByteBudget>>,
+    /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
+    /// In a box, so that the outbox of such a connection takes fewer lines of the cache.
+    pub congestion: Option<Box<Congestion>>,
+}
+
+/// The limits of an outbox.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    pub mtu_bytes: usize,
+    pub packets_in_flight: usize,
+    pub bytes_in_flight: usize,
+    pub bytes_per_pass: usize,
+    /// The greatest number of bytes of memory that the connection may take.
+    pub memory_bytes: usize,
+}
+
+/// The body of the packet that is being filled.
+pub struct Body<'a, P: Payload> {
+    /// What is stored about the body until the fate of the packet is known.
+    pub record: &'a mut P::Record,
+    /// What writes the body.
+    pub body: &'a mut P::Writer,
+    /// The bits of the packet.
+    pub writer: &'a mut BitWriter,
+}
+
+impl<P: Payload> Outbox<P> {
+    pub fn new(first: Sequence, limits: Limits) -> Self {
+        Self { in_flight: InFlight::new(first), next: first, limits, ..Self::default() }
+    }
+
+    /// Preloads the lists that the next packet changes.
+    pub fn preload_lists(&self) {
+        self.in_flight.preload_lists();
+        self.queue.waiting.preload_lists();
+        self.congestion.iter().for_each(|congestion| preload_all(&**congestion));
+    }
+
+    /// Preloads the buffers of the next packet. Call it some time after
+    /// [`preload_lists`](Self::preload_lists).
+    pub fn preload_next(&self) {
+        self.in_flight.preload_next();
+        self.queue.waiting.preload_next();
+    }
+
+    /// Preloads what a packet with acks reads and writes. Call [`preload_ack`](Self::preload_ack) some time
+    /// afterwards.
+    #[inline]
+    pub fn preload_packet(&self) {
+        preload(&self.next);
+        preload(&self.given_up);
+        preload(&self.queue.allowance);
+        preload_all(&self.in_flight);
+        preload_all(&self.send_times);
+    }
+
+    /// Preloads the lists that the next ack reads.
+    pub fn preload_ack(&self) {
+        self.in_flight.preload_ends();
+        self.send_times.preload();
+    }
+
+    /// Returns the greatest number of bits of a packet.
+    pub fn max_bits(&self) -> usize {
+        self.limits.mtu_bytes * 8
+    }
+
+    /// Returns the number of the packet that is being filled, or of the next packet if none is being filled.
+    pub fn sequence(&self) -> Sequence {
+        self.next
+    }
+
+    /// Returns the number of the first packet of this tick, which is the stamp of all packets of the tick.
+    pub fn stamp(&self) -> Sequence {
+        self.next.minus(self.pass_packets)
+    }
+
+    /// Exchanges the draft with another one. A server has one draft for all its connections, which stays in
+    /// the fastest cache.
+    pub fn swap_draft(&mut self, draft: &mut Box<Draft<P>>) {
+        debug_assert!(self.record.is_none(), "no packet is being filled");
+        std::mem::swap(&mut self.draft, draft);
+    }
+
+    /// Begins the packets of a tick. From now on, all packets have the stamp of this tick.
+    pub fn begin_pass(&mut self) {
+        debug_assert!(self.record.is_none(), "a pass ends with a flush");
+        self.pass_packets = 0;
+        self.pass_bytes = 0;
+    }
+
+    /// Completes the last packet of a tick.
+    pub fn end_pass(&mut self, now: Duration) {
+        self.flush(now);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_pass(now, !congestion.has_room());
+        }
+    }
+
+    /// Frees the spare buffers, which are kept for reuse.
+    pub fn free_spare(&mut self) {
+        self.in_flight.free_spare();
+        self.queue.waiting.free_spare();
+    }
+
+    /// Returns how many bytes were written in this tick.
+    pub fn written_bytes(&self) -> usize {
+        self.pass_bytes + self.filling_bits() / 8
+    }
+
+    /// Returns a number of bits that grows with each bit that is written in this tick.
+    pub fn written_bits(&self) -> usize {
+        self.pass_bytes * 8 + self.filling_bits()
+    }
+
+    /// Returns how many bits the packet that is being filled has.
+    fn filling_bits(&self) -> usize {
+        self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
+    }
+
+    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it writes
+    /// into the body.
+    pub fn body(&mut self) -> Body<'_, P> {
+        self.begin_packet();
+        let Self { in_flight, draft, record, .. } = self;
+        let record = record.get_or_insert_with(|| in_flight.blank());
+        let Draft { writer, body, .. } = &mut **draft;
+        Body { record: &mut record.body, body, writer }
+    }
+
+    /// Returns what has written the body of the last packet.
+    pub fn body_writer(&self) -> &P::Writer {
+        &self.draft.body
+    }
+
+    /// Returns the record of the body of the packet that is being filled, if there is one.
+    pub fn record(&self) -> Option<&P::Record> {
+        self.record.as_ref().map(|record| &record.body)
+    }
+
+    fn begin_packet(&mut self) {
+        if self.record.is_none() {
+            packet::begin(PacketKind::State, &mut self.draft.writer);
+            let is_urgent = self.extension.as_ref().is_some_and(P::Extension::is_urgent);
+            let has_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
+            let header = self.header(self.stamp(), has_floor);
+            let Draft { writer, received, .. } = &mut *self.draft;
+            self.has_acked_all = header.write(self.extension.as_mut(), received, MAX_ACK_BITS, writer);
+            self.record = Some(self.in_flight.blank());
+        }
+    }
+
+    /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
+    /// channels. The argument `content` has the bits of the message or part. Returns the number of the packet
+    /// that contains the message and the bits that were written, or `None` if the limits of the connection do
+    /// not allow another packet.
+    pub fn message(
+        &mut self,
+        message: SentMessage,
+        channels: u16,
+        cut: Cut,
+        content: BitSlice<'_>,
+        now: Duration,
+    ) -> Option<(Sequence, usize)> {
+        let header_bits = match cut.parts() {
+            1 => MESSAGE_HEAD_BITS,
+            _ if self.draft.messages.continues(message) => NEXT_PART_BITS,
+            _ => PART_HEAD_BITS,
+        };
+        if !self.make_room(header_bits.saturating_add(content.len()), now) {
+            return None;
+        }
+        self.begin_packet();
+        self.record.iter_mut().for_each(|record| record.messages.push(message));
+        let before = self.draft.messages.bit_len();
+        self.draft.messages.write(message, channels, cut, content);
+        Some((self.next, self.draft.messages.bit_len() - before))
+    }
+
+    /// Returns the header of the next packet.
+    fn header(&self, stamp: Sequence, has_floor: bool) -> Header {
+        let floor = has_floor.then(|| self.in_flight.floor());
+        Header { sequence: self.next, stamp, floor }
+    }
+
+    /// Returns whether all acks that are due were sent in the packets of this tick.
+    pub fn has_acked_all(&self) -> bool {
+        self.has_acked_all && !self.is_pass_empty()
+    }
+
+    /// Returns whether nothing was sent in this tick.
+    pub fn is_pass_empty(&self) -> bool {
+        self.record.is_none() && self.pass_packets == 0
+    }
+
+    /// Sets the received packets that the packets of this tick ack. `None` if no acks are due.
+    pub fn set_received(&mut self, received: Option<&Received>) {
+        match received {
+            Some(received) => self.draft.received.clone_from(received),
+            // In most ticks no acks are due, and the record is large.
+            None if self.draft.received.newest().is_none() => {}
+            None => self.draft.received = Received::default(),
+        }
+    }
+
+    /// Records that a packet was acked. Returns `false` if the packet was already acked or declared lost.
+    pub fn arrived(&mut self, sequence: Sequence) -> bool {
+        let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
+        if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
+            congestion.arrived(sequence, bytes);
+        }
+        bytes.is_some()
+    }
+
+    /// Ends the handling of the acks in a packet. `newest` is the newest packet that was acked. Returns the
+    /// time since `newest` was sent, if the time is known.
+    pub fn acked(&mut self, newest: Sequence, now: Duration) -> Option<Duration> {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.acked(newest, now);
+        }
+        self.in_flight.trim();
+        self.send_times.take(newest, now)
+    }
+
+    /// Declares a packet lost. Returns `false` if the packet was already acked or declared lost.
+    pub fn lost(&mut self, sequence: Sequence) -> bool {
+        let sent_at = self.in_flight.get(sequence).map(|record| record.sent_at);
+        let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
+        if let Some(congestion) = &mut self.congestion {
+            congestion.lost(sequence, bytes);
+        }
+        self.given_up.add(sequence, (sent_at.unwrap_or_default(), bytes));
+        true
+    }
+
+    /// Handles late acks: acks of packets that were declared lost. Returns how long the slowest of them took,
+    /// or `None` if `range` contains no such packet. Also returns `None` if most packets are lost: then a
+    /// late ack only means that the acks before it were lost. Losses are recorded in ascending order, so this
+    /// takes O(log records) if no packet of `range` is recorded.
+    pub fn arrived_late(&mut self, range: AckRange, now: Duration) -> Option<Duration> {
+        let mut slowest = None;
+        for (_, (sent_at, bytes)) in self.given_up.take(range) {
+            slowest = slowest.max(Some(now.saturating_sub(sent_at)));
+            if let Some(congestion) = &mut self.congestion {
+                congestion.arrived_late(bytes);
+            }
+        }
+        slowest.filter(|_| !self.congestion.as_ref().is_some_and(|congestion| congestion.loses_most()))
+    }
+
+    /// Completes the packet that is being filled, if there is one.
+    pub fn flush(&mut self, now: Duration) {
+        if let Some(record) = self.record.take() {
+            self.finish(record, now);
+        }
+    }
+
+    /// Queues a packet without state. A packet without state contains as many acks as fit. A packet without
+    /// acks is a keep-alive (R8).
+    pub fn signal(&mut self, received: &Received, now: Duration) {
+        self.flush(now);
+        packet::begin(PacketKind::State, &mut self.draft.writer);
+        let (header, max_ack_bits) = (self.header(self.next, true), self.max_bits() - frame_bits::<P>());
+        header.write(self.extension.as_mut(), received, max_ack_bits, &mut self.draft.writer);
+        let record = self.in_flight.blank();
+        self.finish(record, now);
+    }
+
+    fn finish(&mut self, mut record: Box<SentPacket<P::Record>>, now: Duration) {
+        self.draft.end_body();
+        self.draft.writer.write_bits(0, 1);
+        self.draft.messages.end_packet(&mut self.draft.writer);
+        let bytes = self.draft.writer.finish().len();
+        debug_assert!(bytes <= self.limits.mtu_bytes, "a packet of {bytes} bytes");
+        (record.sent_at, record.bytes) = (now, bytes);
+        if record.elicits_ack() {
+            self.send_times.record(self.next, now);
+            if let Some(congestion) = &mut self.congestion {
+                congestion.sent(self.next, bytes, now);
+            }
+        }
+        if let Some(limit) = &mut self.packet_limit {
+            limit.take(now);
+            self.is_limited_by_packets = !limit.allows(now);
+        }
+        self.in_flight.push(record);
+        // If the allowance of the address is too small for this packet, the packet is dropped and counts as
+        // lost. If a packet were kept and sent later, its status might no longer be true.
+        if self.queue.takes_state(bytes) {
+            self.pass_bytes += bytes;
+            self.budget.iter_mut().for_each(|budget| budget.spend(bytes));
+            let seed = self.seed.of(Salt::state(self.binding, self.next));
+            let writer = &mut self.draft.writer;
+            self.queue.push_with(bytes, |into| packet::seal_into(writer, seed, into));
+        }
+        self.next = self.next.next();
+        self.pass_packets += 1;
+    }
+
+    /// Frees memory that was not needed recently.
+    pub fn end_round(&mut self) {
+        self.queue.waiting.end_round();
+        self.send_times.end_round();
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_round();
+        }
+        self.in_flight.end_round();
+        if self.in_flight.len() == 0 {
+            // Nothing is in flight, so late acks no longer matter.
+            self.given_up = LateLog::default();
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! Congestion control: limits how fast the server sends to a client. The acks of the client show how fast
+//! packets arrive at the client.
+//!
+//! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
+//! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
+//! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
+//! trip in flight. A loss alone does not lower the rate, unlike in the third version of BBR, because the
+//! links of games lose packets at random. But if many packets are lost, the window is larger, and a [`Trial`]
+//! tests whether a lower rate delivers as much. Rates are measured as in
+//! draft-cheng-iccrg-delivery-rate-estimation, but all packets of a tick count as one sample.
+//!
+//! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::frame::sequence::{Sequence, WINDOW};
+use crate::queue::spare::shrink_sparse;
+use crate::rate::trial::{LinkProperties as TriedLink, Trial};
+
+/// The number of packets that may be in flight before any rate has been measured (RFC 6928). After a rate was
+/// measured, at least this number of packets may be in flight as long as acks arrive.
+const INITIAL_PACKETS: u64 = 10;
+/// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
+/// arrive, so the minimum window is [`BAD_GAIN`] times as large as usual. If the link can carry the usual
+/// minimum, it counts as bad only for a short time, because at four times the minimum it then delivers a
+/// quarter.
+const BAD_SHARE: u64 = 250;
+const BAD_GAIN: u64 = 4;
+/// The packets of the minimum window are sent over at least this time, even if a round trip is far shorter.
+const LEAST_SPREAD: Duration = Duration::from_millis(100);
+/// The number of packets that may be sent at the same time if the link is full or may be full.
+const PACKETS_AT_ONCE: u64 = 2;
+/// If at least this many of a thousand packets arrive, the link may be able to carry more than the server
+/// sends.
+const GOOD_SHARE: u64 = 850;
+/// If fewer than this many of a thousand packets arrive, the controller starts a [`Trial`], which tests
+/// whether a lower rate delivers as much.
+const TRIAL_SHARE: u64 = 700;
+/// If fewer than this many of a thousand packets arrive, most packets are lost. A packet that counts as lost
+/// and arrives later counts half.
+const MOST_SHARE: u64 = 400;
+/// The share of packets that arrive is computed as a mean over about this many packets.
+const SHARE_PACKETS: u64 = 32;
+/// The number of packets that may be in flight on a link that does not answer (R26).
+const PROBE_PACKETS: u64 = 2;
+/// A link counts as silent if this many tries to send on it brought no ack. If nine of ten packets are lost
+/// in both directions, a few tries without an ack are usual.
+const SILENT_TRIES: u32 = 6;
+/// The gain of the startup phase, in thousandths of the measured rate. With a gain of 2 / ln 2, the send rate
+/// doubles in each round trip. [`DRAIN_GAIN`] is the inverse of the startup gain, and drains the queue that
+/// the startup has filled.
+const STARTUP_GAIN: u64 = 2_885;
+const DRAIN_GAIN: u64 = 347;
+/// Gains in thousandths of the measured rate. The controller uses each gain for one round trip. The first
+/// gain looks for a higher rate, the second gain drains the queue that the first has filled, and the others
+/// keep the rate.
+const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
+const WINDOW_GAIN: u64 = 2_000;
+/// The rate of a link is the greatest rate that was measured in this many round trips.
+const RATE_ROUNDS: usize = 10;
+/// The link counts as full if the measured rate grew by less than a quarter in this many round trips in a
+/// row.
+const FULL_ROUNDS: u32 = 3;
+/// The limit of the data in flight while the shortest round trip is measured: this many thousandths of the
+/// product of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement of the shortest round
+/// trip lasts at least [`PROBE_TRIP_TIME`].
+const PROBE_TRIP_GAIN: u64 = 500;
+const PROBE_TRIP_PACKETS: u64 = 4;
+const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
+/// The time between two tries to send on a link that does not answer (R9).
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+/// The shortest time for which the measured shortest round trip is used. A measured shortest round trip is
+/// used for at most twice this time.
+const SHORTEST_SPAN: Duration = Duration::from_secs(5);
+/// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
+const TICK: Duration = Duration::from_millis(16);
+const LONGEST_TICK: Duration = Duration::from_millis(250);
+
+/// The phase of the congestion controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// In this phase the controller doubles the rate in each round trip.
+    Startup,
+    /// In this phase the controller drains the queue that the startup has filled.
+    Drain,
+    /// In this phase the controller repeats the gains of [`CYCLE`]. `place` is the index of the current gain,
+    /// and `since` is the time at which its use began.
+    Cruise { place: usize, since: Duration },
+    /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
+    /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
+    /// the phase `ProbeRoundTrip`. When packets are sent in the phase `ProbeRoundTrip`, only little is in
+    /// flight.
+    ProbeRoundTrip { since: Duration, found: Option<Duration> },
+}
+
+/// The packets of one tick: the time when they were sent, and the state of the connection at that time.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    first: Sequence,
+    sent_at: Duration,
+    /// The number of bytes that had arrived when these packets were sent, and the time when the last of these
+    /// bytes had arrived.
+    delivered: u64,
+    delivered_at: Duration,
+    /// When these packets were sent, some earlier packets had arrived. This is the time at which the newest
+    /// of the arrived packets were sent.
+    last_flight_at: Duration,
+    /// Whether the server had nothing more to send.
+    is_idle: bool,
+}
+
+/// The congestion control of one connection.
+#[derive(Clone, Debug)]
+pub struct Congestion {
+    packet_bytes: u64,
+    phase: Phase,
+    /// The greatest measured rate in each of the last round trips, in bytes a second.
+    rates: [u64; RATE_ROUNDS],
+    round: usize,
+    /// The current round trip ends when the ack of a certain packet arrives: of a packet that was sent after
+    /// this many bytes had been delivered.
+    round_ends: u64,
+    full_rate: u64,
+    full_rounds: u32,
+    /// The shortest round trip that was measured in the current time span, and the shortest in the previous
+    /// time span.
+    shortest: [Option<Duration>; 2],
+    span_since: Duration,
+    /// Whether the server had nothing to send at some time in the current time span. If it had nothing to
+    /// send, no queue in the link has lasted for the whole time span.
+    was_idle: bool,
+    in_flight: u64,
+    delivered: u64,
+    delivered_at: Duration,
+    last_flight_at: Duration,
+    flights: VecDeque<Flight>,
+    /// The share of recent packets that have arrived, in millionths.
+    share: u64,
+    /// The number of bytes that may still be sent in this tick.
+    credit: u64,
+    last_pass: Option<Duration>,
+    tick: Duration,
+    /// The number of tries in a row that brought no new ack. At most one try is counted in each retry
+    /// interval.
+    silent_tries: u32,
+    last_try: Duration,
+    /// The number of timeouts in a row at the time when tries were last counted.
+    timeouts: u32,
+    /// Whether the server had more to send in the last tick than the limits allowed.
+    was_short: bool,
+    /// The trial that tests whether a rate below the minimum would deliver as much.
+    trial: Trial,
+    /// The number of the next packet.
+    next: Sequence,
+}
+
+impl Congestion {
+    /// Returns the controller for a connection. Packets have at most `packet_bytes` bytes.
+    pub fn new(packet_bytes: usize) -> Self {
+        let packet_bytes = packet_bytes as u64;
+        Self {
+            packet_bytes,
+            phase: Phase::Startup,
+            rates: [0; RATE_ROUNDS],
+            round: 0,
+            round_ends: 0,
+            full_rate: 0,
+            full_rounds: 0,
+            shortest: [None; 2],
+            span_since: Duration::ZERO,
+            was_idle: false,
+            in_flight: 0,
+            delivered: 0,
+            delivered_at: Duration::ZERO,
+            last_flight_at: Duration::ZERO,
+            flights: VecDeque::new(),
+            share: 1_000_000,
+            credit: packet_bytes * INITIAL_PACKETS,
+            last_pass: None,
+            tick: TICK,
+            silent_tries: 0,
+            last_try: Duration::ZERO,
+            timeouts: 0,
+            was_short: false,
+            trial: Trial::new(),
+            next: Sequence::default(),
+        }
+    }
+
+    /// Begins the packets of a tick. The argument `timeouts` is the number of timeouts in a row without an
+    /// ack.
+    pub fn begin_pass(&mut self, now: Duration, timeouts: u32) {
+        let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
+        self.last_pass = Some(now);
+        self.count_tries(now, timeouts);
+        if !elapsed.is_zero() {
+            self.tick = elapsed;
+        }
+        self.advance(now);
+        self.try_lower_rate(now);
+        if self.silent_tries > 1 {
+            let earned = scale(self.window(), elapsed, RETRY_INTERVAL);
+            self.credit = self.credit.saturating_add(earned).min(self.window());
+            return;
+        }
+        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
+        let at_once =
+            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
+        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
+        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
+    }
+
+    /// Handles that nothing was sent in the ticks up to the time `until`, without a call of
+    /// [`begin_pass`](Self::begin_pass) for each of them.
+    pub fn has_rested(&mut self, until: Duration) {
+        let elapsed = self.last_pass.map_or(Duration::ZERO, |last| until.saturating_sub(last));
+        self.credit = self.credit.saturating_add(bytes_in(self.pacing_rate(), elapsed.min(LONGEST_TICK)));
+        self.last_pass = Some(until);
+    }
+
+    /// Counts the tries that brought no ack. The packets of every tick have their own timeout, so several
+    /// timeouts can belong to one try.
+    fn count_tries(&mut self, now: Duration, timeouts: u32) {
+        if timeouts == 0 {
+            (self.silent_tries, self.timeouts) = (0, 0);
+        } else if timeouts > self.timeouts && now.saturating_sub(self.last_try) >= RETRY_INTERVAL {
+            (self.silent_tries, self.last_try) = (self.silent_tries.saturating_add(1), now);
+            self.timeouts = timeouts;
+        }
+    }
+
+    /// Ends the packets of a tick. `is_short` says whether the server had more to send than the limits
+    /// allowed.
+    pub fn end_pass(&mut self, now: Duration, is_short: bool) {
+        self.was_short = is_short;
+        if let Some(flight) = self.flights.back_mut()
+            && flight.sent_at == now
+        {
+            flight.is_idle = !is_short;
+            self.was_idle |= !is_short;
+        }
+    }
+
+    /// Returns whether the server had more to send in the last tick than the limits allowed.
+    pub const fn was_short(&self) -> bool {
+        self.was_short
+    }
+
+    /// Returns whether one more packet may be sent.
+    pub fn has_room(&self) -> bool {
+        self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
+    }
+
+    /// Returns how many more bytes may be sent in this tick.
+    pub fn room_bytes(&self) -> usize {
+        let room = self.credit.min(self.window().saturating_sub(self.in_flight));
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
+    /// Records that a packet was sent that the client must ack.
+    pub fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
+        if self.in_flight == 0 {
+            (self.delivered_at, self.last_flight_at) = (now, now);
+            // After an idle time, the link is used at once, and not drained first.
+            self.was_idle |= !self.was_short && self.has_recent_ack();
+        }
+        self.in_flight += bytes as u64;
+        self.next = sequence.next();
+        self.trial.sent(bytes as u64);
+        self.credit = self.credit.saturating_sub(bytes as u64);
+        if self.flights.back().is_none_or(|flight| flight.sent_at < now) {
+            if self.flights.len() >= WINDOW as usize {
+                self.flights.pop_front();
+            }
+            self.flights.push_back(Flight {
+                first: sequence,
+                sent_at: now,
+                delivered: self.delivered,
+                delivered_at: self.delivered_at,
+                last_flight_at: self.last_flight_at,
+                is_idle: false,
+            });
+        }
+    }
+
+    /// Records that a packet has arrived at the client.
+    pub fn arrived(&mut self, sequence: Sequence, bytes: usize) {
+        self.trial.resolved(sequence, bytes as u64, true);
+        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
+        self.delivered += bytes as u64;
+        self.count_share(1_000_000);
+    }
+
+    /// Records that a packet was declared lost.
+    pub fn lost(&mut self, sequence: Sequence, bytes: usize) {
+        self.trial.resolved(sequence, bytes as u64, false);
+        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
+        self.count_share(0);
+    }
+
+    /// Records that a packet has arrived that was declared lost before.
+    pub fn arrived_late(&mut self, bytes: usize) {
+        self.delivered += bytes as u64;
+        self.count_share(1_000_000);
+    }
+
+    /// Returns whether most packets are lost.
+    pub const fn loses_most(&self) -> bool {
+        self.share < MOST_SHARE * 1_000
+    }
+
+    fn count_share(&mut self, sample: u64) {
+        self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
+    }
+
+    /// Ends the processing of an ack. The argument `newest` is the newest packet that was acked.
+    pub fn acked(&mut self, newest: Sequence, now: Duration) {
+        let known = self.flights.partition_point(|flight| flight.first <= newest);
+        let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
+        self.flights.drain(..known);
+        self.silent_tries = 0;
+        self.last_try = now;
+        self.observe(now.saturating_sub(flight.sent_at), now);
+        let acking = now.saturating_sub(flight.delivered_at);
+        let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
+        (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
+        // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
+        let interval = acking.max(sending).max(self.tick).max(Duration::from_nanos(1));
+        let rate = scale(self.delivered.saturating_sub(flight.delivered), Duration::from_secs(1), interval);
+        // If many packets are lost, the server sends more than arrives, even when it has nothing more to
+        // send.
+        let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
+        self.measured(rate, flight.delivered, is_idle);
+    }
+
+    /// Adds a measured delivery rate. The rate was measured from packets that were sent when `delivered`
+    /// bytes had arrived. If the server had nothing more to send, the link may be faster than the measured
+    /// rate.
+    fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
+        if delivered >= self.round_ends && !is_idle {
+            self.round_ends = self.delivered;
+            self.check_full();
+            self.round = (self.round + 1) % RATE_ROUNDS;
+            self.rates[self.round] = 0;
+        }
+        if !is_idle || rate > self.rate() {
+            self.rates[self.round] = self.rates[self.round].max(rate);
+        }
+    }
+
+    fn check_full(&mut self) {
+        if self.phase != Phase::Startup {
+            return;
+        }
+        if self.rate() >= self.full_rate + self.full_rate / 4 {
+            (self.full_rate, self.full_rounds) = (self.rate(), 0);
+        } else {
+            self.full_rounds += 1;
+            if self.full_rounds >= FULL_ROUNDS {
+                self.phase = Phase::Drain;
+            }
+        }
+    }
+
+    /// Adds a measured round trip.
+    fn observe(&mut self, round_trip: Duration, now: Duration) {
+        let is_over = now.saturating_sub(self.span_since) >= SHORTEST_SPAN;
+        match &mut self.phase {
+            Phase::ProbeRoundTrip { since, found } if now >= *since + round_trip => {
+                *found = Some(found.map_or(round_trip, |found| found.min(round_trip)));
+            }
+            Phase::ProbeRoundTrip { .. } => {}
+            Phase::Cruise { .. } if is_over && !self.was_idle && !self.trial.is_running() => {
+                self.phase = Phase::ProbeRoundTrip { since: now, found: None };
+            }
+            // No queue in the link lasted for the whole time span, or the controller does not cruise.
+            _ if is_over => self.end_span(self.shortest[0], now),
+            _ => {}
+        }
+        let shortest = &mut self.shortest[0];
+        *shortest = Some(shortest.map_or(round_trip, |shortest| shortest.min(round_trip)));
+    }
+
+    /// Ends a span of time in which the shortest round trip was measured. The argument `found` is the
+    /// shortest round trip without a queue in the link, if it is known. If the round trip has become so long
+    /// that the limit of the data in flight was too small for the link, the controller begins with the
+    /// startup phase again.
+    fn end_span(&mut self, found: Option<Duration>, now: Duration) {
+        let is_longer = found.is_some_and(|found| found > (self.shortest() + self.tick) * 2);
+        self.shortest = [None, if is_longer { found } else { self.shortest[0] }];
+        (self.span_since, self.was_idle) = (now, false);
+        match self.phase {
+            Phase::Cruise { .. } | Phase::ProbeRoundTrip { .. } if is_longer && !self.trial.is_running() => {
+                (self.phase, self.full_rate, self.full_rounds) = (Phase::Startup, 0, 0);
+                // The greatest rate may have been measured before the link changed. Together with the longer
+                // round trip, the old rate would fill a long queue in the link.
+                let newest = self.rates[self.round];
+                self.rates = [0; RATE_ROUNDS];
+                self.rates[self.round] = newest;
+            }
+            Phase::ProbeRoundTrip { .. } => self.phase = Phase::Cruise { place: 2, since: now },
+            _ => {}
+        }
+    }
+
+    /// Begins the next phase of the controller if the current phase is over.
+    fn advance(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Drain if self.in_flight <= self.product().max(self.packet_bytes) => {
+                self.phase = Phase::Cruise { place: 2, since: now };
+            }
+            Phase::Cruise { place, since } if now.saturating_sub(since) >= self.shortest().max(self.tick) => {
+                self.phase = Phase::Cruise { place: (place + 1) % CYCLE.len(), since: now };
+            }
+            // A measurement of the round trip would allow only a few packets in flight, but a link that does
+            // not answer needs more.
+            Phase::ProbeRoundTrip { .. } if self.silent_tries > 0 => self.end_span(None, now),
+            Phase::ProbeRoundTrip { since, found: Some(found) }
+                if now.saturating_sub(since) >= PROBE_TRIP_TIME =>
+            {
+                self.end_span(Some(found), now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the rate at which packets arrive, in bytes a second. The rate is zero before the first
+    /// measurement.
+    pub fn rate(&self) -> u64 {
+        self.rates.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Returns the shortest round trip that was measured recently. Returns zero before the first measurement.
+    fn shortest(&self) -> Duration {
+        self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
+    }
+
+    /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
+    /// a queue. The product includes the bytes of one tick, because acks wait for the client's next tick and
+    /// packets wait for the server's next tick.
+    fn product(&self) -> u64 {
+        bytes_in(self.rate(), self.shortest() + self.tick)
+    }
+
+    /// Returns whether an ack arrived recently.
+    fn has_recent_ack(&self) -> bool {
+        self.shortest.iter().any(Option::is_some)
+    }
+
+    fn least_window(&self) -> u64 {
+        let is_bad = self.has_recent_ack() && self.share < BAD_SHARE * 1_000;
+        self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
+    }
+
+    /// Returns how many bytes may be in flight on the connection.
+    pub fn window(&self) -> u64 {
+        let gain = match self.phase {
+            Phase::Startup => STARTUP_GAIN,
+            Phase::ProbeRoundTrip { .. } => {
+                return scaled(self.product(), PROBE_TRIP_GAIN).max(self.packet_bytes * PROBE_TRIP_PACKETS);
+            }
+            Phase::Drain | Phase::Cruise { .. } => WINDOW_GAIN,
+        };
+        let window =
+            (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window());
+        if self.silent_tries >= SILENT_TRIES {
+            return self.packet_bytes * PROBE_PACKETS;
+        }
+        // From the second try on, each try without an ack halves the window. The window always stays large
+        // enough for the retries of R9.
+        let halvings = self.silent_tries.saturating_sub(1);
+        window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
+    }
+
+    fn pacing_rate(&self) -> u64 {
+        let gain = match self.phase {
+            Phase::Startup => STARTUP_GAIN,
+            Phase::Drain => DRAIN_GAIN,
+            Phase::Cruise { place, .. } => CYCLE[place],
+            Phase::ProbeRoundTrip { .. } => 1_000,
+        };
+        scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
+    }
+
+    /// Returns the least send rate in bytes a second. At the least rate, the minimum window is sent in one
+    /// round trip, or in [`LEAST_SPREAD`] if that is longer.
+    fn least_rate(&self) -> u64 {
+        scale(self.least_window(), Duration::from_secs(1), (self.shortest() + self.tick).max(LEAST_SPREAD))
+    }
+
+    /// Runs a trial that tests whether a lower rate would deliver as much, if many packets are lost at the
+    /// minimum rate.
+    fn try_lower_rate(&mut self, now: Duration) {
+        if self.silent_tries >= SILENT_TRIES {
+            self.trial.give_up();
+            return;
+        }
+        let greatest_rate = self.least_rate();
+        let is_lossy = self.has_recent_ack() && self.share < TRIAL_SHARE * 1_000;
+        let is_wanted = is_lossy && self.trial.rate(greatest_rate) > self.rate();
+        let round_trip = self.shortest() + self.tick;
+        let link = TriedLink { packet_bytes: self.packet_bytes, round_trip, greatest_rate };
+        self.trial.advance(now, is_wanted, link, self.next);
+    }
+
+    /// Frees memory that was not needed recently.
+    pub fn end_round(&mut self) {
+        shrink_sparse(&mut self.flights);
+    }
+}
+
+/// Returns how many bytes are sent at the rate `rate` in the time `time`.
+fn bytes_in(rate: u64, time: Duration) -> u64 {
+    scale(rate, time, Duration::from_secs(1))
+}
+
+/// Returns `number` × `time` / `unit`, or the greatest number if that is greater. `unit` is not zero.
+fn scale(number: u64, time: Duration, unit: Duration) -> u64 {
+    let (time, unit) = (time.as_nanos(), unit.as_nanos());
+    // Divisions of 64 bits take much less time than those of 128 bits, and each connection makes several in
+    // each tick.
+    if let (Ok(short_time), Ok(short_unit)) = (u64::try_from(time), u64::try_from(unit))
+        && let Some(product) = number.checked_mul(short_time)
+    {
+        return product / short_unit;
+    }
+    u64::try_from(u128::from(number).saturating_mul(time) / unit).unwrap_or(u64::MAX)
+}
+
+fn scaled(bytes: u64, gain: u64) -> u64 {
+    bytes.saturating_mul(gain) / 1_000
+}
+
+#[cfg(test)]
+mod tests;

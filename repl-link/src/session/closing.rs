@@ -1,0 +1,236 @@
+//! The packet by which one side tells the other why it ended the session.
+//!
+//! *Invariant:* the other side reports the same reason, except for a packet that could not be read: both
+//! sides report a protocol error, and only the side that read the packet knows what was wrong.
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use crate::session::disconnect::DisconnectReason;
+use crate::session::login::{read_bytes, write_bytes};
+use crate::session::name::cut;
+
+/// The most bytes of a text in a disconnect packet.
+const MAX_TEXT_BYTES: usize = 255;
+
+/// The bytes that a disconnect packet takes without its text.
+const AROUND_TEXT_BYTES: usize = 8;
+
+/// The reason that a side reports if the other side could not read one of its packets.
+const NOT_READ: &str = "the other side could not read a packet of this side";
+
+/// The content of a disconnect packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The application of the sender ended the session.
+    Closed,
+    /// The same, with a text of the application.
+    ClosedWith(String),
+    /// The application of the server did not accept the client's login.
+    Refused(String),
+    /// The server has as many connections as it may have.
+    Full,
+    /// A newer session of the same address has replaced this one.
+    Replaced,
+    /// The connection belongs to another session.
+    Taken,
+    /// The sender has received nothing for too long.
+    Timeout,
+    /// The client has not acknowledged enough.
+    Unacknowledged,
+    /// The sender has received a packet that the protocol forbids.
+    NotRead,
+    /// The application of the server did not answer the client's login.
+    LoginTimeout,
+    /// The receiver of the packet has begun a message and has not finished it.
+    Stalled,
+    /// The server has rejected the parameters of the call with this name.
+    Rejected(String),
+    /// The client has sent too many packets, or too many messages of the type with this name.
+    TooFast(String),
+    /// The server does not know the session.
+    Forgotten,
+    /// Too many messages of the type with this name wait to be polled by the sender.
+    Unread(String),
+}
+
+impl Closing {
+    /// Returns the content of the packet that tells the other side about this reason, in at most `mtu_bytes`.
+    /// `None` if the reason has a packet of its own.
+    pub(super) fn of(reason: &DisconnectReason, mtu_bytes: usize) -> Option<Self> {
+        let max = mtu_bytes.saturating_sub(AROUND_TEXT_BYTES).min(MAX_TEXT_BYTES);
+        let text = |text: &str| cut(text, max).to_owned();
+        Some(match reason {
+            DisconnectReason::Layouts(_) | DisconnectReason::Limits(_) => return None,
+            DisconnectReason::Closed => Self::Closed,
+            DisconnectReason::ClosedWith(why) => Self::ClosedWith(text(why)),
+            DisconnectReason::Refused(why) => Self::Refused(text(why)),
+            DisconnectReason::Full => Self::Full,
+            DisconnectReason::Replaced => Self::Replaced,
+            DisconnectReason::Taken => Self::Taken,
+            DisconnectReason::Timeout => Self::Timeout,
+            DisconnectReason::Unacknowledged => Self::Unacknowledged,
+            DisconnectReason::Protocol(_) => Self::NotRead,
+            DisconnectReason::LoginTimeout => Self::LoginTimeout,
+            DisconnectReason::Stalled => Self::Stalled,
+            DisconnectReason::Rejected(call) => Self::Rejected(text(call)),
+            DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
+            DisconnectReason::Forgotten => Self::Forgotten,
+            DisconnectReason::Unread(what) => Self::Unread(text(what)),
+        })
+    }
+
+    /// Returns the reason that the receiver of the packet reports.
+    pub fn into_reason(self) -> DisconnectReason {
+        match self {
+            Self::Closed => DisconnectReason::Closed,
+            Self::ClosedWith(why) => DisconnectReason::ClosedWith(why),
+            Self::Refused(why) => DisconnectReason::Refused(why),
+            Self::Full => DisconnectReason::Full,
+            Self::Replaced => DisconnectReason::Replaced,
+            Self::Taken => DisconnectReason::Taken,
+            Self::Timeout => DisconnectReason::Timeout,
+            Self::Unacknowledged => DisconnectReason::Unacknowledged,
+            Self::NotRead => DisconnectReason::Protocol(NOT_READ.to_owned()),
+            Self::LoginTimeout => DisconnectReason::LoginTimeout,
+            Self::Stalled => DisconnectReason::Stalled,
+            Self::Rejected(call) => DisconnectReason::Rejected(call),
+            Self::TooFast(what) => DisconnectReason::TooFast(what),
+            Self::Forgotten => DisconnectReason::Forgotten,
+            Self::Unread(what) => DisconnectReason::Unread(what),
+        }
+    }
+
+    /// Returns whether a client may send this reason. The others are decisions of servers.
+    pub const fn is_of_client(&self) -> bool {
+        matches!(
+            self,
+            Self::Closed
+                | Self::ClosedWith(_)
+                | Self::Timeout
+                | Self::NotRead
+                | Self::Stalled
+                | Self::Unread(_)
+        )
+    }
+
+    pub fn write(&self, writer: &mut BitWriter) {
+        let (code, text) = match self {
+            Self::Closed => (0, None),
+            Self::ClosedWith(text) => (1, Some(text)),
+            Self::Refused(text) => (2, Some(text)),
+            Self::Full => (3, None),
+            Self::Replaced => (4, None),
+            Self::Taken => (5, None),
+            Self::Timeout => (6, None),
+            Self::Unacknowledged => (7, None),
+            Self::NotRead => (8, None),
+            Self::LoginTimeout => (9, None),
+            Self::Stalled => (10, None),
+            Self::Rejected(text) => (11, Some(text)),
+            Self::TooFast(text) => (12, Some(text)),
+            Self::Forgotten => (13, None),
+            Self::Unread(text) => (14, Some(text)),
+        };
+        writer.write_bits(code, 4);
+        if let Some(text) = text {
+            write_bytes(cut(text, MAX_TEXT_BYTES).as_bytes(), 8, writer);
+        }
+    }
+
+    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        Ok(match reader.read_bits(4)? {
+            0 => Self::Closed,
+            1 => Self::ClosedWith(read_text(reader)?),
+            2 => Self::Refused(read_text(reader)?),
+            3 => Self::Full,
+            4 => Self::Replaced,
+            5 => Self::Taken,
+            6 => Self::Timeout,
+            7 => Self::Unacknowledged,
+            8 => Self::NotRead,
+            9 => Self::LoginTimeout,
+            10 => Self::Stalled,
+            11 => Self::Rejected(read_text(reader)?),
+            12 => Self::TooFast(read_text(reader)?),
+            13 => Self::Forgotten,
+            14 => Self::Unread(read_text(reader)?),
+            _ => return Err(ReadError::UnknownVariant),
+        })
+    }
+}
+
+fn read_text(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+    String::from_utf8(read_bytes(reader, 8, MAX_TEXT_BYTES)?).map_err(|_| ReadError::InvalidUtf8)
+}
+
+/// Returns the beginning of a text that a disconnect packet has room for.
+pub fn shortened(text: &str) -> String {
+    cut(text, MAX_TEXT_BYTES).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns every reason except the reasons that have packets of their own.
+    fn reasons() -> Vec<DisconnectReason> {
+        vec![
+            DisconnectReason::Closed,
+            DisconnectReason::ClosedWith("good night".to_owned()),
+            DisconnectReason::Refused("unknown player".to_owned()),
+            DisconnectReason::Full,
+            DisconnectReason::Replaced,
+            DisconnectReason::Taken,
+            DisconnectReason::Timeout,
+            DisconnectReason::Unacknowledged,
+            DisconnectReason::Protocol(NOT_READ.to_owned()),
+            DisconnectReason::LoginTimeout,
+            DisconnectReason::Stalled,
+            DisconnectReason::Rejected("fire".to_owned()),
+            DisconnectReason::TooFast("packets".to_owned()),
+            DisconnectReason::Forgotten,
+            DisconnectReason::Unread("message Chat".to_owned()),
+        ]
+    }
+
+    fn reread(closing: &Closing) -> (usize, Result<Closing, ReadError>) {
+        let mut writer = BitWriter::new();
+        closing.write(&mut writer);
+        let bytes = writer.into_bytes();
+        (bytes.len(), Closing::read(&mut BitReader::new(&bytes)))
+    }
+
+    #[test]
+    fn every_reason_arrives_as_itself() {
+        for reason in reasons() {
+            let closing = Closing::of(&reason, 1_200).expect("it is not about classes or limits");
+            assert_eq!(reread(&closing).1, Ok(closing.clone()));
+            assert_eq!(closing.into_reason(), reason);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = DisconnectReason::ClosedWith("é".repeat(400));
+        for (mtu_bytes, kept) in [(1_200, 127), (263, 127), (29, 10), (8, 0)] {
+            let closing = Closing::of(&long, mtu_bytes).expect("a text");
+            assert_eq!(closing, Closing::ClosedWith("é".repeat(kept)));
+            let (len, read) = reread(&closing);
+            // Four bytes of the checksum, and four bits before the reason.
+            assert!(4 + 1 + len <= mtu_bytes, "{len} bytes");
+            assert_eq!(read, Ok(closing));
+        }
+    }
+
+    #[test]
+    fn r20_texts_longer_than_their_packet_or_not_utf_8_are_malformed() {
+        let read = |write: fn(&mut BitWriter)| {
+            let mut writer = BitWriter::new();
+            write(&mut writer);
+            Closing::read(&mut BitReader::new(writer.finish()))
+        };
+        assert!(matches!(read(|writer| writer.write_bits(0xff1, 12)), Err(ReadError::TooLong { .. })));
+        assert_eq!(read(|writer| writer.write_bits(0xff_011, 20)), Err(ReadError::InvalidUtf8));
+        assert_eq!(read(|writer| writer.write_bits(15, 4)), Err(ReadError::UnknownVariant));
+    }
+}

@@ -1,0 +1,16 @@
+//! The id of a connection.
+//!
+//! *Invariant:* a server never uses a connection number again.
+
+/// Identifies a connection of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u32);
+
+impl ConnectionId {
+    /// Returns the number of the connection: connections are numbered from zero in the order in which they
+    /// connect. A number is never used again.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}

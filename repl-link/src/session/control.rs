@@ -1,0 +1,239 @@
+//! Control packets: the messages that begin and end a session.
+//!
+//! The client sends a hello with its limits and one checksum of all its classes and their initial values. If
+//! the checksum equals the server's, the server welcomes the client. If the checksums differ, the server asks
+//! the client about its classes until the first difference is known (see `inquiry`), and refuses the client
+//! with this difference.
+//!
+//! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
+//! only. Only the hello's checksum does not include the session, because the hello itself contains the number
+//! of the session. After the welcome, the packet that ends the session includes the token too (R25).
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use crate::session::closing::Closing;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::inquiry::{Part, Question};
+use crate::session::limits::{ClientLimits, LimitMismatch, read_timeout};
+use crate::session::login::{read_login, write_login};
+use crate::session::mismatch::LayoutMismatch;
+use crate::frame::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
+
+/// The size of a hello in bytes, unless the client's largest packet is smaller.
+pub const HELLO_BYTES: usize = 1_200;
+
+/// The smallest size of a client's answer about its classes. This size is also the smallest value that a
+/// packet limit can have.
+const ANSWER_BYTES: usize = *MTU_BYTES.start();
+
+/// What a client repeats its hello with, after the server has sent it a cookie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The server's cookie. It shows that the client receives packets at its address.
+    pub cookie: u64,
+    /// The token of the welcome, or zero before the welcome.
+    pub token: u64,
+    /// The login for the application of the server. It is empty after the welcome.
+    pub login: Vec<u8>,
+}
+
+/// The content of a hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    pub session: u64,
+    /// The checksum of the client's classes.
+    pub checksum: u64,
+    pub limits: ClientLimits,
+    /// `None` before the client knows a cookie.
+    pub proof: Option<Proof>,
+}
+
+/// The content of a welcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcome {
+    /// After this time of silence the server closes the connection.
+    pub timeout_ms: u32,
+    /// Only the two sides of the connection know the token (R26).
+    pub token: u64,
+    /// The number of the server. It differs after a restart of the server.
+    pub instance: u64,
+    /// The answer of the server's application to the login.
+    pub answer: Vec<u8>,
+    /// Whether packets of state include the token in their checksums. If the transport knows who sends, they
+    /// do not.
+    pub seals_state: bool,
+}
+
+/// The content of a control packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// A client begins a session, or repeats its hello.
+    Hello(Hello),
+    /// A server accepts a client. Packets of state follow.
+    Welcome(Welcome),
+    /// A server asks a question about the client's classes, because the checksums differ.
+    Differs(Question),
+    /// A client sends a part of its answer to the server's question.
+    Classes(Part),
+    /// A server refuses a client because of the first difference between their classes, and the session ends.
+    Refused(LayoutMismatch),
+    /// A server refuses a client because the client's limits are below the server's, and the session ends.
+    TooSmall(LimitMismatch),
+    /// One side ends the session.
+    Closing(Closing),
+    /// A server asks for the hello again, with this cookie.
+    Retry(u64),
+    /// A server asks for the hello again later: the application has not answered the login yet.
+    Wait,
+}
+
+impl Control {
+    /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
+    /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor
+    /// the token.
+    pub fn to_packet(&self, session: u64) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        packet::begin(PacketKind::Control, &mut writer);
+        match self {
+            Self::Hello(hello) => hello.write(&mut writer),
+            Self::Welcome(welcome) => welcome.write(&mut writer),
+            Self::Differs(question) => {
+                writer.write_bits(2, 3);
+                question.write(&mut writer);
+            }
+            Self::Classes(part) => {
+                writer.write_bits(3, 3);
+                part.write(&mut writer);
+                pad(ANSWER_BYTES, &mut writer);
+            }
+            Self::Refused(mismatch) => {
+                writer.write_bits(4, 3);
+                mismatch.write(&mut writer);
+            }
+            Self::Closing(closing) => {
+                writer.write_bits(5, 3);
+                closing.write(&mut writer);
+            }
+            Self::TooSmall(mismatch) => {
+                writer.write_bits(6, 3);
+                mismatch.write(&mut writer);
+            }
+            Self::Retry(cookie) => {
+                writer.write_bits(7, 3);
+                writer.write_flag(true);
+                writer.write_bits(*cookie, 64);
+            }
+            Self::Wait => {
+                writer.write_bits(7, 3);
+                writer.write_flag(false);
+            }
+        }
+        let salt = if matches!(self, Self::Hello(_)) { Salt::HELLO } else { Salt::control(session) };
+        packet::seal(writer, salt)
+    }
+
+    /// Returns the packet that tells the other side why this side has ended the session. The packet has at
+    /// most `mtu_bytes`, so a text may be cut.
+    pub fn closing(reason: &DisconnectReason, mtu_bytes: usize) -> Self {
+        match reason {
+            DisconnectReason::Layouts(mismatch) => Self::Refused(mismatch.clone()),
+            DisconnectReason::Limits(mismatch) => Self::TooSmall(*mismatch),
+            _ => Self::Closing(Closing::of(reason, mtu_bytes).unwrap_or(Closing::Closed)),
+        }
+    }
+
+    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Afterwards the reader is at the first bit
+    /// after the packet's frame.
+    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let control = match reader.read_bits(3)? {
+            0 => Self::Hello(Hello::read(reader)?),
+            1 => Self::Welcome(Welcome::read(reader)?),
+            2 => Self::Differs(Question::read(reader)?),
+            3 => Self::Classes(Part::read(reader)?),
+            4 => Self::Refused(LayoutMismatch::read(reader)?),
+            5 => Self::Closing(Closing::read(reader)?),
+            6 => Self::TooSmall(LimitMismatch::read(reader)?),
+            7 if reader.read_flag()? => Self::Retry(reader.read_bits(64)?),
+            7 => Self::Wait,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        if matches!(control, Self::Hello(_) | Self::Classes(_)) {
+            skip_padding(reader)?;
+        }
+        read_end(reader)?;
+        Ok(control)
+    }
+}
+
+impl Hello {
+    /// Returns the token of the welcome that the client has received, or zero.
+    pub fn token(&self) -> u64 {
+        self.proof.as_ref().map_or(0, |proof| proof.token)
+    }
+
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(0, 3);
+        writer.write_bits(self.session, 64);
+        writer.write_bits(self.checksum, 64);
+        self.limits.write(writer);
+        writer.write_flag(self.proof.is_some());
+        if let Some(proof) = &self.proof {
+            writer.write_bits(proof.cookie, 64);
+            writer.write_bits(proof.token, 64);
+            write_login(&proof.login, writer);
+        }
+        pad(self.limits.mtu_bytes().min(HELLO_BYTES), writer);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let (session, checksum) = (reader.read_bits(64)?, reader.read_bits(64)?);
+        let limits = ClientLimits::read(reader)?;
+        let proof = if reader.read_flag()? {
+            let (cookie, token) = (reader.read_bits(64)?, reader.read_bits(64)?);
+            Some(Proof { cookie, token, login: read_login(reader)? })
+        } else {
+            None
+        };
+        Ok(Self { session, checksum, limits, proof })
+    }
+}
+
+impl Welcome {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(1, 3);
+        writer.write_bits(self.timeout_ms.into(), 32);
+        writer.write_bits(self.token, 64);
+        writer.write_bits(self.instance, 64);
+        write_login(&self.answer, writer);
+        writer.write_flag(!self.seals_state);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        Ok(Self {
+            timeout_ms: read_timeout(reader)?,
+            token: reader.read_bits(64)?,
+            instance: reader.read_bits(64)?,
+            answer: read_login(reader)?,
+            seals_state: !reader.read_flag()?,
+        })
+    }
+}
+
+/// Pads a packet to `bytes`. The server may send three times as many bytes back, so a padded packet gives the
+/// server room for state or a refusal (R26).
+fn pad(bytes: usize, writer: &mut BitWriter) {
+    let bits = bytes.saturating_mul(8);
+    while writer.bit_len() < bits {
+        writer.write_bits(0, bits.saturating_sub(writer.bit_len()).min(64) as u32);
+    }
+}
+
+/// Skips the zero bytes that pad a hello or an answer. The zero bits that fill the last byte are not skipped.
+fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    while reader.remaining() >= 8 {
+        if reader.read_bits(8)? != 0 {
+            return Err(ReadError::OutOfRange);
+        }
+    }
+    Ok(())
+}

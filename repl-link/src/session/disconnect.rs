@@ -1,0 +1,126 @@
+//! The reasons why connections end.
+//!
+//! *Invariant:* a connection ends only one time, and for one reason.
+
+use crate::session::limits::LimitMismatch;
+use crate::session::mismatch::LayoutMismatch;
+
+/// Why a connection ended.
+///
+/// Both sides report a reason. The side that ends the connection tells the other side its reason in a closing
+/// packet, and for one timeout it answers every later packet of the session with that packet again. So the
+/// reason arrives in spite of losses, as long as the other side is there and both sides are still ticked and
+/// polled. If it does not arrive, the other side reports [`Timeout`](Self::Timeout).
+///
+/// | what happens | the server reports | the client reports |
+/// |---|---|---|
+/// | `disconnect` of the server or the client | `Closed` | `Closed` |
+/// | `disconnect_with` of the server or the client | `ClosedWith` | `ClosedWith` |
+/// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
+/// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
+/// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
+/// | the classes differ | `Layouts` | `Layouts` |
+/// | a limit of the client is too small | `Limits` | `Limits` |
+/// | a message is begun and not finished | `Stalled` | `Stalled` |
+/// | one side does not poll its messages or calls | `Unread` | `Unread` |
+/// | the client sends more in a second than it may | `TooFast` | `TooFast` |
+/// | the validator of a call rejects its parameters | `Rejected` | `Rejected` |
+/// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
+/// | the application refuses the login | `Refused` | `Refused` |
+/// | the application does not answer the login | `LoginTimeout` | `LoginTimeout` |
+/// | the endpoint has no room for one more connection | nothing, there is no connection | `Full` |
+/// | too many handshakes are unfinished, and this one makes room | `Full` | `Full` |
+/// | a new session of the same address takes the place of this one | `Replaced` | `Replaced` |
+/// | the server was restarted, or has forgotten the session | nothing, or an earlier reason | `Forgotten` |
+/// | another client has the same session number | nothing, that client stays | `Taken` |
+/// | the client's address changes before the server has welcomed it | `Timeout` or `LoginTimeout` | `Taken` |
+/// | without an endpoint: the connection has another session | nothing, that session stays | `Taken` |
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DisconnectReason {
+    /// One side closed the connection on purpose, by `disconnect`. Nothing is wrong.
+    #[error("closed")]
+    Closed,
+    /// One side closed the connection on purpose, by `disconnect_with`, and said why. Show the text to the
+    /// player. It has at most 255 bytes.
+    #[error("closed: {0}")]
+    ClosedWith(String),
+    /// The server's application did not accept the [login](crate::ClientConfig::login) of the client. The
+    /// text has at most 255 bytes. Show it to the player, and connect again with another login.
+    #[error("the login was refused: {0}")]
+    Refused(String),
+    /// The server's application did not answer the login within
+    /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout). Answer each event
+    /// [`Login`](crate::ServerEvent::Login) by [`accept`](crate::Server::accept) or
+    /// [`refuse`](crate::Server::refuse), or allow more time.
+    #[error("the login was not answered in time")]
+    LoginTimeout,
+    /// The server has as many connections or unfinished handshakes as its
+    /// [`EndpointConfig`](crate::EndpointConfig) allows. Try again later.
+    #[error("the server is full")]
+    Full,
+    /// A newer session of the same address has replaced this one. Usually the client was started again, and
+    /// there is nothing to do.
+    #[error("a newer session of the same address has replaced this one")]
+    Replaced,
+    /// The server does not know the session of the client any more: it was restarted, or it has closed the
+    /// session in the meantime. Connect again, to begin a new session.
+    #[error("the server does not know the session any more")]
+    Forgotten,
+    /// One side received nothing from the other for longer than its timeout
+    /// ([`ServerConfig::timeout`](crate::ServerConfig::timeout),
+    /// [`ClientConfig::timeout`](crate::ClientConfig::timeout)): the other side has stopped, is not ticked,
+    /// or the link is down. Or a handshake was not finished in time. The client may connect again.
+    #[error("timed out")]
+    Timeout,
+    /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
+    /// memory that the server keeps for the client exceeded
+    /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
+    /// [`timeout`](crate::ServerConfig::timeout). The client did not acknowledge that an object was removed,
+    /// for four timeouts, or for eight round trips if they are longer. Or too many reliable multicast calls
+    /// waited for the client. The client may connect again. If the client's link is too slow for the world's
+    /// changes, hide objects from the client or raise the limit.
+    #[error("too much was not acknowledged for too long")]
+    Unacknowledged,
+    /// The client sent more than 2,000 packets a second, or more messages of a type than
+    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if an outage of
+    /// up to a whole timeout can explain it. Clients of this library keep these limits themselves. The text
+    /// names what was too much.
+    #[error("too many a second: {0}")]
+    TooFast(String),
+    /// The other side began a reliable message and did not finish it. For the longest of 30 s, three timeouts
+    /// and 40 round trips, neither a part of it nor an earlier message that it waits for arrived.
+    #[error("a message was not finished for too long")]
+    Stalled,
+    /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
+    /// [`Server::poll_message`](crate::Server::poll_message). The text names them. Poll them in every
+    /// frame.
+    #[error("too much waits to be polled: {0}")]
+    Unread(String),
+    /// The classes, messages or calls of the two sides differ. [`LayoutMismatch`] says what differs first.
+    /// Build both sides from the same source code, and register the same on both.
+    #[error("layouts differ: {0}")]
+    Layouts(LayoutMismatch),
+    /// The client's limits are below the server's, so the server could send more than the client can hold.
+    /// [`LimitMismatch`] names the limit: raise it on the client, or lower it on the server.
+    #[error("limits differ: {0}")]
+    Limits(LimitMismatch),
+    /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
+    /// session number: use a random number. Without an endpoint, the server's connection for this address
+    /// belongs to another session, usually an earlier session of the same address. The server frees the
+    /// connection after its [`timeout`](crate::ServerConfig::timeout). After the timeout a new client may
+    /// connect from this address. From another address a new client may connect immediately.
+    #[error(
+        "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
+         another address"
+    )]
+    Taken,
+    /// The validator of the call with this name rejected the parameters that the client sent (S221). The
+    /// client is broken or forged, or the validator is too strict.
+    #[error("the call `{0}` was rejected")]
+    Rejected(String),
+    /// The other side sent a packet that the protocol forbids. The packet is forged, or a hand-written
+    /// serialiser reads other bits than it writes. The text says what was wrong.
+    #[error("protocol error: {0}")]
+    Protocol(String),
+}

@@ -1,0 +1,89 @@
+//! The identity of a client, from which it derives the numbers of its sessions.
+//!
+//! *Invariant:* whoever knows one number of a session cannot compute the number of another one (R25).
+
+use std::fmt;
+
+use crate::session::secret::Secret;
+
+/// What a [`Client`](crate::Client) derives the numbers of its sessions from. Each packet belongs to one
+/// session (R25), and a client begins a new session whenever it connects again.
+///
+/// The library itself draws no random numbers. Take the bits from the operating system, or in a browser from
+/// `crypto.getRandomValues`. The crate `getrandom` does both:
+///
+/// ```
+/// # use repl_net as repl;
+/// use repl::{Client, ClientConfig, Session};
+///
+/// let mut bits = [0; 16];
+/// getrandom::fill(&mut bits).expect("the operating system has random numbers");
+/// let client = Client::new(ClientConfig::default(), Session::from_random(bits));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Session(u128);
+
+impl Session {
+    /// Returns the identity with these bits. Use new random bits for each [`Client`](crate::Client): who can
+    /// guess them can disturb the handshake of this client.
+    #[must_use]
+    pub const fn from_random(bits: [u8; 16]) -> Self {
+        Self(u128::from_le_bytes(bits))
+    }
+
+    /// Returns an identity for a test or a simulation, in which every run is to be the same. The number of its
+    /// first session is `number`. Use another number for each client of a server. On a network, use
+    /// [`from_random`](Self::from_random).
+    #[must_use]
+    pub const fn for_tests(number: u64) -> Self {
+        Self(number as u128)
+    }
+
+    /// Returns the number of the session that is begun after `earlier` other ones.
+    pub fn number(self, earlier: u64) -> u64 {
+        match earlier {
+            // The other half of the bits keeps the later numbers secret.
+            0 => self.0 as u64,
+            _ => Secret::from(self.0).session(earlier),
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    /// Writes no bit of the identity.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Session")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn r25_no_two_sessions_of_near_identities_have_the_same_number() {
+        let identities =
+            (0..64).map(Session::for_tests).chain((0..64).map(|bit| Session(1 << 127 | 1 << bit)));
+        let numbers: Vec<u64> =
+            identities.flat_map(|identity| (0..200).map(move |earlier| identity.number(earlier))).collect();
+        let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
+        // The first numbers of the test identities 1, 2, 4 … are those of the bits 0, 1, 2 …
+        assert_eq!(numbers.len() - distinct.len(), 6);
+    }
+
+    #[test]
+    fn r25_later_numbers_depend_on_all_random_bits() {
+        let bits = |first: u8, last: u8| {
+            let mut bits = [7; 16];
+            (bits[0], bits[15]) = (first, last);
+            Session::from_random(bits)
+        };
+        assert_eq!(bits(1, 2).number(0), bits(1, 3).number(0));
+        assert_ne!(bits(1, 2).number(1), bits(1, 3).number(1));
+        assert_ne!(bits(1, 2).number(1), bits(2, 2).number(1));
+        assert_eq!(format!("{:?}", bits(1, 2)), "Session");
+        assert_eq!(Session::for_tests(70).number(0), 70);
+    }
+}

@@ -1,0 +1,168 @@
+//! The limits of a client that the handshake compares with the server's (R21).
+//!
+//! *Invariant:* no limit of an accepted client is below the server's, so each client can hold everything that
+//! the server sends.
+
+use std::time::Duration;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::terms::{Capacity, ClientTerms};
+use crate::frame::packet::MTU_BYTES;
+
+/// The limits that a client sends in its hello. A limit that does not fit in 32 bits is sent as the greatest
+/// number that does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientLimits {
+    mtu_bytes: u16,
+    max_objects: u32,
+    max_object_bytes: u32,
+    timeout_ms: u32,
+}
+
+impl ClientLimits {
+    pub fn of(terms: &ClientTerms<'_>) -> Self {
+        let Capacity { mtu_bytes, max_objects, max_object_bytes } = terms.capacity;
+        Self {
+            mtu_bytes: u16::try_from(mtu_bytes).unwrap_or(u16::MAX),
+            max_objects: saturate(max_objects),
+            max_object_bytes: saturate(max_object_bytes),
+            timeout_ms: timeout_ms(terms.timeout),
+        }
+    }
+
+    /// Returns the largest packet that the client receives and sends.
+    pub fn mtu_bytes(&self) -> usize {
+        self.mtu_bytes.into()
+    }
+
+    /// Returns how long the client waits before it closes a silent connection.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.into())
+    }
+
+    /// Returns the first limit that is below the server's limit.
+    pub(super) fn first_mismatch(&self, server: Capacity) -> Option<LimitMismatch> {
+        let limits = [
+            (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes),
+            (Limit::Objects, self.max_objects, server.max_objects),
+            (Limit::ObjectBytes, self.max_object_bytes, server.max_object_bytes),
+        ];
+        let mut mismatches = limits.into_iter().map(|(limit, client, server)| LimitMismatch {
+            limit,
+            client,
+            server: saturate(server),
+        });
+        mismatches.find(|mismatch| mismatch.client < mismatch.server)
+    }
+
+    pub(super) fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.mtu_bytes.into(), 16);
+        writer.write_bits(self.max_objects.into(), 32);
+        writer.write_bits(self.max_object_bytes.into(), 32);
+        writer.write_bits(self.timeout_ms.into(), 32);
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limits = Self {
+            mtu_bytes: reader.read_bits(16)? as u16,
+            max_objects: reader.read_bits(32)? as u32,
+            max_object_bytes: reader.read_bits(32)? as u32,
+            timeout_ms: read_timeout(reader)?,
+        };
+        if !MTU_BYTES.contains(&limits.mtu_bytes.into()) {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(limits)
+    }
+}
+
+/// The least and the longest time that a step of a handshake may take.
+const LEAST_STEP: Duration = Duration::from_secs(5);
+const LONGEST_STEP: Duration = Duration::from_secs(60);
+
+/// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
+/// show that it has received the welcome. Each step takes a round trip, and repetitions if packets are lost.
+/// So the time is the server's timeout, but not so long that strangers could take places for hours.
+pub fn step_time(timeout: Duration) -> Duration {
+    timeout.clamp(LEAST_STEP, LONGEST_STEP)
+}
+
+/// Returns a timeout in milliseconds, at least 1.
+pub(super) fn timeout_ms(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)
+}
+
+pub(super) fn read_timeout(reader: &mut BitReader<'_>) -> Result<u32, ReadError> {
+    let timeout_ms = reader.read_bits(32)? as u32;
+    if timeout_ms == 0 { Err(ReadError::OutOfRange) } else { Ok(timeout_ms) }
+}
+
+fn saturate(limit: usize) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
+}
+
+/// A limit that both sides have. The client's limit must be at least the server's, because the server may
+/// send as much as its own limit allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The greatest size of a packet: `mtu_bytes`.
+    PacketBytes = 0,
+    /// The greatest number of objects at the same time: `max_objects`.
+    Objects = 1,
+    /// The greatest size of one object: `max_object_bytes`.
+    ObjectBytes = 2,
+}
+
+impl Limit {
+    /// Returns the name of the limit's field. The field has the same name in [`ClientConfig`] and
+    /// [`ServerConfig`].
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::PacketBytes => "mtu_bytes",
+            Self::Objects => "max_objects",
+            Self::ObjectBytes => "max_object_bytes",
+        }
+    }
+}
+
+/// A client's limit that is below the limit of its server. Raise the limit on the client, or lower the limit
+/// on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{field}` is {client} on the client and {server} on the server: set `ClientConfig::{field}` to {server} or more, or \
+     `ServerConfig::{field}` to {client} or less",
+    field = limit.field()
+)]
+#[non_exhaustive]
+pub struct LimitMismatch {
+    /// Which limit is too low.
+    pub limit: Limit,
+    /// The client's limit.
+    pub client: u32,
+    /// The server's limit.
+    pub server: u32,
+}
+
+impl LimitMismatch {
+    pub(super) fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.limit as u64, 2);
+        writer.write_bits(self.client.into(), 32);
+        writer.write_bits(self.server.into(), 32);
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limit = match reader.read_bits(2)? {
+            0 => Limit::PacketBytes,
+            1 => Limit::Objects,
+            2 => Limit::ObjectBytes,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        let (client, server) = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
+        if client >= server {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(Self { limit, client, server })
+    }
+}

@@ -1,0 +1,40 @@
+//! What a handshake needs to know of the side that it belongs to: its limits and times.
+//!
+//! *Invariant:* the terms of a side are the same in the whole session.
+
+use std::time::Duration;
+
+/// The limits of what one side can hold. The client's must be at least the server's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// The greatest size of a packet in bytes: 128 to 65,507.
+    pub mtu_bytes: usize,
+    /// The greatest number of objects at the same time.
+    pub max_objects: usize,
+    /// The greatest size of one object in bytes.
+    pub max_object_bytes: usize,
+}
+
+/// The terms of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientTerms<'a> {
+    /// What the client can hold.
+    pub capacity: Capacity,
+    /// After this time of silence the client ends the session.
+    pub timeout: Duration,
+    /// What the client shows to the application of the server, at most 512 bytes.
+    pub login: &'a [u8],
+}
+
+/// The terms of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerTerms {
+    /// What each client must be able to hold.
+    pub capacity: Capacity,
+    /// After this time of silence the server ends the session.
+    pub timeout: Duration,
+    /// Whether the application decides about each client.
+    pub asks_login: bool,
+    /// How long the application may take for its decision.
+    pub login_timeout: Duration,
+}

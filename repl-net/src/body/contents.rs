@@ -1,0 +1,203 @@
+//! What a packet of the server contains: the record of a body, which is kept until the server knows whether the
+//! packet arrived (R4).
+//!
+//! *Invariant:* there is one list for each form in which a body can contain something about objects. Whoever
+//! handles an ack or a loss visits all of them.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use repl_core::Changelist;
+use repl_link::sent::payload::Record;
+
+use super::copied::Copied;
+use super::segment::Segment;
+use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
+
+/// What one packet contains about one object outside the shared segments.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    pub(crate) content: Content,
+}
+
+/// What a packet contains about one object.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// The values of the properties in this changelist, which changed.
+    Update(Changelist),
+    /// The opening (the update that creates the object on the client), with the properties in this
+    /// changelist.
+    Open(Changelist),
+    /// The owner flag and the role of the client for the object.
+    Proxy,
+    /// A part of a blob (an update that is too large for one packet).
+    Fragment { blob: u32, index: u32 },
+}
+
+impl Content {
+    /// Returns the changelist of the properties whose values were sent, or `None` if the content has no
+    /// values.
+    pub(crate) fn list(&self) -> Option<&Changelist> {
+        match self {
+            Self::Update(list) | Self::Open(list) => Some(list),
+            Self::Proxy | Self::Fragment { .. } => None,
+        }
+    }
+}
+
+/// What a packet contains.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) shared: Vec<Arc<Segment>>,
+    /// The entries that were copied from tables.
+    pub(crate) copied: Copied,
+    pub(crate) sent: Vec<Sent>,
+    /// The objects that the packet creates on the client and that were pending spawns, as masks of words.
+    pub(crate) opened: Vec<(usize, u64)>,
+    /// The objects that the packet removes from the client, as masks of words.
+    pub(crate) closed: Vec<(usize, u64)>,
+}
+
+impl Contents {
+    /// Records that the packet removes the object in `slot` from the client.
+    pub(crate) fn close(&mut self, slot: u32) {
+        let (word, bit) = (word_of(slot), bit_of(slot));
+        match self.closed.last_mut() {
+            Some((last, mask)) if *last == word => *mask |= bit,
+            _ => self.closed.push((word, bit)),
+        }
+    }
+
+    /// Calls `visit` with each changelist of values that the packet contains for an object in `slots`.
+    pub(super) fn visit_lists(&self, slots: &SlotSet, mut visit: impl FnMut(u32, NonZeroU32, &Changelist)) {
+        for segment in &self.shared {
+            let found =
+                segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
+            for entry in found.filter_map(|slot| segment.entry(slot)) {
+                visit(entry.slot, entry.generation, entry.list);
+            }
+        }
+        for entry in self.copied.entries().filter(|entry| slots.contains(entry.slot)) {
+            visit(entry.slot, entry.generation, entry.list);
+        }
+        for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {
+            if let Some(list) = sent.content.list() {
+                visit(sent.slot, sent.generation, list);
+            }
+        }
+    }
+}
+
+/// What a late ack of a packet can still settle. Changed values of objects are not recorded for this, because
+/// they are sent again in any case.
+#[derive(Debug)]
+pub(crate) enum Late {
+    /// The owner flag and role of an object, or a part of a blob.
+    Sent(Sent),
+    /// Objects that the packet creates on the client, as a mask. The values of created objects are not
+    /// recorded.
+    Opened(usize, u64),
+    /// Objects that the packet removes from the client, as a mask.
+    Closed(usize, u64),
+}
+
+impl Record for Contents {
+    type Late = Late;
+
+    fn is_empty(&self) -> bool {
+        self.shared.is_empty()
+            && self.copied.is_empty()
+            && self.sent.is_empty()
+            && self.opened.is_empty()
+            && self.closed.is_empty()
+    }
+
+    /// Nothing waits for the ack of shared updates without new elements of collections.
+    fn is_awaited(&self) -> bool {
+        let is_of_objects = !self.sent.is_empty() || !self.opened.is_empty() || !self.closed.is_empty();
+        is_of_objects
+            || self.shared.iter().any(|segment| segment.has_new_elements())
+            || self.copied.has_new_elements()
+    }
+
+    /// Counts the buffers, the changelists, and the shared segments. The memory of a shared segment is counted
+    /// in each record that contains the segment. Costs O(contents).
+    fn content_bytes(&self) -> usize {
+        let shared = self.shared.iter().map(|segment| segment.held_bytes());
+        let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
+        self.buffer_bytes() + shared.sum::<usize>() + self.copied.entry_bytes() + lists.sum::<usize>()
+    }
+
+    fn buffer_bytes(&self) -> usize {
+        self.shared.capacity() * size_of::<Arc<Segment>>()
+            + self.copied.buffer_bytes()
+            + self.sent.capacity() * size_of::<Sent>()
+            + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
+    }
+
+    fn clear(&mut self) {
+        self.shared.clear();
+        self.copied.clear();
+        self.sent.clear();
+        self.opened.clear();
+        self.closed.clear();
+    }
+
+    fn late(&self) -> Vec<Late> {
+        // Runs of openings in the same word have an entry each.
+        let mut opened: BTreeMap<usize, u64> = BTreeMap::new();
+        self.opened.iter().for_each(|(word, mask)| *opened.entry(*word).or_default() |= mask);
+        let mut late = Vec::new();
+        for sent in &self.sent {
+            match sent.content {
+                Content::Open(_) => *opened.entry(word_of(sent.slot)).or_default() |= bit_of(sent.slot),
+                Content::Proxy | Content::Fragment { .. } => late.push(Late::Sent(sent.clone())),
+                Content::Update(_) => {}
+            }
+        }
+        late.extend(opened.into_iter().map(|(word, mask)| Late::Opened(word, mask)));
+        late.extend(self.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask)));
+        late
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r04_everything_except_updates_is_recorded_for_late_acks() {
+        let sent = |slot, content| Sent { slot, generation: NonZeroU32::MIN, content };
+        let contents = Contents {
+            sent: vec![
+                sent(3, Content::Update(Changelist::new())),
+                sent(4, Content::Proxy),
+                sent(65, Content::Open(Changelist::new())),
+                sent(6, Content::Fragment { blob: 7, index: 8 }),
+            ],
+            opened: vec![(0, 0b1), (1, 0b1), (0, 0b1000)],
+            closed: vec![(2, 0b101)],
+            ..Contents::default()
+        };
+        let text = |late: &Late| match late {
+            Late::Sent(Sent { slot, content: Content::Proxy, .. }) => format!("proxy {slot}"),
+            Late::Sent(Sent { slot, content: Content::Fragment { blob, index }, .. }) => {
+                format!("part {index} of blob {blob} of {slot}")
+            }
+            Late::Sent(sent) => format!("{:?}", sent.content),
+            Late::Opened(word, mask) => format!("opened {mask:#b} in {word}"),
+            Late::Closed(word, mask) => format!("closed {mask:#b} in {word}"),
+        };
+        let expected = [
+            "proxy 4",
+            "part 8 of blob 7 of 6",
+            "opened 0b1001 in 0",
+            "opened 0b11 in 1",
+            "closed 0b101 in 2",
+        ];
+        assert_eq!(contents.late().iter().map(text).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,38 @@
+//! What the packets of a server carry: the state of objects.
+//!
+//! *Invariant:* here, objects are only slots and bits, and nothing knows a connection.
+
+pub(crate) mod blob;
+pub(crate) mod contents;
+pub(crate) mod copied;
+pub(crate) mod entry_lists;
+pub(crate) mod fragment;
+pub(crate) mod growth;
+pub(crate) mod losses;
+pub(crate) mod path;
+pub(crate) mod reassembly;
+pub(crate) mod recycled;
+pub(crate) mod removal;
+pub(crate) mod role;
+pub(crate) mod segment;
+pub(crate) mod slot_set;
+pub(crate) mod sparse_slots;
+pub(crate) mod status;
+pub(crate) mod table;
+pub(crate) mod writing;
+
+use repl_link::sent::payload::Payload;
+
+use contents::Contents;
+use status::StatusSource;
+use writing::EntryWriter;
+
+/// The state of objects, in the packets of a server. The packets of a client have no body.
+#[derive(Debug, Default)]
+pub(crate) struct State;
+
+impl Payload for State {
+    type Record = Contents;
+    type Writer = EntryWriter;
+    type Extension = StatusSource;
+}

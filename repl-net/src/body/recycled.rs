@@ -1,0 +1,152 @@
+//! Lists that are cleared and filled again in every tick, and whose items keep their memory.
+//!
+//! *Invariant:* items from `len` on hold old content: clear an item before use.
+
+use std::ops::{Deref, DerefMut};
+
+use repl_core::Changelist;
+
+/// A list of items, and unused items after them.
+#[derive(Debug)]
+pub(crate) struct Recycled<T> {
+    items: Vec<T>,
+    len: usize,
+    /// The greatest length that the list had since unused items were last freed (see
+    /// [`ROUND_TICKS`](repl_link::queue::spare::ROUND_TICKS)).
+    most: usize,
+}
+
+impl<T> Default for Recycled<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), len: 0, most: 0 }
+    }
+}
+
+impl<T> Deref for Recycled<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.items[..self.len]
+    }
+}
+
+impl<T> DerefMut for Recycled<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items[..self.len]
+    }
+}
+
+impl<T> Recycled<T> {
+    /// Returns the next item, which is unused. [`keep`](Self::keep) adds it to the list.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<&T> {
+        self.items.get(self.len)
+    }
+
+    /// Returns the [next](Self::next) item, or what `make` returns.
+    #[inline]
+    pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
+        if self.items.len() == self.len {
+            self.items.push(make());
+        }
+        &mut self.items[self.len]
+    }
+
+    /// Adds the [next](Self::next) item to the end of the list.
+    #[inline]
+    pub(crate) fn keep(&mut self) {
+        debug_assert!(self.len < self.items.len(), "there is a next item");
+        self.len += 1;
+    }
+
+    /// Moves all items of another list to the end of this list, and gives unused items for them. `make` makes
+    /// an item if there is none.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn take_in(&mut self, other: &mut Self, make: impl Fn() -> T) {
+        for item in other.iter_mut() {
+            std::mem::swap(self.next_or(&make), item);
+            self.keep();
+        }
+        other.clear();
+    }
+
+    /// Makes all items unused.
+    pub(crate) fn clear(&mut self) {
+        self.most = self.most.max(self.len);
+        self.len = 0;
+    }
+
+    /// Frees the unused items that were not needed recently. `shrink` frees memory of the other unused items.
+    pub(crate) fn end_round(&mut self, shrink: impl FnMut(&mut T)) {
+        self.items.truncate(std::mem::take(&mut self.most).max(self.len));
+        if self.items.capacity() > 4 * self.items.len() {
+            self.items.shrink_to(2 * self.items.len());
+        }
+        self.items.iter_mut().skip(self.len).for_each(shrink);
+    }
+
+    /// Returns all items, and the unused ones after them.
+    pub(crate) fn with_unused(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Returns for how many items the list has memory.
+    pub(crate) fn capacity(&self) -> usize {
+        self.items.capacity()
+    }
+}
+
+/// The greatest number of bytes that an unused changelist keeps on the heap.
+const MOST_UNUSED_BYTES: usize = 16 << 10;
+
+/// Frees the memory of an unused changelist that takes more than [`MOST_UNUSED_BYTES`].
+pub(crate) fn free_large(list: &mut Changelist) {
+    if list.heap_bytes() > MOST_UNUSED_BYTES {
+        *list = Changelist::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(list: &mut Recycled<Vec<u32>>, number: u32) {
+        let item = list.next_or(Vec::new);
+        item.clear();
+        item.push(number);
+        list.keep();
+    }
+
+    #[test]
+    fn items_keep_their_memory_until_a_round_ends_in_which_they_were_not_needed() {
+        let mut list = Recycled::default();
+        (0..40).for_each(|number| push(&mut list, number));
+        assert!(list.iter().map(|item| item[0]).eq(0..40));
+        let memory = list[0].as_ptr();
+        list.clear();
+        assert!(list.is_empty());
+        push(&mut list, 7);
+        assert_eq!((&*list, list[0].as_ptr()), (&[vec![7]][..], memory));
+        list.clear();
+        list.end_round(|_| {});
+        assert_eq!(list.items.len(), 40, "all were needed in this round");
+        push(&mut list, 8);
+        list.clear();
+        let mut unused = Vec::new();
+        list.end_round(|item| unused.append(item));
+        assert_eq!((list.items.len(), unused), (1, vec![8]));
+        assert!(list.capacity() < 40);
+    }
+
+    #[test]
+    fn an_unused_item_is_in_the_list_only_after_it_was_kept() {
+        let mut list = Recycled::default();
+        *list.next_or(|| 1) = 2;
+        assert!(list.is_empty());
+        assert_eq!(list.next(), Some(&2), "what an earlier user has left");
+        list.keep();
+        assert_eq!(*list, [2]);
+    }
+}

@@ -1,0 +1,262 @@
+//! A set of slots: one bit per slot, and one summary bit per word. A *word* is 64 slots, and a *mask* has one
+//! bit for each slot of a word. The summary bits make iteration over a sparse set fast. Sets of which there
+//! is one for each connection are [`SparseSlots`](crate::body::sparse_slots::SparseSlots).
+//!
+//! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of these
+//! words, so operations on an empty set cost nothing, whatever memory it has.
+
+/// A set of slots, stored as a bit mask.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlotSet {
+    words: Vec<u64>,
+    summary: Vec<u64>,
+    /// The number of words that are not zero.
+    filled: usize,
+}
+
+impl SlotSet {
+    /// Returns an empty set with memory for all slots below `end`.
+    pub(crate) fn up_to(end: usize) -> Self {
+        let words = end.div_ceil(64);
+        Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)], filled: 0 }
+    }
+
+    /// Adds `slot`, and allocates memory if the set has none for this slot.
+    #[inline]
+    pub(crate) fn insert(&mut self, slot: u32) {
+        self.insert_mask(word_of(slot), bit_of(slot));
+    }
+
+    /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
+    /// index `word`.
+    #[inline]
+    pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
+        if mask == 0 {
+            return;
+        }
+        if self.words.len() <= word {
+            self.grow(word);
+        }
+        let before = self.words[word];
+        self.words[word] = before | mask;
+        if before == 0 {
+            self.fill(word);
+        }
+    }
+
+    /// Records that the word with the index `word` is no longer zero.
+    #[inline]
+    fn fill(&mut self, word: usize) {
+        self.filled += 1;
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    /// Adds `slot`. Returns whether it was no member before.
+    #[inline(always)]
+    pub(crate) fn insert_new(&mut self, slot: u32) -> bool {
+        let (word, bit) = (word_of(slot), bit_of(slot));
+        let Some(bits) = self.words.get_mut(word) else {
+            self.insert_mask(word, bit);
+            return true;
+        };
+        let before = *bits;
+        *bits |= bit;
+        if before == 0 {
+            self.fill(word);
+        }
+        before & bit == 0
+    }
+
+    /// Allocates memory for the slots up to those of the word with the index `word`.
+    #[cold]
+    fn grow(&mut self, word: usize) {
+        self.words.resize(word + 1, 0);
+        self.summary.resize(word / 64 + 1, 0);
+    }
+
+    /// Removes `slot` from the set. Returns whether it was a member.
+    pub(crate) fn take(&mut self, slot: u32) -> bool {
+        let was_member = self.contains(slot);
+        if was_member {
+            self.remove(slot);
+        }
+        was_member
+    }
+
+    /// Removes `slot` from the set.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.remove_mask(word_of(slot), bit_of(slot));
+    }
+
+    /// Adds `slot` to the set if `is_member` is true, and removes it otherwise.
+    pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
+        if is_member { self.insert(slot) } else { self.remove(slot) }
+    }
+
+    /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
+    /// the index `word`.
+    #[inline]
+    pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
+        if let Some(bits) = self.words.get_mut(word)
+            && *bits & mask != 0
+        {
+            *bits &= !mask;
+            if *bits == 0 {
+                self.filled -= 1;
+                self.summary[word / 64] &= !(1 << (word % 64));
+            }
+        }
+    }
+
+    /// Returns whether `slot` is a member.
+    #[inline]
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.word(word_of(slot)) & bit_of(slot) != 0
+    }
+
+    /// Returns the members in a word, as a mask.
+    #[inline]
+    pub(crate) fn word(&self, word: usize) -> u64 {
+        self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// Returns the members in the words from the index `first` to before `end`, as far as the set has memory.
+    #[inline]
+    pub(crate) fn words_between(&self, first: usize, end: usize) -> &[u64] {
+        let words = self.words.get(first..).unwrap_or_default();
+        words.get(..end.saturating_sub(first)).unwrap_or(words)
+    }
+
+    /// Returns whether the set has no members. Costs O(1).
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Removes all members and keeps the memory. Costs O(1) if the set is empty.
+    pub(crate) fn clear(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        for at in 0..self.summary.len() {
+            for word in bits(self.summary[at]) {
+                self.words[at * 64 + word as usize] = 0;
+            }
+            self.summary[at] = 0;
+        }
+        self.filled = 0;
+    }
+
+    /// Returns which words have members, among the 64 words from `64 * at` on.
+    #[inline]
+    pub(crate) fn summary(&self, at: u32) -> u64 {
+        self.summary.get(at as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the [summaries](Self::summary) that are not zero, in ascending order, each with its index.
+    pub(crate) fn summaries(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let all: &[u64] = if self.is_empty() { &[] } else { &self.summary };
+        (0..).zip(all.iter().copied()).filter(|(_, summary)| *summary != 0)
+    }
+
+    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
+    /// bit mask.
+    pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.summaries()
+            .flat_map(|(at, summary)| bits(summary).map(move |word| at as usize * 64 + word as usize))
+            .map(|word| (word, self.words[word]))
+    }
+
+    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
+    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty.
+    pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let theirs: &[u64] = if other.is_empty() { &[] } else { &other.summary };
+        self.summaries()
+            .take_while(|(at, _)| (*at as usize) < theirs.len())
+            .flat_map(|(at, ours)| {
+                bits(ours & theirs[at as usize]).map(move |word| at as usize * 64 + word as usize)
+            })
+            .map(|word| (word, self.words[word] & other.words[word]))
+            .filter(|(_, mask)| *mask != 0)
+    }
+
+    /// Returns the members in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.masks().flat_map(|(word, mask)| slots_of(word, mask))
+    }
+}
+
+/// Returns the slots from `first` to before `end` as words. Each word is returned as its index and its bit
+/// mask.
+pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
+    (first / 64..end.div_ceil(64)).map(move |word| {
+        let from = first.saturating_sub(word * 64);
+        let left = 64 - (end - word * 64).min(64);
+        (word as usize, u64::MAX << from & u64::MAX >> left)
+    })
+}
+
+/// Returns the index of the word that contains a slot.
+pub(crate) const fn word_of(slot: u32) -> usize {
+    slot as usize / 64
+}
+
+/// Returns the bit of a slot within its word.
+pub(crate) const fn bit_of(slot: u32) -> u64 {
+    1 << (slot % 64)
+}
+
+/// Returns the slots of the bits that are set in a word, in ascending order.
+pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
+    bits(mask).map(move |bit| word as u32 * 64 + bit)
+}
+
+/// Returns the indices of the set bits, in ascending order.
+pub(crate) fn bits(mask: u64) -> impl Iterator<Item = u32> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let bit = left.trailing_zeros();
+        left &= left - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_set_equals_the_naive_one(steps in prop::collection::vec((any::<bool>(), 0_u32..9_000), 0..200)) {
+            let (mut set, mut naive) = (SlotSet::default(), BTreeSet::new());
+            for (insert, slot) in steps {
+                if insert {
+                    prop_assert_eq!(set.insert_new(slot), naive.insert(slot));
+                } else {
+                    set.remove(slot);
+                    naive.remove(&slot);
+                }
+            }
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
+            prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));
+            prop_assert_eq!(set.is_empty(), naive.is_empty());
+            set.clear();
+            prop_assert!(set.is_empty());
+            prop_assert!(set.iter().next().is_none());
+        }
+
+        #[test]
+        fn the_masks_of_a_stretch_are_its_slots(first in 0..300_u32, count in 1..300_u32) {
+            let slots: Vec<u32> =
+                masks_between(first, first + count).flat_map(|(word, mask)| slots_of(word, mask)).collect();
+            prop_assert_eq!(slots, (first..first + count).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! A set of slots whose memory and costs follow its members, and not the greatest slot. A connection has
+//! several such sets, and in a large world most of them have few members.
+//!
+//! The set stores only words of 64 slots that have members. A block describes 64 consecutive words: which of
+//! them are stored, and where. A word that becomes empty stays stored for a while, because the same slots
+//! often come back.
+//!
+//! *Invariant:* the blocks are in ascending order, each has at least one stored word, and the stored words
+//! are in ascending order too. At most half of the stored words are zero, or at most [`SPARE_WORDS`].
+
+use repl_core::__private::preload_all;
+
+use crate::body::slot_set::{SlotSet, bit_of, bits, slots_of, word_of};
+
+/// This many empty words are always kept.
+const SPARE_WORDS: usize = 8;
+
+/// Sets with more stored words are not preloaded.
+const MOST_PRELOADED: usize = 256;
+
+/// A set of slots. Empty sets take no heap memory until they get a member.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SparseSlots {
+    blocks: Vec<Block>,
+    /// The stored words, without gaps.
+    words: Vec<u64>,
+    /// The number of stored words that are zero.
+    zeros: usize,
+}
+
+/// Which of 64 consecutive words are stored.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// The index of the block: it describes the words from `64 * at` on.
+    at: u32,
+    /// The place of the block's first stored word in the list of words.
+    first: u32,
+    /// A bit for each of the 64 words, which is set if the word is stored.
+    stored: u64,
+    /// For each eight words, how many of the words before them are stored. With this, finding a word counts
+    /// the bits of one byte, because counting those of `stored` takes longer on most processors for which
+    /// Rust compiles.
+    before: [u8; 8],
+}
+
+impl Block {
+    const fn new(at: u32, first: u32, stored: u64) -> Self {
+        let (mut before, mut eighth) = ([0; 8], 1);
+        while eighth < 8 {
+            before[eighth] = (stored & low_bits(eighth as u32 * 8)).count_ones() as u8;
+            eighth += 1;
+        }
+        Self { at, first, stored, before }
+    }
+
+    /// Returns the place of a stored word, or the place at which the word must be inserted.
+    #[inline]
+    const fn place(&self, bit: u32) -> usize {
+        let eighth = bit / 8 % 8;
+        let below = (self.stored >> (eighth * 8)) as u8 & low_bits(bit % 8) as u8;
+        self.first as usize + self.before[eighth as usize] as usize + below.count_ones() as usize
+    }
+}
+
+impl SparseSlots {
+    /// Adds `slot`. Costs O(stored words) if no slot of the same word is a member, and otherwise O(log
+    /// blocks).
+    #[inline]
+    pub(crate) fn insert(&mut self, slot: u32) {
+        self.insert_mask(word_of(slot), bit_of(slot));
+    }
+
+    /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
+    /// index `word`. Appending in ascending order costs O(1) for each word.
+    pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
+        if mask == 0 {
+            return;
+        }
+        if let Some(place) = self.place(word) {
+            let bits = &mut self.words[place];
+            self.zeros -= usize::from(*bits == 0);
+            *bits |= mask;
+            return;
+        }
+        let (at, bit) = ((word / 64) as u32, (word % 64) as u32);
+        let index = match self.find(at) {
+            Ok(index) => index,
+            Err(index) => {
+                let first = self.blocks.get(index).map_or(self.words.len() as u32, |next| next.first);
+                self.blocks.insert(index, Block::new(at, first, 0));
+                index
+            }
+        };
+        let block = &mut self.blocks[index];
+        let place = block.place(bit);
+        *block = Block::new(at, block.first, block.stored | 1 << bit);
+        self.words.insert(place, mask);
+        self.blocks[index + 1..].iter_mut().for_each(|block| block.first += 1);
+    }
+
+    /// Removes `slot` from the set.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.remove_mask(word_of(slot), bit_of(slot));
+    }
+
+    /// Adds `slot` to the set if `is_member` is true, and removes it otherwise.
+    pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
+        if is_member { self.insert(slot) } else { self.remove(slot) }
+    }
+
+    /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
+    /// the index `word`. Costs O(log blocks) on average.
+    pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
+        let Some(place) = self.place(word) else { return };
+        let bits = &mut self.words[place];
+        if *bits != 0 && *bits & !mask == 0 {
+            self.zeros += 1;
+        }
+        *bits &= !mask;
+        if self.is_empty() {
+            self.clear();
+        } else if self.zeros > SPARE_WORDS && self.zeros > self.words.len() / 2 {
+            self.drop_zeros();
+        }
+    }
+
+    /// Returns whether `slot` is a member. Costs O(1) in a set whose members are spread over all slots, and
+    /// otherwise O(log blocks).
+    #[inline]
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.word(word_of(slot)) & bit_of(slot) != 0
+    }
+
+    /// Returns the members in a word, as a mask.
+    #[inline]
+    pub(crate) fn word(&self, word: usize) -> u64 {
+        self.place(word).map_or(0, |place| self.words[place])
+    }
+
+    /// Returns whether all members of `other` are members. Costs O(words of `other`), and only a few
+    /// instructions for each word if the words of a block are stored without gaps.
+    pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
+        other.summaries().all(|(at, summary)| {
+            let Ok(index) = self.find(at) else { return false };
+            let block = &self.blocks[index];
+            let (first, end) = (summary.trailing_zeros() as usize, 64 - summary.leading_zeros() as usize);
+            if end <= block.stored.trailing_ones() as usize {
+                // The same words follow one another in both sets, so several are compared at once.
+                let ours = &self.words[block.first as usize..][first..end];
+                let theirs = other.words_between(at as usize * 64 + first, at as usize * 64 + end);
+                let lacking = theirs.iter().zip(ours).map(|(theirs, ours)| theirs & !ours);
+                return lacking.fold(0, |sum, word| sum | word) == 0;
+            }
+            let is_here = |bit: u32| {
+                let word = other.word(at as usize * 64 + bit as usize);
+                word & !self.words[block.place(bit)] == 0
+            };
+            summary & !block.stored == 0 && bits(summary).all(is_here)
+        })
+    }
+
+    /// Returns the lowest slot that is not a member. Costs O(members below).
+    pub(crate) fn first_absent(&self) -> u32 {
+        let full = self.masks().zip(0..).take_while(|&((word, mask), next)| word == next && mask == u64::MAX);
+        let word = full.count();
+        word as u32 * 64 + self.word(word).trailing_ones()
+    }
+
+    /// Returns whether the set has no members. Costs O(1).
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.len() == self.zeros
+    }
+
+    /// Removes all members and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.clear();
+        self.words.clear();
+        self.zeros = 0;
+    }
+
+    /// Preloads the members, if they do not take too much memory for the fastest cache.
+    pub(crate) fn preload(&self) {
+        if self.words.len() <= MOST_PRELOADED {
+            preload_all(self.words.as_slice());
+            preload_all(self.blocks.as_slice());
+        }
+    }
+
+    /// Frees the memory that the members do not need.
+    pub(crate) fn shrink(&mut self) {
+        self.drop_zeros();
+        self.blocks.shrink_to_fit();
+        self.words.shrink_to_fit();
+    }
+
+    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
+    /// bit mask. Costs O(words with members).
+    pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let indices = self
+            .blocks
+            .iter()
+            .flat_map(|block| bits(block.stored).map(|bit| block.at as usize * 64 + bit as usize));
+        indices.zip(self.words.iter().copied()).filter(|(_, mask)| *mask != 0)
+    }
+
+    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
+    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty, and
+    /// otherwise O(blocks + words that are not empty in both sets).
+    pub(crate) fn masks_in<'a>(&'a self, other: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let blocks: &[Block] = if self.is_empty() || other.is_empty() { &[] } else { &self.blocks };
+        blocks.iter().flat_map(move |block| {
+            let common = bits(block.stored & other.summary(block.at));
+            let both = common.map(move |bit| {
+                let word = block.at as usize * 64 + bit as usize;
+                (word, self.words[block.place(bit)] & other.word(word))
+            });
+            both.filter(|(_, mask)| *mask != 0)
+        })
+    }
+
+    /// Returns the members in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.masks().flat_map(|(word, mask)| slots_of(word, mask))
+    }
+
+    /// Returns the index of a block, or the index at which it must be inserted.
+    #[inline]
+    fn find(&self, at: u32) -> Result<usize, usize> {
+        // If the set has members in all blocks, the index of the block is its number.
+        match self.blocks.get(at as usize) {
+            Some(block) if block.at == at => Ok(at as usize),
+            _ => self.search(at),
+        }
+    }
+
+    /// Does the same as [`find`](Self::find) in a set without members in some blocks.
+    #[inline(never)]
+    fn search(&self, at: u32) -> Result<usize, usize> {
+        let end = self.blocks.len().min(at as usize + 1);
+        self.blocks[..end].binary_search_by_key(&at, |block| block.at)
+    }
+
+    /// Returns the place of a word, if it is stored.
+    #[inline]
+    fn place(&self, word: usize) -> Option<usize> {
+        let (block, bit) = (&self.blocks[self.find((word / 64) as u32).ok()?], (word % 64) as u32);
+        (block.stored >> bit & 1 == 1).then(|| block.place(bit))
+    }
+
+    /// Drops the stored words that are zero. Costs O(stored words).
+    fn drop_zeros(&mut self) {
+        if self.zeros == 0 {
+            return;
+        }
+        let (words, mut first) = (&self.words, 0);
+        self.blocks.retain_mut(|block| {
+            let stored = bits(block.stored).filter(|&bit| words[block.place(bit)] != 0);
+            let stored = stored.fold(0, |mask, bit| mask | 1 << bit);
+            *block = Block::new(block.at, first, stored);
+            first += stored.count_ones();
+            stored != 0
+        });
+        self.words.retain(|word| *word != 0);
+        self.zeros = 0;
+    }
+}
+
+/// Returns a mask of the bits below `bit`, which is less than 64.
+const fn low_bits(bit: u32) -> u64 {
+    (1 << bit) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Asserts the invariants of the set, and that its members are those of `naive`.
+    fn check(set: &SparseSlots, naive: &BTreeSet<u32>) {
+        assert!(set.iter().eq(naive.iter().copied()), "{set:?}");
+        assert_eq!(set.is_empty(), naive.is_empty());
+        assert!(set.blocks.is_sorted_by(|one, other| one.at < other.at));
+        let mut first = 0;
+        for block in &set.blocks {
+            assert!(block.stored != 0 && block.first == first, "{set:?}");
+            first += block.stored.count_ones();
+        }
+        assert_eq!(first as usize, set.words.len());
+        assert_eq!(set.words.iter().filter(|word| **word == 0).count(), set.zeros);
+        assert!(set.zeros <= SPARE_WORDS.max(set.words.len() / 2));
+        let absent = (0..).find(|slot| !naive.contains(slot)).unwrap_or_default();
+        assert_eq!(set.first_absent(), absent);
+    }
+
+    /// Slots near each other and far from each other.
+    fn slots() -> impl Strategy<Value = u32> {
+        prop_oneof![0..200_u32, 0..9_000_u32, 0..2_000_000_u32]
+    }
+
+    proptest! {
+        #[test]
+        fn a_sparse_set_equals_the_naive_one(
+            steps in prop::collection::vec((0..8_u8, slots(), any::<u64>()), 0..300),
+            others in prop::collection::vec(slots(), 0..50),
+        ) {
+            let (mut set, mut naive) = (SparseSlots::default(), BTreeSet::new());
+            for (kind, slot, mask) in steps {
+                let (word, of_mask) = (word_of(slot), slots_of(word_of(slot), mask).collect::<Vec<_>>());
+                match kind {
+                    0..=2 => { set.insert(slot); naive.insert(slot); }
+                    3 => { set.remove(slot); naive.remove(&slot); }
+                    4 => { set.insert_mask(word, mask); naive.extend(of_mask); }
+                    5 => { set.remove_mask(word, mask); of_mask.iter().for_each(|slot| _ = naive.remove(slot)); }
+                    6 => { let some: Vec<u32> = naive.iter().copied().filter(|slot| slot % 3 > 0).collect();
+                           some.iter().for_each(|slot| { set.remove(*slot); naive.remove(slot); }); }
+                    _ => set.shrink(),
+                }
+                check(&set, &naive);
+            }
+            let mut dense = SlotSet::default();
+            others.iter().for_each(|&slot| dense.insert(slot));
+            prop_assert!(others.iter().all(|slot| set.contains(*slot) == naive.contains(slot)));
+            prop_assert_eq!(set.contains_all(&dense), others.iter().all(|slot| naive.contains(slot)));
+            let common: BTreeSet<u32> = others.iter().copied().filter(|slot| naive.contains(slot)).collect();
+            prop_assert!(set.masks_in(&dense).flat_map(|(word, mask)| slots_of(word, mask)).eq(common));
+            naive.iter().for_each(|&slot| dense.insert(slot));
+            prop_assert!(set.masks_in(&dense).eq(set.masks()));
+            set.clear();
+            check(&set, &BTreeSet::new());
+        }
+
+        #[test]
+        fn a_set_of_all_slots_but_one_lacks_only_this_one(
+            end in 1..20_000_u32,
+            absent in any::<u32>(),
+            others in prop::collection::vec(any::<u32>(), 0..50),
+        ) {
+            let absent = absent % end;
+            let (mut set, mut dense) = (SparseSlots::default(), SlotSet::default());
+            (0..end).filter(|slot| *slot != absent).for_each(|slot| set.insert(slot));
+            let others = others.iter().map(|slot| slot % end).filter(|slot| *slot != absent);
+            others.for_each(|slot| dense.insert(slot));
+            prop_assert!(set.contains_all(&dense));
+            dense.insert(absent);
+            prop_assert!(!set.contains_all(&dense));
+        }
+    }
+
+    #[test]
+    fn the_memory_follows_the_members() {
+        let mut set = SparseSlots::default();
+        (0..100).for_each(|number| set.insert(number * 9_999));
+        set.shrink();
+        assert!(set.words.capacity() <= 100 && set.blocks.capacity() <= 100);
+        (0..100).for_each(|number| set.remove(number * 9_999));
+        set.shrink();
+        assert_eq!((set.words.capacity(), set.blocks.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn slots_that_come_and_go_move_no_other_words() {
+        let mut set = SparseSlots::default();
+        (0..100).for_each(|number| set.insert(number * 64));
+        let before = set.words.len();
+        for _ in 0..10 {
+            set.remove(0);
+            set.insert(0);
+            assert_eq!((set.words.len(), set.words[0]), (before, 1));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Writes bodies into the packets of an outbox: segments, entries about single objects, and openings.
+//!
+//! *Invariant:* what is written is in the record of the same packet.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter};
+use repl_link::outbox::{Body, Outbox, SEGMENT_BITS};
+use repl_link::sent::payload::BodyWriter;
+
+use super::State;
+use super::contents::Sent;
+use super::segment::{RunHeader, Segment, SegmentKind, SegmentWriter};
+use super::slot_set::masks_between;
+use super::table::Table;
+
+/// The segment that is being written, and how many entries about single objects were written.
+#[derive(Debug, Default)]
+pub(crate) struct EntryWriter {
+    segment: SegmentWriter,
+    /// It may wrap.
+    entries: u32,
+}
+
+impl EntryWriter {
+    /// Returns a number that changes with each entry about a single object that is written.
+    pub(crate) fn entries(&self) -> u32 {
+        self.entries
+    }
+}
+
+impl BodyWriter for EntryWriter {
+    fn end(&mut self, writer: &mut BitWriter) {
+        self.segment.end(writer);
+    }
+}
+
+/// Writes the state of objects into packets.
+pub(crate) trait WriteState {
+    /// Appends a whole shared segment, for which the caller has [made room](Outbox::make_room).
+    fn segment(&mut self, segment: &Arc<Segment>);
+
+    /// Copies the entries in `runs` (ranges of entry numbers) into this packet, or into the next if this one
+    /// is full. Copying begins with the first run. Returns how many runs were copied as a whole, and how many
+    /// entries of the next one. Copies nothing only if there are no entries or the limits of the connection
+    /// do not allow another packet.
+    fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32);
+
+    /// Writes an entry about one object into a segment of its kind. The caller has [made
+    /// room](Outbox::make_room) for the entry.
+    fn entry(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        sent: Sent,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    );
+
+    /// Writes that the client must remove an object, if there is [room](Outbox::make_room) for this.
+    fn close(&mut self, gap_order: u32, slot: u32, write: impl FnOnce(&mut SegmentWriter, &mut BitWriter));
+
+    /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
+    /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
+    /// empty packet is too small for one object. Returns `None` if the limits of the connection do not allow
+    /// another packet. The caller must then [append](Self::append) the values of each object in turn, which
+    /// take `sizes` bits.
+    fn run(
+        &mut self,
+        first: u32,
+        run_header: &RunHeader<'_>,
+        sizes: impl Iterator<Item = usize>,
+        now: Duration,
+    ) -> Option<u32>;
+
+    /// Appends the encoded values of an object to the packet that is being filled.
+    fn append(&mut self, values: BitSlice<'_>);
+}
+
+impl WriteState for Outbox<State> {
+    fn segment(&mut self, segment: &Arc<Segment>) {
+        let Body { record, body, writer } = self.body();
+        record.shared.push(Arc::clone(segment));
+        body.segment.end(writer);
+        writer.append(segment.bits());
+    }
+
+    fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32) {
+        let Some(first) = runs.first() else { return (0, 0) };
+        let first_bits = table.bits(first.start..first.start + 1).len();
+        if !self.make_room(table.head().len() + first_bits, now) {
+            return (0, 0);
+        }
+        let is_continued = is_copying(self, table);
+        if !is_continued {
+            let Body { body, writer, .. } = self.body();
+            body.segment.begin_table(table.head(), writer);
+        }
+        let mut room = self.room().saturating_sub(SEGMENT_BITS);
+        // The first entry of a packet may exceed the budget.
+        let mut most = self.packet_room().saturating_sub(SEGMENT_BITS).min(first_bits);
+        let Body { record, writer, .. } = self.body();
+        let before = writer.bit_len();
+        let mut whole = 0;
+        for bits in runs.iter().map(|run| table.bits(run.clone())) {
+            if bits.len() > room.max(most) {
+                break;
+            }
+            writer.append(bits);
+            (room, most) = (room.saturating_sub(bits.len()), 0);
+            whole += 1;
+        }
+        let (copied, rest) = runs.split_at(whole);
+        let fitting = |run: &Range<u32>| run.start..run.start + table.fitting(run.clone(), room.max(most));
+        let part = rest.first().map_or(0..0, fitting);
+        if whole == 0 && part.is_empty() {
+            return (0, 0);
+        }
+        writer.append(table.bits(part.clone()));
+        let bits = writer.bit_len() - before;
+        record.copied.push(table, copied, part.clone(), bits, is_continued);
+        (whole, part.len() as u32)
+    }
+
+    fn entry(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        sent: Sent,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        let slot = sent.slot;
+        let body = self.body();
+        body.record.sent.push(sent);
+        write_entry(body, kind, gap_order, slot, write);
+    }
+
+    fn close(&mut self, gap_order: u32, slot: u32, write: impl FnOnce(&mut SegmentWriter, &mut BitWriter)) {
+        let body = self.body();
+        body.record.close(slot);
+        write_entry(body, SegmentKind::Close, gap_order, slot, write);
+    }
+
+    fn run(
+        &mut self,
+        first: u32,
+        run_header: &RunHeader<'_>,
+        sizes: impl Iterator<Item = usize>,
+        now: Duration,
+    ) -> Option<u32> {
+        let mut sizes = sizes.peekable();
+        let header_bits = run_header.bits(self.max_bits()) + SEGMENT_BITS + 1;
+        let first_bits = header_bits + sizes.peek().copied().unwrap_or(0);
+        if first_bits > self.capacity() {
+            return Some(0);
+        }
+        if !self.make_room(first_bits, now) {
+            return None;
+        }
+        self.body();
+        let mut left = self.room().saturating_sub(header_bits);
+        let mut is_first = true;
+        let fits = |bits: &usize| {
+            // There is room for the first object, even if its packet exceeds the budget.
+            let fits = std::mem::take(&mut is_first) || *bits <= left;
+            left = left.saturating_sub(*bits);
+            fits
+        };
+        let count = sizes.take_while(fits).count() as u32;
+        let Body { record, body, writer } = self.body();
+        record.opened.extend(masks_between(first, first + count));
+        if !body.segment.accepts(SegmentKind::Open, first) {
+            body.segment.begin_openings(first, writer);
+        }
+        body.segment.run(first, count, run_header, writer);
+        Some(count)
+    }
+
+    fn append(&mut self, values: BitSlice<'_>) {
+        self.body().writer.append(values);
+    }
+}
+
+/// Returns whether the last entries of the packet that is being filled were copied from this table.
+fn is_copying(outbox: &Outbox<State>, table: &Arc<Table>) -> bool {
+    outbox.body_writer().segment.is_table()
+        && outbox.record().is_some_and(|contents| contents.copied.ends_with(table))
+}
+
+fn write_entry(
+    body: Body<'_, State>,
+    kind: SegmentKind,
+    gap_order: u32,
+    slot: u32,
+    write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+) {
+    let Body { body: EntryWriter { segment, entries }, writer, .. } = body;
+    *entries = entries.wrapping_add(1);
+    if !segment.accepts(kind, slot) {
+        segment.begin(kind, gap_order, writer);
+    }
+    write(segment, writer);
+}

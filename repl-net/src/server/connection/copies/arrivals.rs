@@ -1,0 +1,99 @@
+//! Handles acks of packets: what the client has received of objects (R4).
+//!
+//! *Invariant:* the ack of a packet that contained another object in the slot changes nothing (R18).
+
+use std::num::NonZeroU32;
+
+use repl_link::frame::sequence::Sequence;
+use repl_link::link::Acked;
+
+use super::Copies;
+use crate::body::State;
+use crate::body::contents::{Content, Contents, Late, Sent};
+use crate::body::entry_lists::EncodedEntry;
+use crate::body::slot_set::slots_of;
+use crate::server::world::World;
+
+impl Copies {
+    /// Handles what an ack has shown.
+    pub(crate) fn acked(&mut self, world: &mut World, acked: Acked<'_, State>) {
+        match acked {
+            Acked::Arrived(sequence, contents) => self.arrived(world, sequence, contents),
+            Acked::Late(sequence, late) => self.arrived_late(world, sequence, late),
+        }
+    }
+
+    /// Records that a packet has arrived. Costs O(contents).
+    fn arrived(&mut self, world: &mut World, sequence: Sequence, contents: &Contents) {
+        let shared = contents.shared.iter().filter(|segment| segment.has_new_elements());
+        let copied = contents.copied.has_new_elements().then(|| contents.copied.entries());
+        let entries = shared.flat_map(|segment| segment.entries()).chain(copied.into_iter().flatten());
+        for EncodedEntry { slot, generation, list } in entries.filter(|entry| entry.list.has_new_elements()) {
+            if self.is_current(world, slot, generation) {
+                self.objects.list_arrived(slot, sequence, list);
+            }
+        }
+        for (word, mask) in &contents.opened {
+            self.objects.openings_arrived(sequence, *word, *mask);
+        }
+        contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
+        contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));
+    }
+
+    /// Handles the ack of a packet that counted as lost. It still shows which objects the client has created
+    /// or removed, and which part of a blob arrived.
+    fn arrived_late(&mut self, world: &mut World, sequence: Sequence, late: Late) {
+        match late {
+            Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
+            Late::Opened(word, mask) => {
+                self.objects.openings_arrived(sequence, word, mask);
+                let statics = mask & world.paths.in_word(word);
+                slots_of(word, statics).for_each(|slot| self.path_arrived_late(world, slot, sequence));
+            }
+            Late::Closed(word, mask) => self.closes_arrived(world, sequence, word, mask),
+        }
+    }
+
+    /// Records that a packet with closings has arrived, so that the client has removed the objects of `mask`.
+    fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask) {
+            if self.objects.is_closing(slot, sequence) {
+                self.forget(world, slot);
+            }
+        }
+    }
+
+    pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+        self.objects.is_known(slot)
+            && world.occupants().get(slot as usize).is_some_and(|occupant| occupant.generation == generation)
+    }
+
+    /// Records that a packet with content about one object has arrived, or was acked late.
+    fn sent_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+        if let Content::Proxy | Content::Open(_) = sent.content
+            && self.is_current(world, sent.slot, sent.generation)
+        {
+            self.objects.proxy_arrived(sent.slot, sequence);
+        }
+        self.content_arrived(world, sequence, sent);
+    }
+
+    fn content_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+        let slot = sent.slot;
+        match &sent.content {
+            Content::Fragment { blob, index } => {
+                let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
+                self.objects.blob_arrived(slot, blob.id);
+                // All earlier packets about the object are older than the blob or contain a part of it.
+                self.content_arrived(world, self.next, &blob.sent);
+            }
+            _ if !self.is_current(world, slot, sent.generation) => {}
+            Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
+            Content::Proxy => self.objects.update_step(slot),
+            Content::Open(list) => {
+                self.objects.opening_arrived(slot, sequence, list);
+                self.path_arrived(world, slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Decides which remote calls a client may get now. The server asks when a call is made, while it waits, and
+//! again before each packet with it.
+//!
+//! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
+//! object also requires that the client owns the object. If the object was removed from the server, the
+//! rights of that moment count. If it was torn off, the owner of that moment counts.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use repl_core::wire::read_guid;
+use repl_core::{BitReader, Guid, ObjectRef};
+
+use super::Copies;
+use repl_link::messages::recipient::Recipient;
+use crate::server::world::World;
+
+/// What a connection can do with a remote call now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallVerdict {
+    /// The client has the object.
+    Send,
+    /// The call must wait, because the client does not have the object yet, but will receive it.
+    Wait,
+    /// The call must be dropped, because the client will not receive the object, or must remove it, or does
+    /// not own it any more.
+    Drop,
+}
+
+/// What decides about the calls of one client.
+pub(crate) struct CallRights<'a> {
+    pub(crate) copies: &'a Copies,
+    pub(crate) world: &'a World,
+}
+
+impl CallRights<'_> {
+    /// Returns what can be done now with a call on an object. Costs O(log objects).
+    pub(crate) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
+        let was_owner = self.copies.last_rights.was_owner(object);
+        let Some(slot) = self.world.slot_of(ObjectRef::<()>::new(object)) else {
+            let may_receive = was_owner.is_some_and(|was_owner| was_owner || recipient != Recipient::Owner);
+            return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
+        };
+        let is_owner = || {
+            let object = self.world.objects.get(slot as usize);
+            was_owner.unwrap_or_else(|| object.and_then(|object| object.owner()) == Some(self.copies.id))
+        };
+        if recipient == Recipient::Owner && !is_owner() {
+            CallVerdict::Drop
+        } else if self.copies.objects.has_arrived(slot) {
+            CallVerdict::Send
+        } else if self.copies.objects.is_expected(slot) {
+            CallVerdict::Wait
+        } else {
+            CallVerdict::Drop
+        }
+    }
+
+    /// Returns whether the client may receive a call in its wire form now. A client that must receive the
+    /// object again first has lost it since the call was sent, so it may not.
+    pub(crate) fn allow(&self, recipient: Recipient, call: &[u8]) -> bool {
+        let object = read_guid(&mut BitReader::new(call)).ok().flatten();
+        object.is_some_and(|object| self.verdict(object, recipient) == CallVerdict::Send)
+    }
+}

@@ -1,0 +1,63 @@
+//! The copies of objects that the client has or will have, as the server knows them from acks.
+//!
+//! *Invariant:* the state of an object for the client changes only through [`ObjectStates`]. Nothing here sends
+//! a packet.
+
+mod arrivals;
+pub(super) mod call_rights;
+pub(super) mod last_rights;
+pub(super) mod losses;
+mod pending;
+mod sight;
+mod sleeping;
+mod statics;
+mod subobjects;
+mod tear_off;
+
+use repl_link::frame::sequence::Sequence;
+use repl_link::session::connection_id::ConnectionId;
+
+use super::objects::{ObjectStates, View};
+use crate::body::blob::Blobs;
+use last_rights::LastRights;
+
+/// The copies of one client.
+pub(crate) struct Copies {
+    pub(super) id: ConnectionId,
+    /// Whether a session has begun and has not ended, so that state is sent.
+    pub(super) is_live: bool,
+    /// The number of the next packet. It changes only in a pass, so it is noted after each pass.
+    pub(super) next: Sequence,
+    pub(super) objects: ObjectStates,
+    pub(super) blobs: Blobs,
+    /// The rights to calls on objects that were removed or torn off.
+    pub(super) last_rights: LastRights,
+}
+
+impl Copies {
+    pub(crate) fn new(id: ConnectionId, is_replay: bool, next: Sequence) -> Self {
+        Self {
+            id,
+            is_live: false,
+            next,
+            objects: ObjectStates::new(id, is_replay),
+            blobs: Blobs::default(),
+            last_rights: LastRights::default(),
+        }
+    }
+
+    /// Returns how the client sees the objects.
+    pub(crate) fn view(&self) -> &View {
+        self.objects.view()
+    }
+
+    /// Returns whether the session has begun and not ended.
+    pub(crate) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// Returns whether the client has an object in a slot, or will receive one.
+    pub(crate) fn uses(&self, slot: u32) -> bool {
+        self.objects.is_known(slot)
+    }
+}

@@ -1,0 +1,122 @@
+//! What a connection still owes its client of an object: changes are postponed, become pending, or are no
+//! longer needed.
+//!
+//! *Invariant:* a connection has a position in the history of an object as long as it lacks changes that are
+//! only there.
+
+use repl_core::Changelist;
+
+use super::Copies;
+use super::super::objects::Closed;
+use crate::server::world::{Unneeded, World};
+use crate::body::contents::Content;
+
+impl Copies {
+    /// Postpones the changes of this tick of an object: stores the connection's position in the history of
+    /// the object, if the client has or receives the object.
+    pub(crate) fn postpone(&mut self, slot: u32, world: &World) {
+        if self.objects.is_behind(slot) {
+            self.objects.must_send(slot);
+            return;
+        }
+        if !self.objects.takes_changes(slot) {
+            return;
+        }
+        let mut changed = world.changes.list(slot).cloned().unwrap_or_default();
+        if world.conditions(slot).is_conditional() {
+            changed.retain(&self.view().mask(world, slot));
+        }
+        let object = &world.objects[slot as usize];
+        self.objects.fall_behind(slot, object.history.end(), changed);
+        object.add_laggard();
+    }
+
+    /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
+    /// long period for the cell of the object. A connection with its own view of the object has received
+    /// these changes already.
+    pub(crate) fn pend_due(&mut self, slot: u32, list: &Changelist) {
+        if self.objects.has_arrived(slot) && self.view().is_shared(slot) {
+            self.objects.add_pending(slot, list);
+            self.objects.must_send(slot);
+        }
+    }
+
+    /// Makes the changes of a changelist pending if they may still be sent to the client. For the other
+    /// properties, records that the client lacks their values, so that they are sent when the client may see
+    /// them again.
+    pub(crate) fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist) {
+        // The client has the object, so its collections were emptied already and may contain items. Therefore
+        // the lost changelist must not empty the client's collections again.
+        list.forget_resets();
+        let mut hidden = Changelist::new();
+        list.split(&self.objects.mask(world, slot), &mut hidden);
+        let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
+        world.prune(slot, &mut list);
+        self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
+    }
+
+    /// Returns whether a blob of the object is in flight.
+    pub(crate) fn has_blob(&self, slot: u32) -> bool {
+        self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
+    }
+
+    /// Returns whether an object only waits until its blob can begin, and must wait on. Then nothing of it is
+    /// written.
+    pub(crate) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
+        let is_unchanged = !world.changes.slots.contains(slot);
+        let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
+        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.limits.max_object_bytes));
+        waits.into_iter().for_each(|bytes| self.objects.wait_for_blob(slot, bytes));
+        waits.is_some()
+    }
+
+    /// Stops sending the blob with an update of an object, if there is one. Afterwards, the content of the
+    /// blob is pending, or the object counts as unsent.
+    pub(crate) fn withdraw_blob(&mut self, world: &mut World, slot: u32) {
+        let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
+        let Some(content) = blob.map(|blob| blob.sent.content) else { return };
+        match content {
+            Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
+            Content::Open(list) | Content::Update(list) => self.make_pending(world, slot, list),
+            Content::Proxy | Content::Fragment { .. } => {}
+        }
+    }
+
+    /// Begins to remove an object from the client, and frees what the connection no longer needs of it.
+    pub(crate) fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
+        let unneeded = closed.map(|closed| self.stop_sending(world, slot, closed));
+        unneeded.into_iter().flatten().for_each(|what| world.free(slot, what));
+    }
+
+    /// Releases the connection's position in the history of an object that is being closed, and stops sending
+    /// the blob with this object. Returns what is no longer needed of the object.
+    pub(crate) fn stop_sending(
+        &mut self,
+        world: &World,
+        slot: u32,
+        closed: Closed,
+    ) -> impl Iterator<Item = Unneeded> + use<> {
+        let Closed { position, blob, is_forgotten } = closed;
+        if let Some(blob) = blob {
+            self.blobs.abandon(blob);
+        }
+        let history = Self::release_position(world, slot, position, None);
+        history.into_iter().chain(is_forgotten.then_some(Unneeded::Slot))
+    }
+
+    /// Releases the connection's `position` in the history of an object, if the connection has one. If
+    /// `missed` is given, adds to it the changes that the connection has not sent yet. If this was the last
+    /// connection with a position in the history of the object, returns that the history is not needed.
+    pub(crate) fn release_position(
+        world: &World,
+        slot: u32,
+        position: Option<u64>,
+        missed: Option<&mut Changelist>,
+    ) -> Option<Unneeded> {
+        let (position, object) = (position?, &world.objects[slot as usize]);
+        if let Some(missed) = missed {
+            object.history.gather(position, missed);
+        }
+        object.remove_laggard().then_some(Unneeded::History)
+    }
+}

@@ -1,0 +1,220 @@
+//! Which objects the client has, and how it sees them: shows objects, hides them, and changes their views.
+//!
+//! *Invariant:* nothing is sent of an object that the client may not see, from the call on that hides it.
+
+use repl_core::{HandleSet, PropertyIndex};
+
+use super::Copies;
+use crate::server::cells::Group;
+use crate::server::cells::area::{Position, Ring};
+use crate::server::world::World;
+
+impl Copies {
+    /// Sets whether an object is hidden from the client, together with the objects that are attached to it.
+    pub(crate) fn set_visible(&mut self, world: &mut World, slot: u32, visible: bool) {
+        if visible {
+            self.objects.unhide(slot);
+        } else {
+            let closed = self.objects.hide(slot, self.next);
+            self.begin_close(world, slot, closed);
+        }
+        // Subobjects that are being torn off are not attached any more.
+        let below = world.subobjects.with_descendants(slot);
+        for slot in world.cells.with_attached(slot).into_iter().chain(below) {
+            self.reconsider(world, slot);
+        }
+    }
+
+    /// Sets the points from which the client sees. Returns whether it may have other objects in sight now.
+    pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) -> bool {
+        let is_changed = self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance());
+        if is_changed {
+            self.update_sight(world);
+        }
+        is_changed
+    }
+
+    /// Sets whether the client sees the objects of a group.
+    pub(crate) fn set_member(&mut self, world: &mut World, group: Group, is_member: bool) {
+        if !self.objects.sight_mut().set_member(group, is_member) {
+            return;
+        }
+        self.update_sight(world);
+        for slot in world.seen_by_group(group) {
+            self.reconsider(world, slot);
+        }
+    }
+
+    /// Returns whether the connection is in a group.
+    pub(crate) fn is_member(&self, group: Group) -> bool {
+        self.objects.is_in(group)
+    }
+
+    fn update_sight(&mut self, world: &mut World) {
+        let World { cells, sight_scratch, .. } = world;
+        let affected = self.objects.sight_mut().update(self.id, cells, sight_scratch);
+        affected.into_iter().for_each(|slot| self.reconsider(world, slot));
+    }
+
+    /// Returns whether the client may have an object now.
+    pub(crate) fn sees(&self, world: &World, slot: u32) -> bool {
+        self.objects.sees(world, slot, self.view().ring_of(world, slot))
+    }
+
+    /// Shows an object to the client or removes it from the client. Called after a change that may decide
+    /// whether the client sees the object.
+    pub(crate) fn reconsider(&mut self, world: &mut World, slot: u32) {
+        if !self.is_live {
+            return;
+        }
+        let ring = self.view().ring_of(world, slot);
+        if self.objects.sees(world, slot, ring) {
+            self.pend_later(world, slot);
+            self.show(world, slot, ring);
+        } else {
+            let closed = self.objects.conceal(slot, self.next);
+            self.begin_close(world, slot, closed);
+            let is_in_sight = ring == Some(Ring::InSight) && world.occupant(slot).alive;
+            self.objects.set_unknown_in_sight(slot, is_in_sight);
+        }
+    }
+
+    /// Makes the changes of an object pending that far connections receive later. They may be older than
+    /// other changes that are pending, so elements in them may exist no more, or again: without these, the
+    /// order in which the changes are merged makes no difference.
+    fn pend_later(&mut self, world: &World, slot: u32) {
+        if !self.objects.has_arrived(slot) {
+            return;
+        }
+        for list in world.later.waiting(slot) {
+            let mut list = list.clone();
+            world.prune(slot, &mut list);
+            self.pend_due(slot, &list);
+        }
+    }
+
+    /// Decides whether the client takes the shared data of an object in a ring, and stores this. Returns
+    /// `false` if the client does not receive the object, or if nothing of it was sent yet and the shared
+    /// opening is still right.
+    pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
+        let is_shared = self.view().is_shared_now(world, slot, ring);
+        if !is_shared && self.view().is_shared(slot) {
+            // Bands do not delay the changes for a view of its own, so those that wait are sent now.
+            self.pend_later(world, slot);
+        }
+        if is_shared && ring != Some(Ring::InSight) {
+            self.objects.open_cell(world, slot);
+        }
+        self.objects.set_view(slot, is_shared)
+    }
+
+    /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
+    pub(crate) fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
+        self.review_distance(world, slot);
+        self.update_view(world, slot, ring);
+        let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
+        if self.objects.show(slot, self.next, is_alone) {
+            world.compare_for_open(slot);
+            self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
+        }
+    }
+
+    /// Updates what the client may see of an object if the client has come near it or gone away. The last
+    /// state of an object that is torn off is sent as the client saw the object before.
+    fn review_distance(&mut self, world: &mut World, slot: u32) {
+        let is_far = self.view().is_far_now(world, slot);
+        if is_far != self.view().is_far(slot) && !self.view().is_tearing_off(slot) {
+            let before = self.view().mask(world, slot);
+            self.objects.set_far(slot, is_far);
+            self.review(world, slot, &before);
+        }
+    }
+
+    /// Handles the removal of an object from the server. Returns whether the client must still be told to
+    /// remove the object.
+    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
+        let closed = self.objects.destroy(slot, self.next);
+        self.begin_close(world, slot, closed);
+        if world.paths.is_static(slot) {
+            self.tell_destroyed(slot);
+        }
+        self.uses(slot)
+    }
+
+    /// Deletes the state of an object that the client no longer has. No packet in flight can change the state
+    /// of an object that the client has removed.
+    pub(crate) fn forget(&mut self, world: &mut World, slot: u32) {
+        let reopen = self.objects.forget(slot);
+        let is_alive = world.occupant(slot).alive;
+        if !is_alive {
+            self.objects.forget_path(slot);
+        }
+        self.last_rights.forget(slot);
+        world.release(slot);
+        if reopen && is_alive {
+            let ring = self.view().ring_of(world, slot);
+            self.show(world, slot, ring);
+        }
+    }
+
+    /// Switches a property with a custom condition on or off for this connection alone.
+    pub(crate) fn switch_custom(
+        &mut self,
+        world: &mut World,
+        slot: u32,
+        property: PropertyIndex,
+        active: bool,
+    ) {
+        let before = self.view().mask(world, slot);
+        self.objects.switch(world.conditions(slot), slot, property, active);
+        self.review(world, slot, &before);
+    }
+
+    /// Updates what this connection may see of an object, after conditions of the object have changed. The
+    /// argument `before` is the mask of the properties that the connection could see before (S42).
+    pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
+        let ring = self.view().ring_of(world, slot);
+        if !self.update_view(world, slot, ring) {
+            return;
+        }
+        if self.objects.cancel_owed(world, slot) {
+            self.withdraw_blob(world, slot);
+        }
+        let after = self.view().mask(world, slot);
+        if *before != after {
+            self.change_view(world, slot, before, &after);
+        } else {
+            self.review_opening(world, slot);
+        }
+        self.objects.update_step(slot);
+    }
+
+    /// Drops a blob with the opening of an object if the connection may no longer see some of the properties
+    /// in the blob. A mask for an object that the client already has never contains the properties that are
+    /// only in openings, so a comparison of masks does not find them (R15).
+    fn review_opening(&mut self, world: &mut World, slot: u32) {
+        let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
+        let visible = self.objects.opening_mask(world, slot);
+        if self.blobs.opens_with(id).is_some_and(|handles| !handles.is_subset(&visible)) {
+            self.withdraw_blob(world, slot);
+        }
+    }
+
+    fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
+        // The client lacks what waits for its band, so it does not count as seen.
+        self.pend_later(world, slot);
+        let conditions = world.conditions(slot);
+        let properties = (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
+        let changed = properties.filter_map(|property| {
+            let handles = conditions.handles_of(property);
+            let first = handles.iter().next()?;
+            let is_gained = after.contains(first);
+            (before.contains(first) != is_gained).then_some((property, handles.clone(), is_gained))
+        });
+        let changed_at = |property| world.objects[slot as usize].changed_at(property);
+        let Some(lacking) = self.objects.change_view(slot, world.frame, changed, changed_at) else { return };
+        self.objects.add_pending(slot, &world.whole(slot, &lacking));
+        // The old bytes of the blob would reveal values that the client may no longer see (R15).
+        self.withdraw_blob(world, slot);
+    }
+}

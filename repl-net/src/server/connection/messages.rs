@@ -1,0 +1,59 @@
+//! Sends messages and remote calls.
+//!
+//! *Invariant:* before each packet with a call, it is asked whether the client may get the call.
+
+use std::time::Duration;
+
+use repl_core::BitWriter;
+use repl_link::messages::channel::SendError;
+
+use super::calls::CallRoute;
+use super::copies::call_rights::CallRights;
+use super::Connection;
+use crate::server::world::World;
+
+impl Connection {
+    /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
+    /// it is called. Does nothing if the client may not get the call.
+    ///
+    /// # Errors
+    /// Returns an error if the remote call is too large, or if too many remote calls wait.
+    pub(crate) fn send_call(
+        &mut self,
+        world: &World,
+        route: CallRoute,
+        writer: &mut BitWriter,
+    ) -> Result<(), SendError> {
+        let Self { link, copies, calls, .. } = self;
+        let max_bits = link.outbox.capacity();
+        calls.send(&CallRights { copies, world }, &mut link.exchange.outgoing, route, writer, max_bits)
+    }
+
+    /// Moves waiting remote calls to the outgoing messages if the client has the objects of the calls now.
+    pub(super) fn settle_calls(&mut self, world: &World) {
+        let Self { link, copies, calls, .. } = self;
+        let max_bits = link.outbox.capacity();
+        calls.settle(&CallRights { copies, world }, &mut link.exchange.outgoing, max_bits);
+    }
+
+    /// Handles the calls on an object that is about to be removed from the server.
+    pub(crate) fn end_calls(&mut self, world: &World, slot: u32) {
+        let Self { link, copies, calls, .. } = self;
+        let max_bits = link.outbox.capacity();
+        calls.end_on(slot, copies, world, &mut link.exchange.outgoing, max_bits);
+    }
+
+    /// Sends the waiting messages and calls, as [`Link::send_messages`](repl_link::link::Link::send_messages)
+    /// describes. Returns how many bits they take.
+    pub(super) fn send_messages(&mut self, world: &World, budget_bits: usize, now: Duration) -> usize {
+        let Self { link, copies, .. } = self;
+        let rights = CallRights { copies, world };
+        link.send_messages(budget_bits, &|recipient, call| rights.allow(recipient, call), now)
+    }
+
+    /// Returns whether an object that was removed from the server may not be removed from the client yet,
+    /// because a call on it waits for room, or a reliable call on it is not acknowledged.
+    pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
+        !world.occupant(slot).alive && self.calls.are_left(slot, &self.link.exchange.outgoing)
+    }
+}
