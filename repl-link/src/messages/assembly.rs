@@ -16,7 +16,7 @@ const EXPIRY: Duration = Duration::from_secs(5);
 
 /// The unfinished messages of a connection.
 #[derive(Debug, Default)]
-pub struct Assembly {
+pub(super) struct Assembly {
     /// By channel and number.
     unfinished: BTreeMap<(u16, u64), Unfinished>,
     bytes: usize,
@@ -33,18 +33,18 @@ struct Unfinished {
 
 impl Assembly {
     /// Returns how many bytes the unfinished messages count for.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Returns how a message is cut, if it is unfinished. Its key is its channel and number.
-    pub fn cut(&self, key: (u16, u64)) -> Option<Cut> {
+    pub(super) fn cut(&self, key: (u16, u64)) -> Option<Cut> {
         Some(self.unfinished.get(&key)?.partial.cut)
     }
 
     /// Returns the content of a message if `parts` are all of its parts that have not arrived, by their
     /// indexes. Stores nothing.
-    pub fn whole_with(
+    pub(super) fn whole_with(
         &self,
         key: (u16, u64),
         cut: Cut,
@@ -57,7 +57,7 @@ impl Assembly {
     }
 
     /// Returns how many unfinished messages are reliable.
-    pub fn reliable(&self) -> usize {
+    pub(super) fn reliable(&self) -> usize {
         self.unfinished.values().filter(|unfinished| unfinished.is_reliable).count()
     }
 
@@ -65,7 +65,7 @@ impl Assembly {
     /// no part is missing any more. `room` is how many bytes all unfinished messages may count for. If there
     /// is no room, drops unreliable messages, beginning with the message that has waited longest for a new
     /// part.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         key: (u16, u64),
         (cut, index): (Cut, usize),
@@ -106,7 +106,7 @@ impl Assembly {
     }
 
     /// Drops the unfinished messages of a channel with numbers below `number`.
-    pub fn drop_before(&mut self, channel: u16, number: u64) {
+    pub(super) fn drop_before(&mut self, channel: u16, number: u64) {
         let old = self.unfinished.range((channel, 0)..(channel, number));
         let old: Vec<_> = old.map(|(&key, _)| key).collect();
         old.into_iter().for_each(|key| self.drop_message(key));
@@ -114,7 +114,7 @@ impl Assembly {
 
     /// Drops unreliable messages that have waited too long. Returns the channel of a reliable message of
     /// which no part has arrived since `start`, if there is one.
-    pub fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
+    pub(super) fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
         let is_old = |of: &Unfinished| !of.is_reliable && now.saturating_sub(of.since) >= EXPIRY;
         while let Some((&key, _)) = self.unfinished.iter().find(|(_, of)| is_old(of)) {
             self.drop_message(key);
@@ -124,7 +124,7 @@ impl Assembly {
     }
 
     /// Drops an unfinished message with this channel and number, if there is one.
-    pub fn drop_message(&mut self, key: (u16, u64)) {
+    pub(super) fn drop_message(&mut self, key: (u16, u64)) {
         if let Some(unfinished) = self.unfinished.remove(&key) {
             self.bytes = self.bytes.saturating_sub(unfinished.bytes);
         }

@@ -8,7 +8,7 @@ const LEAST_UNUSED_BYTES: usize = 1 << 10;
 
 /// The contents of the stored messages of a channel.
 #[derive(Debug, Default)]
-pub struct ContentBuffer {
+pub(super) struct ContentBuffer {
     bytes: Vec<u8>,
     /// How many bytes at the front of the buffer belong to contents that were removed.
     unused: usize,
@@ -18,20 +18,20 @@ pub struct ContentBuffer {
 
 impl ContentBuffer {
     /// Adds a content. Returns its position.
-    pub fn add(&mut self, content: &[u8]) -> u64 {
+    pub(super) fn add(&mut self, content: &[u8]) -> u64 {
         let position = self.start.saturating_add(self.bytes.len() as u64);
         self.bytes.extend_from_slice(content);
         position
     }
 
     /// Returns the content of `len` bytes at a position.
-    pub fn get(&self, position: u64, len: usize) -> &[u8] {
+    pub(super) fn get(&self, position: u64, len: usize) -> &[u8] {
         let at = usize::try_from(position.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.bytes.get(at..at.saturating_add(len)).unwrap_or_default()
     }
 
     /// Removes the oldest content, which has `len` bytes: amortised O(`len`).
-    pub fn remove_first(&mut self, len: usize) {
+    pub(super) fn remove_first(&mut self, len: usize) {
         self.unused = self.unused.saturating_add(len).min(self.bytes.len());
         let is_empty = self.unused == self.bytes.len();
         if is_empty || self.unused >= LEAST_UNUSED_BYTES.max(self.bytes.len() / 2) {
@@ -48,7 +48,7 @@ impl ContentBuffer {
     }
 
     /// Frees memory if most of the buffer is empty.
-    pub fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self) {
         if self.bytes.capacity() > LEAST_UNUSED_BYTES.max(self.bytes.len().saturating_mul(4)) {
             self.bytes.shrink_to(self.bytes.len().saturating_mul(2));
         }

@@ -30,7 +30,7 @@ const PARTS_IN_PACKET: usize = 4;
 
 /// The messages of a channel that are not acknowledged, or must still be sent.
 #[derive(Debug)]
-pub struct SendingChannel {
+pub(super) struct SendingChannel {
     config: ChannelConfig,
     /// The number of the first stored message.
     first: u64,
@@ -50,7 +50,7 @@ pub struct SendingChannel {
 
 /// Why a channel has stopped sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     /// Nothing more waits to be sent in this tick.
     Empty,
     /// The channel has sent its share.
@@ -61,7 +61,7 @@ pub enum Stop {
 
 /// What a channel stores.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stored {
+pub(super) struct Stored {
     /// The bytes of all stored messages.
     pub bytes: usize,
     /// How many parts must be sent in the next tick. A message in one piece counts as one part.
@@ -72,7 +72,7 @@ pub struct Stored {
 
 /// A message and the states of its parts.
 #[derive(Debug)]
-pub struct Message {
+pub(super) struct Message {
     /// The position of its content.
     position: u64,
     /// The value of [`SendingChannel::passes`] when it was added.
@@ -108,7 +108,7 @@ enum State {
 impl Message {
     /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a
     /// packet.
-    pub fn new(bit_len: usize, max_bits: usize, times: u8, recipient: Recipient) -> Self {
+    pub(super) fn new(bit_len: usize, max_bits: usize, times: u8, recipient: Recipient) -> Self {
         let cut = if bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits {
             Cut::whole(bit_len)
         } else {
@@ -121,7 +121,7 @@ impl Message {
         Self { position: 0, added: 0, cut, state, others, recipient, is_withdrawn: false }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.cut.bit_len.div_ceil(8)
     }
 
@@ -131,7 +131,7 @@ impl Message {
     }
 
     /// Returns whether the message is larger than a packet.
-    pub fn is_large(&self) -> bool {
+    pub(super) fn is_large(&self) -> bool {
         self.cut.parts() > 1
     }
 
@@ -168,7 +168,7 @@ impl Message {
 }
 
 impl SendingChannel {
-    pub fn new(config: ChannelConfig) -> Self {
+    pub(super) fn new(config: ChannelConfig) -> Self {
         let (messages, contents, stored) = (VecDeque::new(), ContentBuffer::default(), Stored::default());
         Self {
             config,
@@ -183,27 +183,27 @@ impl SendingChannel {
         }
     }
 
-    pub fn is_reliable(&self) -> bool {
+    pub(super) fn is_reliable(&self) -> bool {
         self.config.channel.is_reliable()
     }
 
     /// Returns how many messages are stored.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
 
     /// Returns the number of the first message that is stored.
-    pub fn first(&self) -> u64 {
+    pub(super) fn first(&self) -> u64 {
         self.first
     }
 
     /// Returns the number of the next message.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.first.saturating_add(self.messages.len() as u64)
     }
 
     /// Returns how many times each message is sent, if no packet is lost.
-    pub fn times(&self) -> u8 {
+    pub(super) fn times(&self) -> u8 {
         match self.config.channel {
             Channel::Sequenced { copies } => copies.max(1),
             Channel::Ordered | Channel::Unordered | Channel::Unreliable => 1,
@@ -211,13 +211,13 @@ impl SendingChannel {
     }
 
     /// Checks whether a message of `bits` bits may be sent.
-    pub fn check_size(&self, bits: usize) -> Result<(), SendError> {
+    pub(super) fn check_size(&self, bits: usize) -> Result<(), SendError> {
         let max_bits = self.config.options.max_bytes.saturating_mul(8);
         if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
     }
 
     /// Adds a message with its content. If an unreliable channel stores too much, drops the oldest messages.
-    pub fn add(&mut self, message: Message, content: &[u8]) {
+    pub(super) fn add(&mut self, message: Message, content: &[u8]) {
         let held = held_bytes(message.bytes());
         let is_first = self.messages.back().is_some_and(|newest| newest.added < self.passes);
         if is_first && matches!(self.config.channel, Channel::Sequenced { .. }) {
@@ -237,13 +237,13 @@ impl SendingChannel {
     }
 
     /// Frees memory if the channel stores little.
-    pub fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self) {
         shrink_sparse(&mut self.messages);
         self.contents.shrink();
     }
 
     /// Begins the packets of a tick.
-    pub fn begin_pass(&mut self) {
+    pub(super) fn begin_pass(&mut self) {
         self.passes = self.passes.saturating_add(1);
         self.cursor = (self.first, 0);
     }
@@ -266,19 +266,19 @@ impl SendingChannel {
     }
 
     /// Returns whether something waits that was not sent in this tick.
-    pub fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         self.stored.waiting > 0 && self.cursor.0 < self.end()
     }
 
     /// Begins a turn: the channel may send as much as its weight says.
-    pub fn begin_turn(&mut self) {
+    pub(super) fn begin_turn(&mut self) {
         self.deficit_bits = self.deficit_bits.saturating_add(self.config.options.quantum_bits());
     }
 
     /// Sends what waits in this channel, until its turn is over or all channels together have sent
     /// `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
     /// [`end_sending`](Self::end_sending) afterwards.
-    pub fn send<P: Payload>(
+    pub(super) fn send<P: Payload>(
         &mut self,
         (channel, channels): (u16, u16),
         outbox: &mut Outbox<P>,
@@ -352,7 +352,7 @@ impl SendingChannel {
 
     /// Removes the messages that are not needed any more, and frees the contents of withdrawn messages. Costs
     /// O(bytes of the channel's messages) if messages were withdrawn since the last time.
-    pub fn end_sending(&mut self) {
+    pub(super) fn end_sending(&mut self) {
         if std::mem::take(&mut self.has_withdrawn) {
             let mut kept = ContentBuffer::default();
             for message in &mut self.messages {
@@ -364,7 +364,7 @@ impl SendingChannel {
     }
 
     /// Handles the ack of a packet with a message or part.
-    pub fn arrived(&mut self, sent: SentMessage) {
+    pub(super) fn arrived(&mut self, sent: SentMessage) {
         self.set_done(sent);
         let is_whole = self.get_mut(sent.number).is_some_and(|message| !message.is_large());
         if is_whole && matches!(self.config.channel, Channel::Sequenced { .. }) {
@@ -386,7 +386,7 @@ impl SendingChannel {
 
     /// Sends a message or part again, unless a later packet than `sequence` contains it. Returns whether the
     /// message is reliable and the message or part is not acknowledged.
-    pub fn send_again(&mut self, sequence: Sequence, sent: SentMessage) -> bool {
+    pub(super) fn send_again(&mut self, sequence: Sequence, sent: SentMessage) -> bool {
         let is_reliable = self.is_reliable();
         let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
         let Some(state) = found else { return false };

@@ -85,7 +85,7 @@ impl RateSample {
 
 /// The trials of one connection, and the rate that is enough according to these trials.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub(super) struct Trial {
     /// The lowest rate, in bytes a second, for which trials found that higher rates do not deliver more.
     /// `enough` is `None` if no trial has found such a rate.
     enough: Option<u64>,
@@ -102,7 +102,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             enough: None,
             stage: Stage::Idle,
@@ -116,7 +116,7 @@ impl Trial {
     }
 
     /// Returns the send rate in bytes a second. The rate is never above `greatest`, the greatest rate.
-    pub fn rate(&self, greatest: u64) -> u64 {
+    pub(super) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
             Stage::Drain(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
             Stage::Drain(Side::Low, _) | Stage::Count(Side::Low, _) => self.low_rate,
@@ -127,7 +127,7 @@ impl Trial {
 
     /// Moves the trial to its next stage if the current stage is over. If no trial is running, begins a trial
     /// if `is_wanted` is set. The argument `next` is the number of the next packet.
-    pub fn advance(&mut self, now: Duration, is_wanted: bool, link: LinkProperties, next: Sequence) {
+    pub(super) fn advance(&mut self, now: Duration, is_wanted: bool, link: LinkProperties, next: Sequence) {
         match self.stage {
             Stage::Idle if is_wanted && now >= self.not_before => self.begin(now, link),
             Stage::Drain(side, since) if now.saturating_sub(since) >= DRAIN_TIME => {
@@ -197,22 +197,22 @@ impl Trial {
     }
 
     /// Returns whether a trial is running.
-    pub fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         self.stage != Stage::Idle
     }
 
     /// Returns whether the trial may hold the send rate below the greatest rate.
-    pub fn is_limit(&self) -> bool {
+    pub(super) fn is_limit(&self) -> bool {
         self.enough.is_some() || self.is_running()
     }
 
     /// Ends the trial without a result, because the peer does not answer.
-    pub fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.stage = Stage::Idle;
     }
 
     /// Records that a packet of `bytes` bytes was sent.
-    pub fn sent(&mut self, bytes: u64) {
+    pub(super) fn sent(&mut self, bytes: u64) {
         if let Stage::Count(side, _) = self.stage {
             self.sample(side).sent += bytes;
             self.unknown += bytes;
@@ -220,7 +220,7 @@ impl Trial {
     }
 
     /// Records whether the packet `sequence` has arrived or counts as lost.
-    pub fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
+    pub(super) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
         let mut samples = [&mut self.high, &mut self.low].into_iter();
         if let Some(sample) = samples.find(|sample| sample.packets.contains(&sequence)) {
             sample.arrived += if has_arrived { bytes } else { 0 };
@@ -231,7 +231,7 @@ impl Trial {
 
 /// The properties of a link that a trial needs.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkProperties {
+pub(super) struct LinkProperties {
     /// The size of the largest packet in bytes.
     pub packet_bytes: u64,
     /// The time from sending a packet to its ack.

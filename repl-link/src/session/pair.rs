@@ -84,7 +84,7 @@ impl HandshakePair {
             server: ServerHandshake::new(ConnectionId(3), Secret::from(77_u64), Trust::Unproved, now),
             client: ClientHandshake::new(SESSION),
             server_terms: ServerTerms { capacity, timeout, asks_login: false, login_timeout: timeout },
-            client_terms: ClientTerms { capacity, timeout, login: &[] },
+            client_terms: ClientTerms { capacity, timeout, login: &[], reconnects: true, first_sequence: 0 },
             server_agreement,
             client_agreement,
             to_client,

@@ -24,6 +24,10 @@ pub struct ClientTerms<'a> {
     pub timeout: Duration,
     /// What the client shows to the application of the server, at most 512 bytes.
     pub login: &'a [u8],
+    /// Whether the client connects again after a session that it has lost.
+    pub reconnects: bool,
+    /// The number of the first packet of each session, the same on both sides.
+    pub first_sequence: u64,
 }
 
 /// The terms of a server.

@@ -23,7 +23,7 @@ impl Client {
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         self.register::<T>();
-        channels::register::<(), T>(&mut self.mailbox);
+        channels::register::<(), T>(&mut self.session.mailbox);
         self.call_runners.push(Self::run_calls::<T>);
         self
     }
@@ -40,7 +40,7 @@ impl Client {
     /// Panics if the calls of the class are not [registered](Self::register_calls).
     #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
-        channels::assert_registered::<(), T>(&self.mailbox);
+        channels::assert_registered::<(), T>(&self.session.mailbox);
         T::caller(CallSender::new(CallSide::Client(self), object))
     }
 
@@ -66,15 +66,15 @@ impl Client {
         if !self.is_owner(object) {
             return Err(CallError::NotOwner);
         }
-        let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
+        let channel = self.session.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
-        let (max_bits, now) = (self.link.outbox.capacity(), self.last_tick);
-        let writer = self.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
-        Ok(self.link.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
+        let (max_bits, now) = (self.session.link.outbox.capacity(), self.session.last_tick());
+        let writer = self.session.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
+        Ok(self.session.link.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
     }
 
     fn call_inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut CallInbox<(), T>> {
-        self.mailbox.inbox_mut(channels::key::<T>(is_reliable))
+        self.session.mailbox.inbox_mut(channels::key::<T>(is_reliable))
     }
 
     /// Returns the next call of a class that this client may run. Returns `None` if there are no more. The
@@ -85,7 +85,7 @@ impl Client {
     /// Panics if the calls of the class are not [registered](Self::register_calls).
     #[track_caller]
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
-        channels::assert_registered::<(), T>(&self.mailbox);
+        channels::assert_registered::<(), T>(&self.session.mailbox);
         for is_reliable in [true, false] {
             while let Some(received) = self.call_inbox::<T>(is_reliable)?.pop() {
                 if self.get(received.object).is_some() {
@@ -124,7 +124,7 @@ impl Client {
             let objects = replicas.objects();
             let limits = WaitLimits { objects, may_come: &may_come, longest, now };
             let key = channels::key::<T>(is_reliable);
-            let Some(inbox) = self.mailbox.inbox_mut::<CallInbox<(), T>>(key) else { continue };
+            let Some(inbox) = self.session.mailbox.inbox_mut::<CallInbox<(), T>>(key) else { continue };
             inbox.end_waits((), limits);
             inbox.begin_run();
             while let Some(queued) = self.call_inbox::<T>(is_reliable).and_then(CallInbox::next_to_run) {

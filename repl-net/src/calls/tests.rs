@@ -104,10 +104,10 @@ impl Pair {
     /// Sends a call without the checks of an honest client.
     fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
         let is_reliable = !matches!(call, DoorCall::Knock { .. });
-        let channel = self.client.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
-        let max_bits = self.client.link.outbox.capacity();
-        let writer = self.client.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
-        self.client.link.exchange.outgoing.add(channel, writer, max_bits).expect("room");
+        let channel = self.client.session.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
+        let max_bits = self.client.session.link.outbox.capacity();
+        let writer = self.client.session.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
+        self.client.session.link.exchange.outgoing.add(channel, writer, max_bits).expect("room");
     }
 
     fn ended(&mut self) -> Option<DisconnectReason> {
@@ -179,9 +179,9 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
         let mut doors = Vec::new();
         let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
         pair.server.set_owner(doors[0], Some(pair.id));
-        let channel = pair.client.mailbox.channel(channels::key::<Door>(true)).expect("registered");
-        let max_bits = pair.client.link.outbox.capacity();
-        let writer = pair.client.mailbox.write_bits(|writer| {
+        let channel = pair.client.session.mailbox.channel(channels::key::<Door>(true)).expect("registered");
+        let max_bits = pair.client.session.link.outbox.capacity();
+        let writer = pair.client.session.mailbox.write_bits(|writer| {
             inbox::write(doors[0], &DoorCall::Open { code: 9 }, writer)?;
             let whole = writer.bit_len();
             let bytes = writer.finish().to_vec();
@@ -191,7 +191,7 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
             writer.write_bits(0, u32::try_from(bits.max(0)).unwrap_or(0));
             Ok(())
         });
-        pair.client.link.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
+        pair.client.session.link.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
         pair.steps(3);
         assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "{bits}");
         assert_eq!(pair.server[doors[0]].ran, 0);
@@ -255,11 +255,11 @@ fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Durati
                 made[number].push(tick);
                 client.call(*door).open(1).expect("room");
             } else if !honest && tick >= 125 && client.is_owner(*door) {
-                let channel = client.mailbox.channel(channels::key::<Door>(false)).expect("registered");
+                let channel = client.session.mailbox.channel(channels::key::<Door>(false)).expect("registered");
                 for _ in 0..100 {
                     let call = DoorCall::Knock { times: 1 };
-                    let writer = client.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
-                    client.link.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
+                    let writer = client.session.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
+                    client.session.link.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
                 }
             }
             client.tick(now);
@@ -313,11 +313,11 @@ fn an_attacker_is_stopped_and_delays_nobody_and_no_honest_client_is_disconnected
 /// Sends a message without content in a channel of the calls of doors.
 fn send_mark(pair: &mut Pair, is_from_server: bool, is_reliable: bool) {
     let key = channels::key::<Door>(is_reliable);
-    let channel = pair.client.mailbox.channel(key).expect("registered");
-    let max_bits = pair.client.link.outbox.capacity();
+    let channel = pair.client.session.mailbox.channel(key).expect("registered");
+    let max_bits = pair.client.session.link.outbox.capacity();
     let outgoing = match is_from_server {
         true => pair.server.outgoing_of(pair.id),
-        false => &mut pair.client.link.exchange.outgoing,
+        false => &mut pair.client.session.link.exchange.outgoing,
     };
     outgoing.add(channel, &mut BitWriter::new(), max_bits).expect("room");
 }

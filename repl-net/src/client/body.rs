@@ -10,7 +10,6 @@ use std::ops::Range;
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 
-use repl_link::session::disconnect::DisconnectReason;
 use crate::body::path::{StaticName, read_name};
 use crate::body::reassembly::Part;
 use crate::body::removal::{CloseReason, read_removal};
@@ -29,14 +28,6 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
-    /// Returns the error of a packet that ends the session for this reason.
-    pub(crate) fn ended(reason: DisconnectReason) -> Self {
-        Self::Malformed(match reason {
-            DisconnectReason::Protocol(why) => why,
-            reason => reason.to_string(),
-        })
-    }
-
     /// Returns the error for a body that is malformed because of `error`.
     pub(crate) fn malformed(error: impl std::fmt::Display) -> Self {
         Self::Malformed(error.to_string())

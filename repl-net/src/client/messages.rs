@@ -34,7 +34,7 @@ impl Client {
         options: MessageOptions,
     ) -> &mut Self {
         self.assert_registers("the messages", M::WIRE_NAME);
-        self.mailbox.register::<M>(channel, options);
+        self.session.mailbox.register::<M>(channel, options);
         self
     }
 
@@ -51,12 +51,7 @@ impl Client {
     /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
-        let max_bits = self.link.outbox.capacity();
-        let (channel, writer) = self.mailbox.write(message)?;
-        if !self.handshake.is_connected() {
-            return Err(SendError::NotConnected);
-        }
-        self.link.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
+        self.session.send(message)
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
@@ -69,18 +64,6 @@ impl Client {
     /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M> {
-        self.mailbox.poll().map(|((), message)| message)
-    }
-
-    /// Declares those packets lost that should have been acked by now, and sends the messages of this tick.
-    /// Returns whether acks are due that are not in these packets.
-    pub(super) fn send_messages(&mut self, now: Duration) -> bool {
-        let mut losses = self.link.begin_losses(now);
-        while self.link.next_lost(&mut losses).is_some() {}
-        self.link.end_losses(losses, now);
-        let owes_ack = self.link.begin_pass(now);
-        self.link.send_messages(usize::MAX, &|_, _| true, now);
-        self.link.outbox.end_pass(now);
-        owes_ack && !self.link.outbox.has_acked_all()
+        self.session.mailbox.poll().map(|((), message)| message)
     }
 }

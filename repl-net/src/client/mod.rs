@@ -22,7 +22,6 @@ mod reconnecting;
 mod replica;
 mod replicas;
 mod rows;
-mod sessions;
 mod slot_table;
 mod statics;
 mod tear_off;
@@ -35,49 +34,23 @@ use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
 
-use repl_link::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
-use repl_link::session::client_handshake::ClientHandshake;
 use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
+use repl_link::client::ClientSession;
 use repl_link::session::identity::Session;
-use repl_link::session::tick_watch::TickWatch;
 use crate::session::traffic::ClassTraffic;
 use crate::body::State;
-use repl_link::link::{Link, PACKETS_PER_SECOND};
-use repl_link::outbox::Limits;
-use repl_link::rate::congestion::Congestion;
-use repl_link::rate::rate_limit::RateLimit;
-use repl_link::frame::sequence::{Sequence, WINDOW};
 use crate::body::status::StatusSink;
 use events::ClientEvents;
 use replicas::Replicas;
-use sessions::{EarlierSessions, Sessions};
 
 pub use change_feed::Change;
 pub use clock::ServerClock;
 pub use interpolated::{Interpolate, Interpolated};
+pub use repl_link::client::ReceiveError;
 pub use replicas::Placed;
 pub use view::ClientStats;
-
-/// The reason why a packet was not applied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReceiveError {
-    /// The bytes are not a packet of this session: the bytes are damaged, truncated, too large, or from
-    /// another sender. The client can ignore bytes that are not a packet of its session.
-    #[error("not a packet of this session")]
-    Damaged,
-    /// The packet contains something that the protocol forbids, and the connection has ended. The event
-    /// [`Disconnected`](crate::ClientEvent::Disconnected) has the reason
-    /// [`Protocol`](crate::DisconnectReason::Protocol), which lists the causes.
-    #[error("malformed packet: {0}")]
-    Malformed(String),
-    /// The connection with the server has already ended. Ignore the packet: the event
-    /// [`Disconnected`](crate::ClientEvent::Disconnected) has told why, and a later session may begin.
-    #[error("the connection is closed")]
-    Closed,
-}
 
 /// A client: it has copies of the objects of a server that it may see, and keeps these copies up to date.
 ///
@@ -85,27 +58,17 @@ pub enum ReceiveError {
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 pub struct Client {
     pub(crate) config: ClientConfig,
-    handshake: ClientHandshake,
-    sessions: Sessions,
+    /// The sessions with the server, and what is sent and received in them.
+    pub(crate) session: ClientSession<State>,
     pub(crate) replicas: Replicas,
-    /// What the client sends to the server and receives from it, packet by packet.
-    pub(crate) link: Link<State>,
-    pub(crate) mailbox: Mailbox<()>,
     /// Functions that run the waiting remote calls, one for each class that has remote calls.
     pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
-    /// The latest time that was passed to the client. An earlier time counts as this time.
-    now: Duration,
-    pub(crate) last_tick: Duration,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     clock: ServerClock,
     is_synchronized: bool,
-    bytes_received: u64,
-    packets_received: u64,
-    earlier: EarlierSessions,
-    tick_watch: TickWatch,
 }
 
 impl Client {
@@ -122,39 +85,16 @@ impl Client {
     pub fn new(config: ClientConfig, session: Session) -> Self {
         config.assert_valid();
         Self {
-            handshake: ClientHandshake::new(session.number(0)),
-            sessions: Sessions::new(session),
+            session: ClientSession::new(session, &config.terms()),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
-            link: Self::new_link(&config),
-            mailbox: Mailbox::default(),
             call_runners: Vec::new(),
-            now: Duration::ZERO,
-            last_tick: Duration::ZERO,
             events: ClientEvents::default(),
             last_departed: None,
             status: StatusSink::default(),
             clock: ServerClock::default(),
             is_synchronized: false,
-            bytes_received: 0,
-            packets_received: 0,
-            earlier: EarlierSessions::default(),
-            tick_watch: TickWatch::default(),
             config,
         }
-    }
-
-    fn new_link(config: &ClientConfig) -> Link<State> {
-        let limits = Limits {
-            mtu_bytes: config.mtu_bytes,
-            packets_in_flight: WINDOW as usize,
-            bytes_in_flight: usize::MAX,
-            bytes_per_pass: usize::MAX,
-            memory_bytes: usize::MAX,
-        };
-        let mut link = Link::new(Sequence::new(config.first_sequence), limits, Duration::ZERO);
-        link.outbox.congestion = Some(Box::new(Congestion::new(config.mtu_bytes)));
-        link.outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
-        link
     }
 
     /// Registers the class of an object type. Register the same classes as on the server, in any order.
@@ -185,14 +125,14 @@ impl Client {
     /// Asserts that the client may still register something, such as a class with this name.
     #[track_caller]
     fn assert_registers(&self, what: &str, name: &str) {
-        assert!(self.handshake.is_idle(), "{what} `{name}` must be registered before the first `tick`");
+        assert!(self.session.may_register(), "{what} `{name}` must be registered before the first `tick`");
     }
 
     /// Returns whether the server has accepted this client and neither side has ended the connection since
     /// then.
     #[must_use]
     pub fn is_connected(&self) -> bool {
-        self.handshake.is_connected()
+        self.session.is_connected()
     }
 
     /// Returns whether the session has ended, or could not begin, and this client will not try again by
@@ -200,7 +140,7 @@ impl Client {
     /// and while the client connects or waits for its next attempt, this is `false`.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.handshake.is_ended() && !self.sessions.has_next()
+        self.session.is_over()
     }
 
     /// Returns the next event, or `None` if there are no more events.

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use repl_core::BitReader;
 
-use super::body::BodyError;
-use super::{Client, ReceiveError};
+use repl_link::client::Heard;
+use repl_link::frame::header::Header;
+use repl_link::frame::message::asks_for_ack;
+use repl_link::link::NewPacket;
 use repl_link::messages::exchange::CheckedMessages;
-use repl_link::session::client_handshake::{ClientContext, ClientOutcome};
+use repl_link::session::client_handshake::ClientContext;
 use repl_link::session::closing::shortened;
 use repl_link::session::disconnect::DisconnectReason;
+
+use super::body::BodyError;
+use crate::body::State;
+use super::{Client, ReceiveError};
 use crate::session::events::ClientEvent;
-use repl_link::frame::message::{asks_for_ack, read_messages};
 use crate::body::status::Status;
-use repl_link::frame::header::Header;
-use repl_link::frame::sequence::Sequence;
 
 impl Client {
     /// Receives a packet from the server, applies it, and calls notifies and other callbacks.
@@ -33,37 +36,21 @@ impl Client {
     /// after the end of the session do not count.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
-        let now = self.now.max(now);
-        self.now = now;
-        let newest = self.link.newest_received();
-        if self.handshake.is_ended() {
-            self.handshake.receive_after_end(bytes, newest, &mut self.link.outbox.queue);
-            return Err(ReceiveError::Closed);
-        }
-        self.tick_watch.received(now, self.config.timeout, "Client");
-        let context = ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
-        let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.link.outbox.queue);
-        if matches!(outcome, ClientOutcome::Damaged) {
-            return Err(ReceiveError::Damaged);
-        }
-        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
-        match outcome {
-            ClientOutcome::Damaged | ClientOutcome::Nothing => {}
-            ClientOutcome::State(sequence, mut reader) => {
-                if let Err(BodyError::Malformed(why)) = self.state(sequence, &mut reader, now) {
+        let context =
+            ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
+        match self.session.receive(now, bytes, context)? {
+            Heard::Nothing => {}
+            Heard::Packet(packet, mut reader) => {
+                if let Err(BodyError::Malformed(why)) = self.state(packet, &mut reader) {
                     self.end(DisconnectReason::Protocol(why.clone()));
                     return Err(ReceiveError::Malformed(why));
                 }
             }
-            ClientOutcome::Connected => {
-                self.welcomed();
-                self.session_began();
-            }
-            ClientOutcome::Welcome => self.welcomed(),
-            ClientOutcome::Ended(reason) => {
-                self.session_ended(reason.clone(), Some(now));
+            Heard::Began(beginning) => self.session_began(beginning),
+            Heard::Ended(reason) => {
+                self.session_ended(reason.clone());
                 if let DisconnectReason::Protocol(why) = reason
-                    && self.handshake.has_ended_itself()
+                    && self.session.has_ended_itself()
                 {
                     return Err(ReceiveError::Malformed(why));
                 }
@@ -72,46 +59,31 @@ impl Client {
         Ok(())
     }
 
-    /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
-    /// that validates the client's address.
-    fn welcomed(&mut self) {
-        self.link.outbox.binding = self.handshake.binding();
-    }
-
     fn state<'b>(
         &mut self,
-        sequence: Sequence,
+        packet: NewPacket<'b, State>,
         reader: &mut BitReader<'b>,
-        now: Duration,
     ) -> Result<(), BodyError> {
-        let Some(packet) = self.link.open(sequence, reader, true, now).map_err(BodyError::ended)? else {
-            return Ok(());
-        };
-        let header = packet.header;
         let must_ack = asks_for_ack(reader)?;
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
-        self.handshake.note_packet(now);
         let mut messages = CheckedMessages::default();
+        let Self { session, replicas, events, .. } = self;
         let mut check_messages = |rest: &mut BitReader<'b>| {
-            messages = self.link.exchange.check(read_messages(rest, self.mailbox.len())?, &mut self.mailbox)?;
+            messages = session.check_messages(rest)?;
             Ok(())
         };
+        let header = packet.header;
         if has_segments {
-            let (replicas, events) = (&mut self.replicas, &mut self.events);
             replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;
-            self.events.take_unreported().into_iter().for_each(|object| self.replicas.release(object));
+            events.take_unreported().into_iter().for_each(|object| replicas.release(object));
         } else {
             check_messages(&mut body)?;
         }
         let status = packet.extension;
-        let mut acks = self.link.accept(packet, must_ack);
-        while self.link.next_acked(&mut acks, now).is_some() {}
-        let objects = self.replicas.objects();
-        let delivered = self.link.exchange.deliver(messages, (), &mut self.mailbox, objects, now);
-        self.packets_received = self.packets_received.saturating_add(1);
+        let delivered = session.accept(packet, must_ack, messages, replicas.objects());
         if let Some(status) = status {
-            self.take_status(&header, status, now);
+            self.take_status(&header, status);
         }
         if let Err(reason) = delivered {
             self.end(reason);
@@ -119,10 +91,10 @@ impl Client {
         Ok(())
     }
 
-    fn take_status(&mut self, header: &Header, status: Status, now: Duration) {
+    fn take_status(&mut self, header: &Header, status: Status) {
         self.status.take(header.sequence, header.stamp, status);
         if let Some(tick) = self.status.tick() {
-            self.clock.arrived(tick, now);
+            self.clock.arrived(tick, self.session.now());
         }
         if status.connection.is_some_and(|connection| connection.has_joined)
             && !std::mem::replace(&mut self.is_synchronized, true)
@@ -132,10 +104,8 @@ impl Client {
     }
 
     fn end(&mut self, reason: DisconnectReason) {
-        if let ClientOutcome::Ended(reason) =
-            self.handshake.end(reason, &self.config.terms(), &mut self.link.outbox.queue)
-        {
-            self.session_ended(reason, None);
+        if let Some(reason) = self.session.end(reason, &self.config.terms()) {
+            self.session_ended(reason);
         }
     }
 
@@ -145,7 +115,7 @@ impl Client {
     /// when it [receives](Self::receive) a packet that shows that the server does not know of the end. To end
     /// a connection reliably, continue to receive and poll packets for about a second.
     pub fn disconnect(&mut self) {
-        self.sessions.stop();
+        self.session.stop();
         self.end(DisconnectReason::Closed);
     }
 
@@ -153,7 +123,7 @@ impl Client {
     /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
     /// bytes, or longer than the packet limit minus 8.
     pub fn disconnect_with(&mut self, text: &str) {
-        self.sessions.stop();
+        self.session.stop();
         self.end(DisconnectReason::ClosedWith(shortened(text)));
     }
 
@@ -162,47 +132,20 @@ impl Client {
     /// earlier time counts as the latest time so far. Call `tick` in every frame, because without it the
     /// client neither connects nor stays connected.
     pub fn tick(&mut self, now: Duration) {
-        self.tick_watch.ticked();
-        let now = self.now.max(now);
-        self.now = now;
-        self.last_tick = now;
-        self.reconnect(now);
+        let now = self.session.begin_tick(now);
+        self.reconnect();
         self.clock.advance(now);
         for at in 0.. {
             let Some(run) = self.call_runners.get(at) else { break };
             run(self, now);
         }
-        if self.handshake.is_idle() && self.sessions.is_first() {
-            self.replicas.number_classes(self.mailbox.forms());
+        if self.session.may_register() {
+            self.replicas.number_classes(self.session.mailbox.forms());
         }
-        let context = ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
-        if let Some(reason) = self.handshake.tick(now, context, &mut self.link.outbox.queue) {
-            self.session_ended(reason, Some(now));
-        }
-        if !self.handshake.is_connected() {
-            return;
-        }
-        let round_trip = self.link.health.round_trip.smoothed();
-        if let Err(reason) = self.link.exchange.expire(self.config.timeout, round_trip, now) {
-            self.end(reason);
-            return;
-        }
-        let next = self.link.outbox.sequence();
-        let longest_silence = self.handshake.longest_silence(self.config.timeout, next);
-        let is_silent = now.saturating_sub(self.link.health.last_sent) >= longest_silence;
-        let must_send_token = self.handshake.must_send_token(now);
-        let packets_before = self.link.outbox.queue.packets_sent;
-        let lacks_acks = self.send_messages(now);
-        let is_silent = is_silent && self.link.outbox.queue.packets_sent == packets_before;
-        if lacks_acks {
-            self.link.signal(true, now);
-        } else if is_silent || must_send_token {
-            // The packets that probe a silent link contain no acks, because acks that are sent late would
-            // look like long round trips.
-            self.link.signal(false, now);
-        }
-        if self.link.outbox.queue.packets_sent > packets_before {
-            self.link.health.last_sent = now;
+        let context =
+            ClientContext { terms: self.config.terms(), agreement: self.replicas.classes.agreement() };
+        if let Some(reason) = self.session.tick(context) {
+            self.session_ended(reason);
         }
     }
 
@@ -213,9 +156,6 @@ impl Client {
     /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
-        if self.handshake.is_idle() {
-            self.tick_watch.polled_before_tick();
-        }
-        self.link.outbox.queue.pop()
+        self.session.poll_transmit()
     }
 }

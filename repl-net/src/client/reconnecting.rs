@@ -1,52 +1,37 @@
-//! What happens on a client when a session begins or ends, and what it forgets between two sessions.
+//! What happens to the objects of a client when a session begins or ends.
 //!
 //! *Invariant:* nothing of a session is used in a later one but the registered types, messages and calls that
 //! were not polled, the references that the user has, and what the statistics count.
 
-use std::time::Duration;
+use repl_link::client::Beginning;
+use repl_link::session::disconnect::DisconnectReason;
 
 use super::Client;
-use super::sessions::{Beginning, EarlierSessions};
-use repl_link::session::client_handshake::ClientHandshake;
-use repl_link::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
 
 impl Client {
     /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
     /// the objects that the client may still see.
-    pub(super) fn session_began(&mut self) {
-        let beginning = self.sessions.began(self.handshake.instance, self.now);
+    pub(super) fn session_began(&mut self, beginning: Beginning) {
         if beginning != Beginning::First {
             let is_other_server = beginning == Beginning::OtherServer;
             self.replicas.begin_session(is_other_server, &mut self.events);
-            self.mailbox.begin_session(self.replicas.epoch());
+            self.session.mailbox.begin_session(self.replicas.epoch());
         }
-        self.link.exchange.begin(&self.mailbox, self.config.timeout);
         self.events.push(ClientEvent::Connected);
     }
 
     /// Handles the end of a session.
-    pub(super) fn session_ended(&mut self, reason: DisconnectReason, now: Option<Duration>) {
-        self.link.exchange.end();
-        if let Some(now) = now.filter(|_| self.config.reconnects) {
-            self.sessions.ended(&reason, now, self.config.timeout);
-        }
+    pub(super) fn session_ended(&mut self, reason: DisconnectReason) {
         self.events.push(ClientEvent::Disconnected(reason));
     }
 
     /// Begins the next session, if it is due.
-    pub(super) fn reconnect(&mut self, now: Duration) {
-        let Some(number) = self.sessions.take_due(now) else { return };
-        self.handshake = ClientHandshake::new(number);
-        self.earlier = EarlierSessions {
-            packets_received: self.packets_received,
-            packets_lost: self.stats().packets_lost,
-        };
-        let (bytes_sent, packets_sent) = (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent);
-        self.link = Self::new_link(&self.config);
-        (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
-        self.status = Default::default();
-        self.clock = Default::default();
-        self.is_synchronized = false;
+    pub(super) fn reconnect(&mut self) {
+        if self.session.reconnect(&self.config.terms()) {
+            self.status = Default::default();
+            self.clock = Default::default();
+            self.is_synchronized = false;
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use repl_core::{ObjectRef, Replicated};
 
 use super::Client;
+use repl_link::client::SessionStats;
 use super::change_feed::Change;
 use super::clock::ServerClock;
 use crate::body::role::Role;
@@ -39,7 +40,7 @@ impl Client {
     /// client.
     #[must_use]
     pub fn login_answer(&self) -> &[u8] {
-        &self.handshake.login_answer
+        self.session.login_answer()
     }
 
     /// Returns the number that identifies the server that accepted this client last. A server that was
@@ -47,7 +48,7 @@ impl Client {
     /// client yet.
     #[must_use]
     pub fn server_instance(&self) -> Option<u64> {
-        self.sessions.server()
+        self.session.server_instance()
     }
 
     /// Returns whether this client owns an object, according to the last information from the server. Returns
@@ -221,20 +222,19 @@ impl Client {
     /// Returns the traffic and the quality of the connection so far.
     #[must_use]
     pub fn stats(&self) -> ClientStats {
-        let first = self.config.first_sequence;
-        let packets_sent = self.link.received_end().number().saturating_sub(first);
-        let received = self.packets_received.saturating_sub(self.earlier.packets_received);
+        let SessionStats { bytes_sent, bytes_received, packets_received, packets_lost, packets_in_flight } =
+            self.session.stats(&self.config.terms());
         let round_trip = self
             .status
             .connection
             .map(|connection| connection.round_trip)
             .filter(|time| *time > Duration::ZERO);
         ClientStats {
-            bytes_sent: self.link.outbox.queue.bytes_sent,
-            bytes_received: self.bytes_received,
-            packets_received: self.packets_received,
-            packets_lost: self.earlier.packets_lost.saturating_add(packets_sent.saturating_sub(received)),
-            packets_in_flight: self.link.outbox.in_flight.unresolved(),
+            bytes_sent,
+            bytes_received,
+            packets_received,
+            packets_lost,
+            packets_in_flight,
             round_trip,
         }
     }

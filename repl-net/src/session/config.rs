@@ -384,9 +384,9 @@ impl ServerConfig {
 impl ClientConfig {
     /// Returns what the handshakes need to know.
     pub(crate) fn terms(&self) -> ClientTerms<'_> {
-        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, ref login, .. } = *self;
+        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, reconnects, first_sequence, .. } = *self;
         let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
-        ClientTerms { capacity, timeout, login }
+        ClientTerms { capacity, timeout, login: &self.login, reconnects, first_sequence }
     }
 
     /// # Panics

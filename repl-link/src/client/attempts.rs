@@ -1,21 +1,21 @@
-//! The sessions of a client: when a new one begins, with which number, and whether the server is still the
-//! same.
+//! The attempts of a client to connect: when a session begins, with which number, and whether the server is
+//! still the same.
 //!
 //! *Invariant:* each session of a client has another number.
 
 use std::time::Duration;
 
-use repl_link::session::disconnect::DisconnectReason;
-use repl_link::session::identity::Session;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::identity::Session;
 
 /// How long a client waits before it connects again. The wait doubles with each attempt that fails, from the
 /// first delay to the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
-/// The sessions of a client.
+/// The attempts of a client to connect.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(super) struct Attempts {
     identity: Session,
     /// How many sessions have ended.
     earlier: u64,
@@ -32,14 +32,7 @@ pub(super) struct Sessions {
     delay: Duration,
 }
 
-/// What all earlier sessions together have received and lost.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct EarlierSessions {
-    pub(super) packets_received: u64,
-    pub(super) packets_lost: u64,
-}
-
-impl Sessions {
+impl Attempts {
     pub(super) fn new(identity: Session) -> Self {
         Self {
             identity,
@@ -120,11 +113,14 @@ impl Sessions {
     }
 }
 
-/// How a new session relates to the last one. This decides what happens to the objects of the client.
+/// How a new session relates to the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub enum Beginning {
+    /// It is the first session of the client.
     First,
+    /// The server is the one of the last session.
     SameServer,
+    /// The server is another one, or was restarted.
     OtherServer,
 }
 
@@ -137,13 +133,13 @@ mod tests {
 
     #[test]
     fn a_client_waits_longer_after_each_failure_and_no_number_comes_again() {
-        let mut sessions = Sessions::new(Session::for_tests(7));
+        let mut attempts = Attempts::new(Session::for_tests(7));
         let (mut now, mut numbers, mut waits) = (SECOND, vec![7], Vec::new());
         for _ in 0..8 {
-            sessions.ended(&DisconnectReason::Timeout, now, TIMEOUT);
+            attempts.ended(&DisconnectReason::Timeout, now, TIMEOUT);
             let start = now;
             let number = loop {
-                match sessions.take_due(now) {
+                match attempts.take_due(now) {
                     Some(number) => break number,
                     None => now += Duration::from_millis(100),
                 }
@@ -151,53 +147,53 @@ mod tests {
             assert!(!numbers.contains(&number), "{number}");
             numbers.push(number);
             waits.push((now - start).as_millis());
-            assert_eq!(sessions.take_due(now), None, "it begins once");
+            assert_eq!(attempts.take_due(now), None, "it begins once");
         }
         assert_eq!(waits, [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000]);
-        sessions.began(Some(3), SECOND);
-        sessions.ended(&DisconnectReason::Full, now, TIMEOUT);
-        assert!(sessions.take_due(now + FIRST_DELAY).is_some());
+        attempts.began(Some(3), SECOND);
+        attempts.ended(&DisconnectReason::Full, now, TIMEOUT);
+        assert!(attempts.take_due(now + FIRST_DELAY).is_some());
     }
 
     #[test]
     fn only_some_ends_lead_to_another_session() {
         for reason in [DisconnectReason::Closed, DisconnectReason::Stalled] {
-            let mut sessions = Sessions::new(Session::for_tests(7));
-            sessions.ended(&reason, SECOND, TIMEOUT);
-            assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason}");
+            let mut attempts = Attempts::new(Session::for_tests(7));
+            attempts.ended(&reason, SECOND, TIMEOUT);
+            assert_eq!(attempts.take_due(SECOND * 3_600), None, "{reason}");
         }
-        let mut sessions = Sessions::new(Session::for_tests(7));
+        let mut attempts = Attempts::new(Session::for_tests(7));
         for reason in [DisconnectReason::Taken, DisconnectReason::Replaced] {
-            let mut sessions = Sessions::new(Session::for_tests(7));
-            sessions.ended(&reason, SECOND, TIMEOUT);
-            assert!(sessions.take_due(2 * SECOND).is_some(), "{reason} once");
-            sessions.ended(&reason, 2 * SECOND, TIMEOUT);
-            assert_eq!(sessions.take_due(SECOND * 3_600), None, "{reason} twice");
+            let mut attempts = Attempts::new(Session::for_tests(7));
+            attempts.ended(&reason, SECOND, TIMEOUT);
+            assert!(attempts.take_due(2 * SECOND).is_some(), "{reason} once");
+            attempts.ended(&reason, 2 * SECOND, TIMEOUT);
+            assert_eq!(attempts.take_due(SECOND * 3_600), None, "{reason} twice");
         }
-        sessions.ended(&DisconnectReason::Forgotten, SECOND, TIMEOUT);
-        assert!(sessions.take_due(SECOND).is_some(), "a restarted server is there already");
+        attempts.ended(&DisconnectReason::Forgotten, SECOND, TIMEOUT);
+        assert!(attempts.take_due(SECOND).is_some(), "a restarted server is there already");
     }
 
     #[test]
     fn a_client_yields_once_more_after_a_session_of_a_timeout() {
         for (lasted, may_return) in [(TIMEOUT - SECOND, false), (TIMEOUT, true)] {
-            let mut sessions = Sessions::new(Session::for_tests(7));
-            sessions.ended(&DisconnectReason::Replaced, SECOND, TIMEOUT);
-            assert!(sessions.take_due(2 * SECOND).is_some());
-            sessions.began(Some(1), 2 * SECOND);
-            sessions.ended(&DisconnectReason::Replaced, 2 * SECOND + lasted, TIMEOUT);
-            assert_eq!(sessions.take_due(SECOND * 3_600).is_some(), may_return, "{lasted:?}");
-            sessions.ended(&DisconnectReason::Taken, SECOND * 7_200, TIMEOUT);
-            assert_eq!(sessions.take_due(SECOND * 10_800), None, "a session that never began lasts no time");
+            let mut attempts = Attempts::new(Session::for_tests(7));
+            attempts.ended(&DisconnectReason::Replaced, SECOND, TIMEOUT);
+            assert!(attempts.take_due(2 * SECOND).is_some());
+            attempts.began(Some(1), 2 * SECOND);
+            attempts.ended(&DisconnectReason::Replaced, 2 * SECOND + lasted, TIMEOUT);
+            assert_eq!(attempts.take_due(SECOND * 3_600).is_some(), may_return, "{lasted:?}");
+            attempts.ended(&DisconnectReason::Taken, SECOND * 7_200, TIMEOUT);
+            assert_eq!(attempts.take_due(SECOND * 10_800), None, "a session that never began lasts no time");
         }
     }
 
     #[test]
     fn another_server_is_told_from_the_same_one() {
-        let mut sessions = Sessions::new(Session::for_tests(7));
-        assert_eq!(sessions.began(Some(1), SECOND), Beginning::First);
-        assert_eq!(sessions.began(Some(1), SECOND), Beginning::SameServer);
-        assert_eq!(sessions.began(Some(2), SECOND), Beginning::OtherServer);
-        assert_eq!(sessions.began(Some(1), SECOND), Beginning::OtherServer);
+        let mut attempts = Attempts::new(Session::for_tests(7));
+        assert_eq!(attempts.began(Some(1), SECOND), Beginning::First);
+        assert_eq!(attempts.began(Some(1), SECOND), Beginning::SameServer);
+        assert_eq!(attempts.began(Some(2), SECOND), Beginning::OtherServer);
+        assert_eq!(attempts.began(Some(1), SECOND), Beginning::OtherServer);
     }
 }

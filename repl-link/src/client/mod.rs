@@ -1,0 +1,418 @@
+//! A client: one session after another with a server, and the messages in both directions.
+//!
+//! *Invariant:* nothing of a session is used in a later one but the registered types, messages that were not
+//! polled, and what the statistics count.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod attempts;
+
+use std::time::Duration;
+
+use repl_core::{BitReader, NetSerialize, Objects, ReadError};
+
+use crate::frame::message::read_messages;
+use crate::frame::sequence::{Sequence, WINDOW};
+use crate::link::{Link, NewPacket, PACKETS_PER_SECOND};
+use crate::messages::channel::SendError;
+use crate::messages::exchange::CheckedMessages;
+use crate::messages::mailbox::Mailbox;
+use crate::outbox::Limits;
+use crate::rate::congestion::Congestion;
+use crate::rate::rate_limit::RateLimit;
+use crate::sent::payload::Payload;
+use crate::session::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
+use crate::session::disconnect::DisconnectReason;
+use crate::session::identity::Session;
+use crate::session::terms::ClientTerms;
+use crate::session::tick_watch::TickWatch;
+use attempts::Attempts;
+pub use attempts::Beginning;
+
+/// The reason why a packet was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiveError {
+    /// The bytes are not a packet of this session: the bytes are damaged, truncated, too large, or from
+    /// another sender. The client can ignore bytes that are not a packet of its session.
+    #[error("not a packet of this session")]
+    Damaged,
+    /// The packet contains something that the protocol forbids, and the connection has ended. The event
+    /// `Disconnected` has the reason [`Protocol`](DisconnectReason::Protocol), which lists the causes.
+    #[error("malformed packet: {0}")]
+    Malformed(String),
+    /// The connection with the server has already ended. Ignore the packet: the event `Disconnected` has told
+    /// why, and a later session may begin.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+/// What a packet from the server means for the user of a session.
+#[derive(Debug)]
+pub enum Heard<'b, P: Payload> {
+    /// Nothing.
+    Nothing,
+    /// A session has begun.
+    Began(Beginning),
+    /// The packet is new. The user of the session reads the rest of it, and then calls
+    /// [`accept`](ClientSession::accept).
+    Packet(NewPacket<'b, P>, BitReader<'b>),
+    /// The session has ended.
+    Ended(DisconnectReason),
+}
+
+/// What a client has sent and received, in all sessions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionStats {
+    /// The bytes of all packets that were sent.
+    pub bytes_sent: u64,
+    /// The bytes of all packets that were received.
+    pub bytes_received: u64,
+    /// The packets with state or acks that were received, without repeated ones.
+    pub packets_received: u64,
+    /// The packets that the server has sent and that have not arrived. Late packets count until they arrive.
+    pub packets_lost: u64,
+    /// The packets that the server must acknowledge and has not acknowledged.
+    pub packets_in_flight: usize,
+}
+
+/// The client's side of its sessions with a server.
+///
+/// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
+/// [`begin_tick`](Self::begin_tick), [`reconnect`](Self::reconnect) and [`tick`](Self::tick), and sends the
+/// packets from [`poll_transmit`](Self::poll_transmit).
+pub struct ClientSession<P: Payload> {
+    handshake: ClientHandshake,
+    attempts: Attempts,
+    /// What the client sends and receives, packet by packet.
+    pub link: Link<P>,
+    /// The types of messages, and those that were not polled.
+    pub mailbox: Mailbox<()>,
+    /// The latest time that was passed to the client. An earlier time counts as this time.
+    now: Duration,
+    last_tick: Duration,
+    bytes_received: u64,
+    packets_received: u64,
+    /// What all earlier sessions together have received and lost.
+    earlier: Earlier,
+    tick_watch: TickWatch,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Earlier {
+    packets_received: u64,
+    packets_lost: u64,
+}
+
+impl<P: Payload> ClientSession<P> {
+    /// Returns a client that connects in its first tick. Each of its sessions has another number, derived from
+    /// `identity` (R25).
+    #[must_use]
+    pub fn new(identity: Session, terms: &ClientTerms<'_>) -> Self {
+        Self {
+            handshake: ClientHandshake::new(identity.number(0)),
+            attempts: Attempts::new(identity),
+            link: new_link(terms),
+            mailbox: Mailbox::default(),
+            now: Duration::ZERO,
+            last_tick: Duration::ZERO,
+            bytes_received: 0,
+            packets_received: 0,
+            earlier: Earlier::default(),
+            tick_watch: TickWatch::default(),
+        }
+    }
+
+    /// Returns whether types may still be registered: there was no tick yet.
+    #[must_use]
+    pub fn may_register(&self) -> bool {
+        self.handshake.is_idle() && self.attempts.is_first()
+    }
+
+    /// Returns whether the server has accepted this client and neither side has ended the connection since
+    /// then.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.handshake.is_connected()
+    }
+
+    /// Returns whether the session has ended, or could not begin, and this client will not try again by
+    /// itself.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.handshake.is_ended() && !self.attempts.has_next()
+    }
+
+    /// Returns whether this side has ended the session, and not the server.
+    #[must_use]
+    pub fn has_ended_itself(&self) -> bool {
+        self.handshake.has_ended_itself()
+    }
+
+    /// Returns the answer of the server's application to the login.
+    #[must_use]
+    pub fn login_answer(&self) -> &[u8] {
+        &self.handshake.login_answer
+    }
+
+    /// Returns the number of the server that accepted this client last. It differs after a restart.
+    #[must_use]
+    pub fn server_instance(&self) -> Option<u64> {
+        self.attempts.server()
+    }
+
+    /// Returns the latest time that was passed to the client.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Returns the time of the last tick.
+    #[must_use]
+    pub fn last_tick(&self) -> Duration {
+        self.last_tick
+    }
+
+    /// Returns what was sent and received. `first_sequence` is the number of the first packet of a session.
+    #[must_use]
+    pub fn stats(&self, terms: &ClientTerms<'_>) -> SessionStats {
+        let packets_sent = self.link.received_end().number().saturating_sub(terms.first_sequence);
+        let received = self.packets_received.saturating_sub(self.earlier.packets_received);
+        SessionStats {
+            bytes_sent: self.link.outbox.queue.bytes_sent,
+            bytes_received: self.bytes_received,
+            packets_received: self.packets_received,
+            packets_lost: self.earlier.packets_lost.saturating_add(packets_sent.saturating_sub(received)),
+            packets_in_flight: self.link.outbox.in_flight.unresolved(),
+        }
+    }
+
+    /// Handles a packet from the server.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are no packet of this session, or if the session has ended before.
+    ///
+    /// # Panics
+    /// Panics in debug builds if packets were received for half of the timeout without a tick.
+    #[track_caller]
+    pub fn receive<'b>(
+        &mut self,
+        now: Duration,
+        bytes: &'b [u8],
+        context: ClientContext<'_>,
+    ) -> Result<Heard<'b, P>, ReceiveError> {
+        self.now = self.now.max(now);
+        let (now, newest) = (self.now, self.link.newest_received());
+        let queue = &mut self.link.outbox.queue;
+        if self.handshake.is_ended() {
+            self.handshake.receive_after_end(bytes, newest, queue);
+            return Err(ReceiveError::Closed);
+        }
+        self.tick_watch.received(now, context.terms.timeout, "Client");
+        let outcome = self.handshake.receive(bytes, newest, now, context, queue);
+        if matches!(outcome, ClientOutcome::Damaged) {
+            return Err(ReceiveError::Damaged);
+        }
+        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
+        Ok(match outcome {
+            ClientOutcome::Damaged | ClientOutcome::Nothing => Heard::Nothing,
+            ClientOutcome::State(sequence, reader) => self.open(sequence, reader, &context.terms),
+            ClientOutcome::Connected => {
+                self.welcomed();
+                self.link.exchange.begin(&self.mailbox, context.terms.timeout);
+                Heard::Began(self.attempts.began(self.handshake.instance, now))
+            }
+            ClientOutcome::Welcome => {
+                self.welcomed();
+                Heard::Nothing
+            }
+            ClientOutcome::Ended(reason) => {
+                self.lost(&reason, &context.terms);
+                Heard::Ended(reason)
+            }
+        })
+    }
+
+    /// Handles a welcome packet, by which the server accepts this client. Each welcome contains the token
+    /// that validates the client's address.
+    fn welcomed(&mut self) {
+        self.link.outbox.binding = self.handshake.binding();
+    }
+
+    fn open<'b>(
+        &mut self,
+        sequence: Sequence,
+        mut reader: BitReader<'b>,
+        terms: &ClientTerms<'_>,
+    ) -> Heard<'b, P> {
+        match self.link.open(sequence, &mut reader, true, self.now) {
+            Ok(Some(packet)) => {
+                self.handshake.note_packet(self.now);
+                Heard::Packet(packet, reader)
+            }
+            Ok(None) => Heard::Nothing,
+            Err(reason) => self.end(reason, terms).map_or(Heard::Nothing, Heard::Ended),
+        }
+    }
+
+    /// Reads and checks the messages of a packet, up to its end.
+    ///
+    /// # Errors
+    /// Returns an error if an honest server cannot have sent them.
+    pub fn check_messages<'b>(&mut self, reader: &mut BitReader<'b>) -> Result<CheckedMessages<'b>, ReadError> {
+        self.link.exchange.check(read_messages(reader, self.mailbox.len())?, &mut self.mailbox)
+    }
+
+    /// Acks a new packet that was read to its end, processes its acks, and delivers its messages.
+    /// `asks_for_ack` says whether it has a body or messages.
+    ///
+    /// # Errors
+    /// Returns an error if the session must end, because too many messages wait to be polled.
+    pub fn accept(
+        &mut self,
+        packet: NewPacket<'_, P>,
+        asks_for_ack: bool,
+        messages: CheckedMessages<'_>,
+        objects: &dyn Objects,
+    ) -> Result<(), DisconnectReason> {
+        let mut acks = self.link.accept(packet, asks_for_ack);
+        while self.link.next_acked(&mut acks, self.now).is_some() {}
+        self.packets_received = self.packets_received.saturating_add(1);
+        self.link.exchange.deliver(messages, (), &mut self.mailbox, objects, self.now)
+    }
+
+    /// Ends the session, and tells the server. Returns the reason, unless the session had ended before.
+    pub fn end(&mut self, reason: DisconnectReason, terms: &ClientTerms<'_>) -> Option<DisconnectReason> {
+        match self.handshake.end(reason, terms, &mut self.link.outbox.queue) {
+            ClientOutcome::Ended(reason) => {
+                self.link.exchange.end();
+                Some(reason)
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes this client not connect again.
+    pub fn stop(&mut self) {
+        self.attempts.stop();
+    }
+
+    /// Handles an end of the session after which the client may connect again.
+    fn lost(&mut self, reason: &DisconnectReason, terms: &ClientTerms<'_>) {
+        self.link.exchange.end();
+        if terms.reconnects {
+            self.attempts.ended(reason, self.now, terms.timeout);
+        }
+    }
+
+    /// Begins a tick. Returns the time, which never decreases.
+    pub fn begin_tick(&mut self, now: Duration) -> Duration {
+        self.tick_watch.ticked();
+        self.now = self.now.max(now);
+        self.last_tick = self.now;
+        self.now
+    }
+
+    /// Begins the next session, if it is due. Returns whether it has begun.
+    pub fn reconnect(&mut self, terms: &ClientTerms<'_>) -> bool {
+        let Some(number) = self.attempts.take_due(self.now) else { return false };
+        let stats = self.stats(terms);
+        self.earlier =
+            Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
+        self.handshake = ClientHandshake::new(number);
+        let (bytes_sent, packets_sent) = (stats.bytes_sent, self.link.outbox.queue.packets_sent);
+        self.link = new_link(terms);
+        (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
+        true
+    }
+
+    /// Makes the packets of this tick, which contain handshake data, messages or acks, or keep the session
+    /// alive. Returns the reason if the session ends.
+    pub fn tick(&mut self, context: ClientContext<'_>) -> Option<DisconnectReason> {
+        let (now, terms) = (self.now, &context.terms);
+        if let Some(reason) = self.handshake.tick(now, context, &mut self.link.outbox.queue) {
+            self.lost(&reason, terms);
+            return Some(reason);
+        }
+        if !self.is_connected() {
+            return None;
+        }
+        let round_trip = self.link.health.round_trip.smoothed();
+        if let Err(reason) = self.link.exchange.expire(terms.timeout, round_trip, now) {
+            return self.end(reason, terms);
+        }
+        let next = self.link.outbox.sequence();
+        let longest_silence = self.handshake.longest_silence(terms.timeout, next);
+        let is_silent = now.saturating_sub(self.link.health.last_sent) >= longest_silence;
+        let must_send_token = self.handshake.must_send_token(now);
+        let packets_before = self.link.outbox.queue.packets_sent;
+        let lacks_acks = self.send_messages();
+        let is_silent = is_silent && self.link.outbox.queue.packets_sent == packets_before;
+        if lacks_acks {
+            self.link.signal(true, now);
+        } else if is_silent || must_send_token {
+            // The packets that probe a silent link contain no acks, because acks that are sent late would
+            // look like long round trips.
+            self.link.signal(false, now);
+        }
+        if self.link.outbox.queue.packets_sent > packets_before {
+            self.link.health.last_sent = now;
+        }
+        None
+    }
+
+    /// Declares those packets lost that should have been acked by now, and sends the messages of this tick.
+    /// Returns whether acks are due that are not in these packets.
+    fn send_messages(&mut self) -> bool {
+        let mut losses = self.link.begin_losses(self.now);
+        while self.link.next_lost(&mut losses).is_some() {}
+        self.link.end_losses(losses, self.now);
+        let owes_ack = self.link.begin_pass(self.now);
+        self.link.send_messages(usize::MAX, &|_, _| true, self.now);
+        self.link.outbox.end_pass(self.now);
+        owes_ack && !self.link.outbox.has_acked_all()
+    }
+
+    /// Queues a message to the server, which is sent in the next tick.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered in the mailbox.
+    #[track_caller]
+    pub fn send<M: NetSerialize>(&mut self, message: &M) -> Result<(), SendError> {
+        let max_bits = self.link.outbox.capacity();
+        let (channel, writer) = self.mailbox.write(message)?;
+        if !self.handshake.is_connected() {
+            return Err(SendError::NotConnected);
+        }
+        self.link.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
+    }
+
+    /// Returns the next packet for the server, or `None` if this tick has no more packets.
+    ///
+    /// # Panics
+    /// Panics in debug builds if this method is called 1,000 times and there was never a tick.
+    #[track_caller]
+    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        if self.handshake.is_idle() {
+            self.tick_watch.polled_before_tick();
+        }
+        self.link.outbox.queue.pop()
+    }
+}
+
+fn new_link<P: Payload>(terms: &ClientTerms<'_>) -> Link<P> {
+    let mtu_bytes = terms.capacity.mtu_bytes;
+    let limits = Limits {
+        mtu_bytes,
+        packets_in_flight: WINDOW as usize,
+        bytes_in_flight: usize::MAX,
+        bytes_per_pass: usize::MAX,
+        memory_bytes: usize::MAX,
+    };
+    let mut link = Link::new(Sequence::new(terms.first_sequence), limits, Duration::ZERO);
+    link.outbox.congestion = Some(Box::new(Congestion::new(mtu_bytes)));
+    link.outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
+    link
+}
