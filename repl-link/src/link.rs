@@ -364,4 +364,29 @@ impl<P: Payload> Link<P> {
         self.outbox.end_round();
         self.exchange.outgoing.end_round();
     }
+
+    /// Does all that a link without bodies does in a tick: declares packets lost, sends messages and acks, and
+    /// keeps the session alive. `longest_silence` is the longest time that this side may be silent (R9).
+    /// `must_signal` says whether a packet must be sent even if it is empty.
+    pub fn tick(&mut self, longest_silence: Duration, must_signal: bool, now: Duration) {
+        let mut losses = self.begin_losses(now);
+        while self.next_lost(&mut losses).is_some() {}
+        self.end_losses(losses, now);
+        let is_silent = now.saturating_sub(self.health.last_sent) >= longest_silence;
+        let packets_before = self.outbox.queue.packets_sent;
+        let owes_ack = self.begin_pass(now);
+        self.send_messages(usize::MAX, &|_, _| true, now);
+        self.outbox.end_pass(now);
+        let is_silent = is_silent && self.outbox.queue.packets_sent == packets_before;
+        if owes_ack && !self.outbox.has_acked_all() {
+            self.signal(true, now);
+        } else if is_silent || must_signal {
+            // The packets that probe a silent link contain no acks, because acks that are sent late would
+            // look like long round trips.
+            self.signal(false, now);
+        }
+        if self.outbox.queue.packets_sent > packets_before {
+            self.health.last_sent = now;
+        }
+    }
 }

@@ -342,34 +342,9 @@ impl<P: Payload> ClientSession<P> {
         }
         let next = self.link.outbox.sequence();
         let longest_silence = self.handshake.longest_silence(terms.timeout, next);
-        let is_silent = now.saturating_sub(self.link.health.last_sent) >= longest_silence;
         let must_send_token = self.handshake.must_send_token(now);
-        let packets_before = self.link.outbox.queue.packets_sent;
-        let lacks_acks = self.send_messages();
-        let is_silent = is_silent && self.link.outbox.queue.packets_sent == packets_before;
-        if lacks_acks {
-            self.link.signal(true, now);
-        } else if is_silent || must_send_token {
-            // The packets that probe a silent link contain no acks, because acks that are sent late would
-            // look like long round trips.
-            self.link.signal(false, now);
-        }
-        if self.link.outbox.queue.packets_sent > packets_before {
-            self.link.health.last_sent = now;
-        }
+        self.link.tick(longest_silence, must_send_token, now);
         None
-    }
-
-    /// Declares those packets lost that should have been acked by now, and sends the messages of this tick.
-    /// Returns whether acks are due that are not in these packets.
-    fn send_messages(&mut self) -> bool {
-        let mut losses = self.link.begin_losses(self.now);
-        while self.link.next_lost(&mut losses).is_some() {}
-        self.link.end_losses(losses, self.now);
-        let owes_ack = self.link.begin_pass(self.now);
-        self.link.send_messages(usize::MAX, &|_, _| true, self.now);
-        self.link.outbox.end_pass(self.now);
-        owes_ack && !self.link.outbox.has_acked_all()
     }
 
     /// Queues a message to the server, which is sent in the next tick.
@@ -380,7 +355,7 @@ impl<P: Payload> ClientSession<P> {
     /// # Panics
     /// Panics if the type is not registered in the mailbox.
     #[track_caller]
-    pub fn send<M: NetSerialize>(&mut self, message: &M) -> Result<(), SendError> {
+    pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
         let max_bits = self.link.outbox.capacity();
         let (channel, writer) = self.mailbox.write(message)?;
         if !self.handshake.is_connected() {

@@ -15,6 +15,13 @@ pub struct Capacity {
     pub max_object_bytes: usize,
 }
 
+/// Packets of 1,200 bytes, 65,536 objects, and 256 KiB for each.
+impl Default for Capacity {
+    fn default() -> Self {
+        Self { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 }
+    }
+}
+
 /// The terms of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientTerms<'a> {
@@ -41,4 +48,23 @@ pub struct ServerTerms {
     pub asks_login: bool,
     /// How long the application may take for its decision.
     pub login_timeout: Duration,
+}
+
+/// How long each side waits for the other.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A timeout of 10 s, no login, and a client that connects again.
+impl Default for ClientTerms<'_> {
+    fn default() -> Self {
+        let capacity = Capacity::default();
+        Self { capacity, timeout: TIMEOUT, login: &[], reconnects: true, first_sequence: 0 }
+    }
+}
+
+/// Timeouts of 10 s, and no logins.
+impl Default for ServerTerms {
+    fn default() -> Self {
+        let capacity = Capacity::default();
+        Self { capacity, timeout: TIMEOUT, asks_login: false, login_timeout: TIMEOUT }
+    }
 }

@@ -7,51 +7,56 @@ use std::time::Duration;
 
 use repl_core::__private::preload_all;
 
-use super::peer::Peer;
+use super::peer::{HasLink, Peer};
 use super::rest::Rest;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::queue::packet_pages::PacketPages;
+use crate::session::connection_id::ConnectionId;
+use crate::queue::packet_pages::PacketPages;
 
 /// A client and its number.
-pub(super) struct PeerEntry {
-    pub(super) id: ConnectionId,
-    pub(super) rest: Rest,
+pub struct PeerEntry<C> {
+    pub id: ConnectionId,
+    pub rest: Rest,
     /// In a box, because a vector takes up to twice the memory of its entries.
-    pub(super) peer: Box<Peer>,
+    pub peer: Box<Peer<C>>,
 }
 
 /// The clients of a server.
-#[derive(Default)]
-pub(super) struct Peers {
-    entries: Vec<PeerEntry>,
+pub struct Peers<C> {
+    entries: Vec<PeerEntry<C>>,
 }
 
-impl Peers {
+impl<C> Default for Peers<C> {
+    fn default() -> Self {
+        Self { entries: Vec::new() }
+    }
+}
+
+impl<C: HasLink> Peers<C> {
     /// Adds a peer, with a greater number than all others.
-    pub(super) fn push(&mut self, id: ConnectionId, peer: Peer) {
+    pub fn push(&mut self, id: ConnectionId, peer: Peer<C>) {
         debug_assert!(self.entries.last().is_none_or(|last| last.id < id), "numbers are ascending");
         self.entries.push(PeerEntry { id, rest: Rest::default(), peer: Box::new(peer) });
     }
 
     /// Removes and returns a peer. Costs O(peers).
-    pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Box<Peer>> {
+    pub fn remove(&mut self, id: ConnectionId) -> Option<Box<Peer<C>>> {
         let index = self.find(id)?;
         Some(self.entries.remove(index).peer)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Returns a peer. Costs O(1) while no earlier peer was removed, otherwise O(log peers).
     #[inline]
-    pub(super) fn get(&self, id: ConnectionId) -> Option<&Peer> {
+    pub fn get(&self, id: ConnectionId) -> Option<&Peer<C>> {
         self.entries.get(self.find(id)?).map(|entry| &*entry.peer)
     }
 
     /// Returns a peer to change it, and ends its rest. Costs the same as [`get`](Self::get).
     #[inline]
-    pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+    pub fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer<C>> {
         let index = self.find(id)?;
         self.entries.get_mut(index).map(PeerEntry::wake)
     }
@@ -59,63 +64,63 @@ impl Peers {
     /// Returns a peer, and does not end its rest. The caller may only change what no pass must react to, for
     /// example take packets from its queue.
     #[inline]
-    pub(super) fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+    pub fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer<C>> {
         let index = self.find(id)?;
         self.entries.get_mut(index).map(|entry| &mut *entry.peer)
     }
 
     /// Ends the rest of a peer.
-    pub(super) fn wake(&mut self, id: ConnectionId) {
+    pub fn wake(&mut self, id: ConnectionId) {
         self.get_mut(id);
     }
 
     /// Returns the numbers of the peers, in ascending order.
-    pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> {
+    pub fn ids(&self) -> impl Iterator<Item = ConnectionId> {
         self.entries.iter().map(|entry| entry.id)
     }
 
     /// Returns the peers in ascending order of their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Peer)> {
+    pub fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Peer<C>)> {
         self.entries.iter().map(|entry| (entry.id, &*entry.peer))
     }
 
     /// Returns the peers in ascending order of their numbers, and ends their rests.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Peer)> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Peer<C>)> {
         self.entries.iter_mut().map(|entry| (entry.id, entry.wake()))
     }
 
     /// Returns the peers that do not rest at the time `now`, in ascending order of their numbers.
-    pub(super) fn awake_mut(&mut self, now: Duration) -> impl Iterator<Item = &mut Peer> {
+    pub fn awake_mut(&mut self, now: Duration) -> impl Iterator<Item = &mut Peer<C>> {
         let awake = self.entries.iter_mut().filter(move |entry| !entry.rest.lasts(now));
         awake.map(|entry| &mut *entry.peer)
     }
 
     /// Returns the peers in ascending order of their numbers.
-    pub(super) fn as_mut_slice(&mut self) -> &mut [PeerEntry] {
+    pub fn as_mut_slice(&mut self) -> &mut [PeerEntry<C>] {
         &mut self.entries
     }
 
     /// Returns all peers in ascending order of their numbers, but those after `id` come before the others.
-    pub(super) fn iter_after(&self, id: ConnectionId) -> impl Iterator<Item = (ConnectionId, &Peer)> {
+    pub fn iter_after(&self, id: ConnectionId) -> impl Iterator<Item = (ConnectionId, &Peer<C>)> {
         let (before, after) = self.entries.split_at(self.entries.partition_point(|entry| entry.id <= id));
         after.iter().chain(before).map(|entry| (entry.id, &*entry.peer))
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Peer> {
+    pub fn values(&self) -> impl Iterator<Item = &Peer<C>> {
         self.iter().map(|(_, peer)| peer)
     }
 
     /// Returns the peers in ascending order of their numbers, and ends their rests.
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Peer<C>> {
         self.iter_mut().map(|(_, peer)| peer)
     }
 
     /// Preloads the packets of the peers after a peer, because users mostly poll all peers in this order.
     /// Preloading has three steps, and each step reads memory that the previous step has preloaded.
     #[inline]
-    pub(super) fn preload_packets_after(&self, id: ConnectionId) {
+    pub fn preload_packets_after(&self, id: ConnectionId) {
         let Some(index) = self.find(id) else { return };
-        let waiting_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.link.outbox.queue.waiting);
+        let waiting_at = |at: usize| Some(&self.entries.get(at)?.peer.connection.link().outbox.queue.waiting);
         waiting_at(index + 3).into_iter().for_each(preload_all);
         waiting_at(index + 2).into_iter().for_each(PacketPages::preload_lists);
         waiting_at(index + 1).into_iter().for_each(PacketPages::preload_next);
@@ -135,9 +140,9 @@ impl Peers {
     }
 }
 
-impl PeerEntry {
+impl<C> PeerEntry<C> {
     /// Returns the peer to change it, and ends its rest.
-    fn wake(&mut self) -> &mut Peer {
+    fn wake(&mut self) -> &mut Peer<C> {
         self.rest.end();
         &mut self.peer
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use repl_link::session::connection_id::ConnectionId;
+use crate::session::connection_id::ConnectionId;
 
 /// The connections that have ended, those that ended first in front.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::origin::Origin;
-use repl_link::session::connection_id::ConnectionId;
+use crate::session::connection_id::ConnectionId;
 
 /// Connections that take places, by their origins.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The rest of one client.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rest {
+pub struct Rest {
     /// The end of the rest, or `None` if the client does not rest.
     until: Option<Duration>,
     /// The last tick in which it was the client's turn, but that did not visit the client.
@@ -16,30 +16,30 @@ pub(super) struct Rest {
 impl Rest {
     /// Returns whether the client rests at the time `now`.
     #[inline]
-    pub(super) fn lasts(&self, now: Duration) -> bool {
+    pub fn lasts(&self, now: Duration) -> bool {
         self.until.is_some_and(|until| now < until)
     }
 
     /// Begins a rest that lasts until a time, or ends the rest if no time is given.
     #[inline]
-    pub(super) fn set(&mut self, until: Option<Duration>) {
+    pub fn set(&mut self, until: Option<Duration>) {
         self.until = until;
     }
 
     #[inline]
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.until = None;
     }
 
     /// Notes that the tick at the time `now` does not visit the client, although it is the client's turn.
-    pub(super) fn skip(&mut self, now: Duration) {
+    pub fn skip(&mut self, now: Duration) {
         self.skipped_at = Some(now);
     }
 
     /// Returns the time of the last tick in which it was the client's turn, but that did not visit it since
     /// the last call.
     #[inline]
-    pub(super) fn take_skipped(&mut self) -> Option<Duration> {
+    pub fn take_skipped(&mut self) -> Option<Duration> {
         self.skipped_at.take()
     }
 }

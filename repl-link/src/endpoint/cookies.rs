@@ -6,7 +6,7 @@
 use std::hash::Hash;
 use std::time::Duration;
 
-use repl_link::session::secret::Secret;
+use crate::session::secret::Secret;
 
 /// Makes and checks cookies. A cookie is right in the period in which it was made, and in the next one.
 #[derive(Clone, Copy, Debug)]

@@ -16,14 +16,15 @@ mod places;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::server::Server;
-use repl_link::session::closing::Closing;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::control::{Control, HELLO_BYTES, Hello};
-use repl_link::session::disconnect::DisconnectReason;
-use repl_link::session::limits::step_time;
-use repl_link::session::secret::Secret;
-use repl_link::frame::packet;
+use crate::server::Maker;
+use crate::server::host::Host;
+use crate::session::closing::Closing;
+use crate::session::connection_id::ConnectionId;
+use crate::session::control::{Control, HELLO_BYTES, Hello};
+use crate::session::disconnect::DisconnectReason;
+use crate::session::limits::step_time;
+use crate::session::secret::Secret;
+use crate::frame::packet;
 use answers::Answers;
 use cookies::Cookies;
 use directory::Directory;
@@ -41,30 +42,30 @@ const MAX_NEWCOMERS: usize = 4;
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The clients of a [`Server`] by their addresses.
+/// The clients of a server by their addresses. The server is a [`Host`].
 ///
 /// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
 /// finds the connection of each packet, follows clients when their addresses change, and limits the number of
-/// connections. A server that uses an endpoint does not need to call [`Server::connect`] or
-/// [`Server::receive`]. Use each endpoint with one server. A server may have several endpoints, for example
-/// one for each transport. It may also have connections that belong to no endpoint.
+/// connections. A server that uses an endpoint needs no other way to connect clients or to receive packets.
+/// Use each endpoint with one server. A server may have several endpoints, for example one for each transport.
+/// It may also have connections that belong to no endpoint.
 ///
 /// A client notices that its address has changed when it has received nothing for about a second. The
 /// endpoint follows the client about one second and two round trips after the change. Until then, packets are
-/// lost in both directions: reliable messages and calls arrive later, others are lost. No event reports this.
+/// lost in both directions: reliable messages arrive later, others are lost. No event reports this.
 ///
 /// `A` is the address: whatever the transport uses to say where a packet comes from. Addresses of one
 /// [origin](Address::origin), such as all ports of a host, share a limited part of the places.
 ///
 /// ```
-/// # use repl_net as repl;
-/// use repl::{Client, ClientConfig, Endpoint, EndpointConfig, Server, ServerConfig, Session};
+/// use repl_link::plain::{MessageClient, MessageServer};
+/// use repl_link::{ClientTerms, Endpoint, EndpointConfig, ServerSettings, Session};
 /// use std::time::Duration;
 ///
-/// let mut server = Server::new(ServerConfig::default());
+/// let mut server = MessageServer::new(ServerSettings::default());
 /// let secret = 0x0123_4567_89ab_cdef_0011_2233_4455_6677; // from the random numbers of the system
 /// let mut endpoint = Endpoint::<u16>::new(EndpointConfig::default(), secret);
-/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+/// let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
 /// for tick in 0..10 {
 ///     let now = Duration::from_millis(16 * tick);
 ///     client.tick(now);
@@ -101,8 +102,7 @@ pub struct Endpoint<A = SocketAddr> {
 impl<A: Address> Endpoint<A> {
     /// Returns an endpoint without connections. `secret` protects the cookies by which clients prove their
     /// addresses, and the tokens of its connections: take 128 random bits of the operating system that are
-    /// new in each run of the server. [`ServerConfig::secret`](crate::ServerConfig::secret) is not used for
-    /// these connections.
+    /// new in each run of the server. The secret of the server is not used for these connections.
     ///
     /// # Panics
     /// Panics if a limit of `config` is zero.
@@ -129,9 +129,9 @@ impl<A: Address> Endpoint<A> {
     /// 32 of them to one origin. O(bytes + log connections).
     ///
     /// # Panics
-    /// As [`Server::receive`].
+    /// As the server, if packets were received for half of its timeout without a tick.
     #[track_caller]
-    pub fn receive(&mut self, server: &mut Server, now: Duration, from: A, bytes: &[u8]) {
+    pub fn receive(&mut self, server: &mut impl Host, now: Duration, from: A, bytes: &[u8]) {
         self.note_ends(server);
         if let Some(mut reader) = packet::open_hello(bytes) {
             // A hello that is longer than any client's hello is not one.
@@ -147,28 +147,28 @@ impl<A: Address> Endpoint<A> {
             server.receive(id, now, bytes);
         }
         let is_connected =
-            |&id: &ConnectionId| server.handshake(id).is_some_and(|handshake| handshake.is_connected());
+            |&id: &ConnectionId| server.sessions().handshake(id).is_some_and(|handshake| handshake.is_connected());
         if let Some(newcomer) = residents.newcomers.iter().copied().find(is_connected) {
             self.settle(server, from, newcomer);
         }
     }
 
     /// Returns the next packet with the address to which the caller sends it immediately. Returns `None` if
-    /// there are no more packets until the next [`Server::tick`] or [`receive`](Self::receive). The
-    /// connections take turns, as in [`Server::poll_any_transmit`]. The cost is the same, too.
-    pub fn poll_transmit<'a>(&'a mut self, server: &'a mut Server) -> Option<(A, &'a [u8])> {
+    /// there are no more packets until the next tick of the server or [`receive`](Self::receive). The
+    /// connections take turns, each turn is one packet. The cost is the same, too.
+    pub fn poll_transmit<'a>(&'a mut self, server: &'a mut impl Host) -> Option<(A, &'a [u8])> {
         self.note_ends(server);
         if let Some((to, bytes)) = self.answers.pop() {
             self.last_packet = bytes;
             return Some((to, &self.last_packet));
         }
         loop {
-            let id = server.next_transmitting(|id| self.directory.contains(id))?;
+            let id = server.sessions_mut().next_transmitting(|id| self.directory.contains(id))?;
             if let Some(to) = self.directory.address_of(id) {
-                return server.poll_transmit(id).map(|bytes| (to, bytes));
+                return server.sessions_mut().poll_transmit(id).map(|bytes| (to, bytes));
             }
             // Nobody knows where the client is.
-            server.poll_transmit(id);
+            server.sessions_mut().poll_transmit(id);
         }
     }
 
@@ -179,7 +179,7 @@ impl<A: Address> Endpoint<A> {
         self.directory.address_of(connection)
     }
 
-    fn receive_hello(&mut self, server: &mut Server, now: Duration, from: A, hello: &Hello, bytes: &[u8]) {
+    fn receive_hello(&mut self, server: &mut impl Host, now: Duration, from: A, hello: &Hello, bytes: &[u8]) {
         let session = hello.session;
         let token = hello.token();
         let known = self.directory.connection_of(session);
@@ -212,7 +212,7 @@ impl<A: Address> Endpoint<A> {
     /// Handles the hello of a session that was at another address before.
     fn receive_from_elsewhere(
         &mut self,
-        server: &mut Server,
+        server: &mut impl Host,
         now: Duration,
         from: A,
         id: ConnectionId,
@@ -220,28 +220,28 @@ impl<A: Address> Endpoint<A> {
         bytes: &[u8],
     ) {
         let token = hello.token();
-        if let Some(closing) = server.closing(id, token) {
+        if let Some(closing) = server.sessions().closing(id, token) {
             return self.answers.push(from, closing, bytes.len());
         }
-        if !server.handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
+        if !server.sessions().handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
             // Somebody else chose the same number of the session, or the client has moved before it got the
             // welcome. In both cases it goes on with another number.
             let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
             return self.answers.push(from, taken, bytes.len());
         }
-        let is_newcomer = !server.handshake(id).is_some_and(|handshake| handshake.is_connected());
+        let is_newcomer = !server.sessions().handshake(id).is_some_and(|handshake| handshake.is_connected());
         let newcomers = self.directory.residents(from).map_or(0, |residents| residents.newcomers.len());
         if is_newcomer && newcomers >= MAX_NEWCOMERS {
             return;
         }
         self.directory.relocate(id, from, is_newcomer);
-        server.moved(id);
+        server.sessions_mut().moved(id);
         server.receive(id, now, bytes);
     }
 
     /// Makes a connection for the session of a client that has proved its address.
-    fn admit(&mut self, server: &mut Server, now: Duration, from: A, session: u64, bytes: &[u8]) {
-        let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());
+    fn admit(&mut self, server: &mut impl Host, now: Duration, from: A, session: u64, bytes: &[u8]) {
+        let is_open = |id| server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_ended());
         // Each packet of the address is tried on all its newcomers.
         self.directory.retain_newcomers(from, is_open);
         let settled = self.directory.residents(from).and_then(|residents| residents.settled);
@@ -252,7 +252,7 @@ impl<A: Address> Endpoint<A> {
             return self.answers.push(from, full, bytes.len());
         };
         let lifetime = self.cookies(server).lifetime();
-        let id = server.connect_from_endpoint(now, self.secret, waits, lifetime);
+        let id = server.connect(now, Maker::Endpoint { secret: self.secret, waits, keep: lifetime });
         self.directory.insert(id, session, from, waits);
         self.connections.insert(id, from.origin());
         self.half_open.insert(id, from.origin());
@@ -264,23 +264,23 @@ impl<A: Address> Endpoint<A> {
     ///
     /// Half-open connections have places, too, because most of them are of honest clients, which get state
     /// sooner so. But they have at most half of what is left: then a client that shows its token finds one.
-    fn waits_for_place(&self, server: &Server) -> Option<bool> {
+    fn waits_for_place(&self, server: &impl Host) -> Option<bool> {
         let most = self.config.max_connections;
         let fits = |held: usize, free: usize| held < free.div_euclid(2);
         // The listed connections are at least those that are half-open, which saves counting these.
-        if fits(self.half_open.taken(), most.saturating_sub(server.open())) {
+        if fits(self.half_open.taken(), most.saturating_sub(server.sessions().open())) {
             return Some(false);
         }
         let held = self.half_open.ids().filter(|&id| holds_place(server, id)).count();
-        let free = most.saturating_sub(server.open().saturating_sub(held));
+        let free = most.saturating_sub(server.sessions().open().saturating_sub(held));
         (free > 0).then(|| !fits(held, free))
     }
 
     /// Ends half-open connections if there is no place for one more from this address. Returns whether there
     /// is a place.
-    fn make_room(&mut self, server: &mut Server, from: A) -> bool {
+    fn make_room(&mut self, server: &mut impl Host, from: A) -> bool {
         let origin = from.origin();
-        let is_open = |id| server.handshake(id).is_some_and(|handshake| !handshake.is_ended());
+        let is_open = |id| server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_ended());
         if let Some(contenders) = self.connections.contenders(origin, is_open)
             && !self.evict_one(server, contenders)
         {
@@ -298,14 +298,15 @@ impl<A: Address> Endpoint<A> {
     /// Ends one of the half-open connections among these, and forgets it. Nobody can foresee which one, so a
     /// flood cannot be timed such that it hits a certain client. A connection about whose login the
     /// application decides keeps its place. Returns whether there was one.
-    fn evict_one(&mut self, server: &mut Server, mut contenders: Vec<ConnectionId>) -> bool {
-        let is_undecided = |id| server.handshake(id).is_some_and(|handshake| handshake.awaits_login());
+    fn evict_one(&mut self, server: &mut impl Host, mut contenders: Vec<ConnectionId>) -> bool {
+        let is_undecided = |id| server.sessions().handshake(id).is_some_and(|handshake| handshake.awaits_login());
         contenders.retain(|&id| is_half_open(server, id) && !is_undecided(id));
         let choice = self.secret.choice(self.evictions, contenders.len());
         let Some(&evicted) = contenders.get(choice) else { return false };
         self.evictions = self.evictions.wrapping_add(1);
         let address = self.directory.address_of(evicted);
-        for packet in server.evict(evicted, DisconnectReason::Full) {
+        server.close(evicted, DisconnectReason::Full);
+        for packet in server.sessions_mut().forget(evicted) {
             address.into_iter().for_each(|to| self.answers.push(to, packet.clone(), HELLO_BYTES));
         }
         self.forget(evicted);
@@ -314,11 +315,11 @@ impl<A: Address> Endpoint<A> {
 
     /// Handles a newcomer that has shown its token: it gets the address and a place. If half-open connections
     /// have the last places, one of them ends, otherwise the newcomer itself.
-    fn settle(&mut self, server: &mut Server, from: A, newcomer: ConnectionId) {
+    fn settle(&mut self, server: &mut impl Host, from: A, newcomer: ConnectionId) {
         for replaced in self.directory.settle(from, newcomer) {
             server.close(replaced, DisconnectReason::Replaced);
         }
-        if server.open() <= self.config.max_connections {
+        if server.sessions().open() <= self.config.max_connections {
             return;
         }
         let holders = self.half_open.ids().filter(|&id| holds_place(server, id)).collect();
@@ -328,22 +329,22 @@ impl<A: Address> Endpoint<A> {
     }
 
     /// Returns the cookies of a server, which are right as long as its timeout asks for.
-    fn cookies(&self, server: &Server) -> Cookies {
-        Cookies { secret: self.secret, period: step_time(server.timeout()) }
+    fn cookies(&self, server: &impl Host) -> Cookies {
+        Cookies { secret: self.secret, period: step_time(server.sessions().timeout()) }
     }
 
     /// Notes which connections have ended. Forgets those that the server has removed, and removes those that
     /// are too many to be remembered.
-    fn note_ends(&mut self, server: &mut Server) {
-        for id in server.take_ended(|id| self.directory.contains(id)) {
-            let has_token = server.handshake(id).is_some_and(|handshake| handshake.has_token());
+    fn note_ends(&mut self, server: &mut impl Host) {
+        for id in server.sessions_mut().take_ended(|id| self.directory.contains(id)) {
+            let has_token = server.sessions().handshake(id).is_some_and(|handshake| handshake.has_token());
             self.ended.push(id, !has_token);
         }
-        for id in server.take_removed(|id| self.directory.contains(id)) {
+        for id in server.sessions_mut().take_removed(|id| self.directory.contains(id)) {
             self.forget(id);
         }
         while let Some(id) = self.ended.pop_beyond(self.config.max_ended) {
-            server.forget(id);
+            server.sessions_mut().forget(id);
             self.forget(id);
         }
     }
@@ -358,13 +359,13 @@ impl<A: Address> Endpoint<A> {
     }
 }
 
-fn is_half_open(server: &Server, id: ConnectionId) -> bool {
-    server.handshake(id).is_some_and(|handshake| !handshake.is_through())
+fn is_half_open(server: &impl Host, id: ConnectionId) -> bool {
+    server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_through())
 }
 
 /// Returns whether a half-open connection has one of the server's places.
-fn holds_place(server: &Server, id: ConnectionId) -> bool {
-    server.handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
+fn holds_place(server: &impl Host, id: ConnectionId) -> bool {
+    server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
 }
 
 /// Returns how many half-open connections one origin may have: never more than half of them.

@@ -5,7 +5,7 @@
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use repl_link::session::secret;
+use crate::session::secret;
 
 /// The host or network from which an address is. Addresses of one origin share its part of the places of an
 /// [`Endpoint`](crate::Endpoint), so one host cannot keep others out.

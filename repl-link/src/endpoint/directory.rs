@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::origin::{Address, Origin};
-use repl_link::session::connection_id::ConnectionId;
+use crate::session::connection_id::ConnectionId;
 
 /// The connections of one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

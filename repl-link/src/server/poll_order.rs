@@ -11,9 +11,9 @@
 
 use std::collections::VecDeque;
 
-use super::peer::Peer;
+use super::peer::{HasLink, Peer};
 use super::peers::Peers;
-use repl_link::session::connection_id::ConnectionId;
+use crate::session::connection_id::ConnectionId;
 
 /// The connections with packets, in the order of their turns.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ impl PollOrder {
 
     /// Returns the connection that has the next turn. Only connections for which `has_packets` returns true
     /// have turns. `tick` is the number of the current tick.
-    pub(super) fn next(
+    pub(super) fn next<C: HasLink>(
         &mut self,
         tick: u64,
-        peers: &Peers,
-        has_packets: impl Fn(ConnectionId, &Peer) -> bool,
+        peers: &Peers<C>,
+        has_packets: impl Fn(ConnectionId, &Peer<C>) -> bool,
     ) -> Option<ConnectionId> {
         if std::mem::replace(&mut self.tick, tick) != tick && !self.waiting.is_empty() {
             // The last tick has left packets. The connections that had none then come after those.
@@ -56,7 +56,11 @@ impl PollOrder {
     }
 
     /// Adds the connections with packets that are not in the list.
-    fn extend(&mut self, peers: &Peers, has_packets: impl Fn(ConnectionId, &Peer) -> bool) {
+    fn extend<C: HasLink>(
+        &mut self,
+        peers: &Peers<C>,
+        has_packets: impl Fn(ConnectionId, &Peer<C>) -> bool,
+    ) {
         let mut listed: Vec<ConnectionId> = self.waiting.iter().copied().collect();
         listed.sort_unstable();
         let is_new = |id: &ConnectionId| listed.binary_search(id).is_err();

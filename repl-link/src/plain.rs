@@ -1,0 +1,323 @@
+//! A server and a client that exchange messages and nothing else.
+//!
+//! *Invariant:* all that these types do is in [`ServerSessions`] and [`ClientSession`]. They only hold what
+//! belongs together.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use repl_core::{BitReader, Guid, NetSerialize, Objects, ReadError};
+
+use crate::client::{ClientSession, Heard, ReceiveError};
+use crate::frame::message::read_messages;
+use crate::link::Link;
+use crate::messages::channel::{Channel, MessageOptions, SendError};
+use crate::server::host::Host;
+use crate::server::{Maker, ServerSessions, ServerSettings};
+use crate::session::agreement::Agreement;
+use crate::session::client_handshake::ClientContext;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::identity::Session;
+use crate::session::server_handshake::ServerOutcome;
+use crate::session::terms::ClientTerms;
+
+/// There are no objects, so references in messages read as null.
+struct NoObjects;
+
+impl Objects for NoObjects {
+    fn contains(&self, _: Guid) -> bool {
+        false
+    }
+}
+
+/// Something that a server or a client reports to its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// The session has begun.
+    Connected(ConnectionId),
+    /// A client shows its login. Answer with [`accept`](MessageServer::accept), or
+    /// [disconnect](MessageServer::disconnect) the client.
+    Login(ConnectionId, Vec<u8>),
+    /// The session has ended.
+    Disconnected(ConnectionId, DisconnectReason),
+}
+
+/// A server that exchanges messages with its clients.
+pub struct MessageServer {
+    sessions: ServerSessions<Link<()>>,
+    agreement: Agreement,
+    events: VecDeque<SessionEvent>,
+}
+
+impl MessageServer {
+    /// Returns a server without clients.
+    #[must_use]
+    pub fn new(settings: ServerSettings) -> Self {
+        let sessions = ServerSessions::new(settings);
+        Self { sessions, agreement: Agreement::default(), events: VecDeque::new() }
+    }
+
+    /// Registers a type of messages. Clients must register the same types.
+    ///
+    /// # Panics
+    /// Panics after the first connection, or if a type of this name is registered already.
+    #[track_caller]
+    pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        assert!(self.sessions.may_register(), "register `{}` before the first connection", M::WIRE_NAME);
+        self.sessions.mailbox.register::<M>(channel, MessageOptions::default());
+        self
+    }
+
+    /// Returns the next event.
+    pub fn poll_event(&mut self) -> Option<SessionEvent> {
+        self.events.pop_front()
+    }
+
+    /// Accepts the login of a client. Does nothing if no login of this connection waits.
+    pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) {
+        if self.sessions.accept(connection, answer) {
+            self.events.push_back(SessionEvent::Connected(connection));
+        }
+    }
+
+    /// Ends a connection.
+    pub fn disconnect(&mut self, connection: ConnectionId) {
+        self.close(connection, DisconnectReason::Closed);
+    }
+
+    /// Queues a message to a client, which is sent in the next tick.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(
+        &mut self,
+        connection: ConnectionId,
+        message: &M,
+    ) -> Result<(), SendError> {
+        self.sessions.send(connection, message)
+    }
+
+    /// Returns the next message of a type, with its sender.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<(ConnectionId, M)> {
+        self.sessions.mailbox.poll()
+    }
+
+    /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    pub fn tick(&mut self, now: Duration) {
+        let now = self.sessions.begin_tick(now);
+        let (timeout, mut ends) = (self.sessions.timeout(), Vec::new());
+        let terms = *self.sessions.terms();
+        for (id, peer) in self.sessions.peers.iter_mut() {
+            let longest_silence = peer.keep_alive(timeout);
+            let link = &mut peer.connection;
+            if peer.handshake.is_connected() {
+                link.tick(longest_silence, false, now);
+            }
+            peer.handshake.repeat_welcome(timeout, now, &mut link.outbox.queue);
+            let round_trip = link.health.round_trip.smoothed();
+            let stalled = || link.exchange.expire(timeout, round_trip, now).err();
+            ends.extend(peer.handshake.overdue(&terms, now).or_else(stalled).map(|reason| (id, reason)));
+        }
+        ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
+        self.sessions.remove_ended();
+    }
+
+    /// Returns the next packet for a client, or `None` if this tick has no more packets for it.
+    pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
+        self.sessions.poll_transmit(connection)
+    }
+}
+
+impl Host for MessageServer {
+    type Connection = Link<()>;
+
+    fn sessions(&self) -> &ServerSessions<Link<()>> {
+        &self.sessions
+    }
+
+    fn sessions_mut(&mut self) -> &mut ServerSessions<Link<()>> {
+        &mut self.sessions
+    }
+
+    fn connect(&mut self, now: Duration, maker: Maker) -> ConnectionId {
+        if self.sessions.may_register() {
+            self.agreement = Agreement::new(Vec::new(), self.sessions.mailbox.forms().collect());
+        }
+        self.sessions.connect(now, maker, |_, link| link)
+    }
+
+    fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
+        let (sequence, mut reader) = match self.sessions.receive(connection, now, bytes, &self.agreement) {
+            ServerOutcome::Nothing => return,
+            ServerOutcome::Connected => {
+                return self.events.push_back(SessionEvent::Connected(connection));
+            }
+            ServerOutcome::Login(login) => {
+                return self.events.push_back(SessionEvent::Login(connection, login));
+            }
+            ServerOutcome::Ended(reason) => {
+                return self.events.push_back(SessionEvent::Disconnected(connection, reason));
+            }
+            ServerOutcome::Proved(sequence, reader) => {
+                self.events.push_back(SessionEvent::Connected(connection));
+                (sequence, reader)
+            }
+            ServerOutcome::State(sequence, reader) => (sequence, reader),
+        };
+        let now = self.sessions.now();
+        let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
+        let Some(peer) = peers.get_mut(connection) else { return };
+        let link = &mut peer.connection;
+        let heard = link.open(sequence, &mut reader, false, now).and_then(|packet| {
+            let Some(packet) = packet else { return Ok(false) };
+            let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
+            end_of_body(&mut reader).map_err(protocol)?;
+            let messages = read_messages(&mut reader, mailbox.len()).map_err(protocol)?;
+            let messages = link.exchange.check(messages, mailbox).map_err(protocol)?;
+            let mut acks = link.accept(packet, !messages.is_empty());
+            while link.next_acked(&mut acks, now).is_some() {}
+            link.exchange.deliver(messages, connection, mailbox, &NoObjects, now)?;
+            Ok(true)
+        });
+        match heard {
+            Ok(true) => peer.handshake.note_packet(now),
+            Ok(false) => {}
+            Err(reason) => self.close(connection, reason),
+        }
+    }
+
+    fn close(&mut self, connection: ConnectionId, reason: DisconnectReason) {
+        if let Some(reason) = self.sessions.close(connection, reason) {
+            self.events.push_back(SessionEvent::Disconnected(connection, reason));
+        }
+    }
+}
+
+/// Reads the end of a body without segments.
+fn end_of_body(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    if reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
+}
+
+/// A client that exchanges messages with a server.
+pub struct MessageClient {
+    terms: ClientTerms<'static>,
+    session: ClientSession<()>,
+    agreement: Agreement,
+    /// Why the last session ended.
+    ended: Option<DisconnectReason>,
+}
+
+impl MessageClient {
+    /// Returns a client that connects in its first tick. `identity` distinguishes its sessions from those of
+    /// all other clients.
+    #[must_use]
+    pub fn new(terms: ClientTerms<'static>, identity: Session) -> Self {
+        let session = ClientSession::new(identity, &terms);
+        Self { terms, session, agreement: Agreement::default(), ended: None }
+    }
+
+    /// Registers a type of messages. The server must register the same types.
+    ///
+    /// # Panics
+    /// Panics after the first tick, or if a type of this name is registered already.
+    #[track_caller]
+    pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        assert!(self.session.may_register(), "register `{}` before the first tick", M::WIRE_NAME);
+        self.session.mailbox.register::<M>(channel, MessageOptions::default());
+        self
+    }
+
+    /// Returns whether the server has accepted this client, and the session has not ended.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.session.is_connected()
+    }
+
+    /// Returns why the last session ended, once.
+    pub fn take_end(&mut self) -> Option<DisconnectReason> {
+        self.ended.take()
+    }
+
+    /// Ends the session, and does not connect again.
+    pub fn disconnect(&mut self) {
+        self.session.stop();
+        self.ended = self.session.end(DisconnectReason::Closed, &self.terms).or(self.ended.take());
+    }
+
+    /// Queues a message to the server, which is sent in the next tick.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+        self.session.send(message)
+    }
+
+    /// Returns the next message of a type.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<M> {
+        self.session.mailbox.poll().map(|((), message)| message)
+    }
+
+    /// Handles a packet from the server.
+    ///
+    /// # Errors
+    /// Returns an error if the packet has no effect because it is none of this session, or because it is
+    /// malformed, which ends the session.
+    #[track_caller]
+    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
+        let context = ClientContext { terms: self.terms, agreement: &self.agreement };
+        match self.session.receive(now, bytes, context)? {
+            Heard::Nothing | Heard::Began(_) => Ok(()),
+            Heard::Ended(reason) => {
+                self.ended = Some(reason);
+                Ok(())
+            }
+            Heard::Packet(packet, mut reader) => {
+                let messages = end_of_body(&mut reader).and_then(|()| self.session.check_messages(&mut reader));
+                let result = match messages {
+                    Ok(messages) => {
+                        let asks_for_ack = !messages.is_empty();
+                        self.session.accept(packet, asks_for_ack, messages, &NoObjects)
+                    }
+                    Err(error) => Err(DisconnectReason::Protocol(error.to_string())),
+                };
+                let Err(reason) = result else { return Ok(()) };
+                self.ended = self.session.end(reason.clone(), &self.terms);
+                Err(ReceiveError::Malformed(reason.to_string()))
+            }
+        }
+    }
+
+    /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    pub fn tick(&mut self, now: Duration) {
+        self.session.begin_tick(now);
+        self.session.reconnect(&self.terms);
+        if self.session.may_register() {
+            self.agreement = Agreement::new(Vec::new(), self.session.mailbox.forms().collect());
+        }
+        let context = ClientContext { terms: self.terms, agreement: &self.agreement };
+        self.ended = self.session.tick(context).or(self.ended.take());
+    }
+
+    /// Returns the next packet for the server, or `None` if this tick has no more packets.
+    #[track_caller]
+    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.session.poll_transmit()
+    }
+}

@@ -1,0 +1,441 @@
+//! The clients of a server and their sessions: who is connected, how sessions begin and end, and the packets of
+//! all clients in fair turns.
+//!
+//! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
+
+pub mod host;
+pub mod peer;
+pub mod peers;
+mod poll_order;
+pub mod rest;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use repl_core::NetSerialize;
+
+use crate::frame::sequence::{Sequence, WINDOW};
+use crate::link::Link;
+use crate::messages::channel::SendError;
+use crate::messages::mailbox::Mailbox;
+use crate::outbox::Limits;
+use crate::rate::allowance::Allowance;
+use crate::rate::congestion::Congestion;
+use crate::session::agreement::Agreement;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::secret::Secret;
+use crate::session::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
+use crate::session::terms::{Capacity, ServerTerms};
+use crate::session::tick_watch::TickWatch;
+use peer::{HasLink, Peer};
+use peers::Peers;
+use poll_order::PollOrder;
+
+/// The settings of the sessions of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerSettings {
+    /// What the handshake needs to know.
+    pub terms: ServerTerms,
+    /// The limits of what is sent to each client.
+    pub limits: Limits,
+    /// How many bytes may be sent to a client in a second. `usize::MAX` stands for no limit.
+    pub bytes_per_second: usize,
+    /// Whether the congestion control limits what is sent.
+    pub is_paced: bool,
+    /// Whether clients must prove their addresses, because the transport has not validated them.
+    pub validates_addresses: bool,
+    /// Protects the tokens of connections, except of those that belong to an endpoint.
+    pub secret: u64,
+    /// The number of the first packet of each session, the same on both sides.
+    pub first_sequence: u64,
+}
+
+/// Packets of 1,200 bytes, and sessions that end after 10 s of silence. Anyone may connect, and proves his
+/// address.
+impl Default for ServerSettings {
+    fn default() -> Self {
+        let limits = Limits {
+            mtu_bytes: Capacity::default().mtu_bytes,
+            packets_in_flight: WINDOW as usize,
+            bytes_in_flight: 4 << 20,
+            bytes_per_pass: usize::MAX,
+            memory_bytes: 4 << 20,
+        };
+        Self {
+            terms: ServerTerms::default(),
+            limits,
+            bytes_per_second: usize::MAX,
+            is_paced: true,
+            validates_addresses: true,
+            secret: 0,
+            first_sequence: 0,
+        }
+    }
+}
+
+/// Whether an endpoint makes a connection.
+#[derive(Clone, Copy, Debug)]
+pub enum Maker {
+    /// The user of the server, who says from which connection a packet comes.
+    User,
+    /// An endpoint, to which the client has proved its address with a cookie.
+    Endpoint {
+        /// The secret of the endpoint, which protects the token of the connection.
+        secret: Secret,
+        /// Whether the connection begins only when the client has shown that it has received the welcome.
+        waits: bool,
+        /// Ended connections are kept for at least this time.
+        keep: Duration,
+    },
+}
+
+/// The clients of a server and their sessions. `C` is what the server stores about one connection.
+pub struct ServerSessions<C: HasLink> {
+    settings: ServerSettings,
+    secret: Secret,
+    /// The types of messages, and those that were not polled.
+    pub mailbox: Mailbox<ConnectionId>,
+    /// The clients, including those whose sessions have ended and are still remembered.
+    pub peers: Peers<C>,
+    next: u32,
+    /// How many connections have places: see [`open`](Self::open).
+    open: usize,
+    /// The ended connections, in the order in which they ended.
+    ended: VecDeque<(Duration, ConnectionId)>,
+    /// How long an ended connection is kept.
+    keep_ended: Duration,
+    /// The connections of endpoints that have ended and were not taken since then.
+    ended_of_endpoints: Vec<ConnectionId>,
+    /// The connections of endpoints that were removed and were not taken since then.
+    removed: Vec<ConnectionId>,
+    /// The latest time that was passed to the server.
+    now: Duration,
+    ticks: u64,
+    poll_order: PollOrder,
+    tick_watch: TickWatch,
+}
+
+impl<C: HasLink> ServerSessions<C> {
+    /// Returns sessions of no client.
+    #[must_use]
+    pub fn new(settings: ServerSettings) -> Self {
+        Self {
+            settings,
+            secret: Secret::from(settings.secret),
+            mailbox: Mailbox::default(),
+            peers: Peers::default(),
+            next: 0,
+            open: 0,
+            ended: VecDeque::new(),
+            keep_ended: settings.terms.timeout,
+            ended_of_endpoints: Vec::new(),
+            removed: Vec::new(),
+            now: Duration::ZERO,
+            ticks: 0,
+            poll_order: PollOrder::new(),
+            tick_watch: TickWatch::default(),
+        }
+    }
+
+    /// Returns whether types may still be registered: there was no connection yet.
+    #[must_use]
+    pub fn may_register(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Returns the latest time that was passed to the server.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Returns the secret of the server.
+    #[must_use]
+    pub fn secret(&self) -> Secret {
+        self.secret
+    }
+
+    /// Returns what the handshakes need to know.
+    #[must_use]
+    pub fn terms(&self) -> &ServerTerms {
+        &self.settings.terms
+    }
+
+    /// Returns after how much silence the server closes a connection.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.settings.terms.timeout
+    }
+
+    /// Returns the number of connections that have places: all that have not ended, except those of clients
+    /// that begin only when they have shown their tokens and have not done so yet.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Returns the connections that have not ended.
+    pub fn ids(&self) -> impl Iterator<Item = ConnectionId> {
+        self.peers.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(id, _)| id)
+    }
+
+    /// Returns the handshake of a connection that was not removed.
+    #[must_use]
+    pub fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
+        self.peers.get(id).map(|peer| &peer.handshake)
+    }
+
+    /// Adds a connection, which `make` makes from its link.
+    pub fn connect(
+        &mut self,
+        now: Duration,
+        maker: Maker,
+        make: impl FnOnce(ConnectionId, Link<C::Payload>) -> C,
+    ) -> ConnectionId {
+        let now = self.now.max(now);
+        self.now = now;
+        let (secret, trust) = match maker {
+            Maker::User if self.settings.validates_addresses => (self.secret, Trust::Unproved),
+            Maker::User => (self.secret, Trust::Validated),
+            Maker::Endpoint { secret, waits, keep } => {
+                self.keep_ended = self.keep_ended.max(keep);
+                (secret, Trust::Cookie { waits })
+            }
+        };
+        let id = ConnectionId(self.next);
+        self.next += 1;
+        let ServerSettings { limits, bytes_per_second, is_paced, first_sequence, .. } = self.settings;
+        let mut link = Link::new(Sequence::new(first_sequence), limits, now);
+        link.limit_packets(Duration::ZERO);
+        if is_paced {
+            link.outbox.congestion = Some(Box::new(Congestion::new(limits.mtu_bytes)));
+        }
+        link.outbox.set_budget(bytes_per_second, now);
+        if trust == Trust::Unproved {
+            link.outbox.queue.allowance = Allowance::nothing();
+        }
+        let handshake = ServerHandshake::new(id, secret, trust, now);
+        self.open += usize::from(!handshake.waits());
+        self.peers.push(id, Peer { handshake, connection: make(id, link), has_begun: false });
+        id
+    }
+
+    /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
+    /// session are ignored. If the session [begins](ServerOutcome::Connected) or
+    /// [ends](ServerOutcome::Ended), the messages have begun or ended already. Costs O(bytes).
+    ///
+    /// # Panics
+    /// Panics in debug builds if packets were received for half of the timeout without a tick.
+    #[track_caller]
+    pub fn receive<'b>(
+        &mut self,
+        id: ConnectionId,
+        now: Duration,
+        bytes: &'b [u8],
+        agreement: &Agreement,
+    ) -> ServerOutcome<'b> {
+        let now = self.now.max(now);
+        self.now = now;
+        let terms = self.settings.terms;
+        if cfg!(debug_assertions) && self.handshake(id).is_some_and(|handshake| !handshake.is_ended()) {
+            self.tick_watch.received(now, terms.timeout, "Server");
+        }
+        let Some(peer) = self.peers.get_mut(id) else { return ServerOutcome::Nothing };
+        peer.preload_packet();
+        let Peer { handshake, connection, .. } = peer;
+        let link = connection.link_mut();
+        link.outbox.preload_ack();
+        let (context, newest) = (ServerContext { terms, agreement }, link.newest_received());
+        let outcome = handshake.receive(bytes, newest, now, context, &mut link.outbox.queue);
+        match outcome {
+            ServerOutcome::Connected | ServerOutcome::Proved(..) => self.begin(id),
+            ServerOutcome::Ended(_) => self.note_end(id),
+            ServerOutcome::Nothing | ServerOutcome::State(..) | ServerOutcome::Login(_) => {}
+        }
+        outcome
+    }
+
+    /// Handles the start of a connection's session.
+    fn begin(&mut self, id: ConnectionId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let timeout = self.settings.terms.timeout;
+        self.open += usize::from(peer.handshake.waits());
+        peer.has_begun = true;
+        let (link, binding) = (peer.connection.link_mut(), peer.handshake.binding());
+        link.exchange.begin(&self.mailbox, timeout);
+        link.limit_packets(timeout);
+        link.outbox.binding = binding;
+    }
+
+    /// Handles the end of a connection's session.
+    fn note_end(&mut self, id: ConnectionId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let has_place = peer.has_begun || !peer.handshake.waits();
+        self.open -= usize::from(has_place);
+        peer.connection.link_mut().exchange.end();
+        self.ended.push_back((self.now, id));
+        if peer.handshake.is_of_endpoint() {
+            self.ended_of_endpoints.push(id);
+        }
+    }
+
+    /// Ends a connection, and tells its client. Returns the reason, unless it had ended before. The connection
+    /// is removed one timeout after its end. Until then, the client is told again each time when it shows that
+    /// it does not know of the end.
+    pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
+        let peer = self.peers.get_mut(id)?;
+        let queue = &mut peer.connection.link_mut().outbox.queue;
+        match peer.handshake.end(reason, &self.settings.terms, queue) {
+            ServerOutcome::Ended(reason) => {
+                self.note_end(id);
+                Some(reason)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the application must decide about the login of a client.
+    #[must_use]
+    pub fn awaits_login(&self, id: ConnectionId) -> bool {
+        self.handshake(id).is_some_and(ServerHandshake::awaits_login)
+    }
+
+    /// Accepts the login of a client, so that the handshake continues. Does nothing if no login of this
+    /// connection waits. Returns whether the session begins now.
+    pub fn accept(&mut self, id: ConnectionId, answer: &[u8]) -> bool {
+        let Some(peer) = self.peers.get_mut(id) else { return false };
+        let queue = &mut peer.connection.link_mut().outbox.queue;
+        let outcome = peer.handshake.accept(answer, self.now, &self.settings.terms, queue);
+        let begins = matches!(outcome, ServerOutcome::Connected);
+        if begins {
+            self.begin(id);
+        }
+        begins
+    }
+
+    /// Queues a message to a client, which is sent in the next tick.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered in the mailbox.
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(
+        &mut self,
+        id: ConnectionId,
+        message: &M,
+    ) -> Result<(), SendError> {
+        let (channel, writer) = self.mailbox.write(message)?;
+        let link = self.peers.get_mut(id).ok_or(SendError::NotConnected)?.connection.link_mut();
+        link.exchange.outgoing.add(channel, writer, link.outbox.capacity())
+    }
+
+    /// Sends a message to each client whose connection `receives` it. Returns the clients whose channels are
+    /// full: they do not receive it.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent to anyone. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered in the mailbox.
+    #[track_caller]
+    pub fn send_to_each<M: NetSerialize + Send + Sync>(
+        &mut self,
+        message: &M,
+        receives: impl Fn(&C) -> bool,
+    ) -> Result<Vec<ConnectionId>, SendError> {
+        let (channel, writer) = self.mailbox.write(message)?;
+        let mut full = Vec::new();
+        for (id, peer) in self.peers.iter_mut().filter(|(_, peer)| receives(&peer.connection)) {
+            let link = peer.connection.link_mut();
+            match link.exchange.outgoing.add(channel, writer, link.outbox.capacity()) {
+                Err(SendError::Full) => full.push(id),
+                Err(SendError::NotConnected) | Ok(()) => {}
+                // The limits of a type are the same for all connections, so nothing was queued yet.
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(full)
+    }
+
+    /// Begins a tick. Returns the time, which never decreases.
+    pub fn begin_tick(&mut self, now: Duration) -> Duration {
+        self.tick_watch.ticked();
+        self.ticks += 1;
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// Removes the connections that ended so long ago that they need not be kept any more. The client of a
+    /// removed connection is no longer told why the connection ended.
+    pub fn remove_ended(&mut self) {
+        while let Some((at, id)) = self.ended.front().copied()
+            && self.now.saturating_sub(at) >= self.keep_ended
+        {
+            self.ended.pop_front();
+            if self.peers.remove(id).is_some_and(|peer| peer.handshake.is_of_endpoint()) {
+                self.removed.push(id);
+            }
+        }
+    }
+
+    /// Removes an ended connection before its time. Returns the packets that tell its client the reason. Costs
+    /// O(ended connections).
+    pub fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>> {
+        let mtu_bytes = self.settings.terms.capacity.mtu_bytes;
+        let farewells = self.handshake(id).map(|handshake| handshake.farewells(mtu_bytes));
+        let farewells = farewells.into_iter().flatten().collect();
+        if let Some(at) = self.ended.iter().position(|(_, ended)| *ended == id) {
+            self.ended.remove(at);
+            self.peers.remove(id);
+            self.ended_of_endpoints.retain(|other| *other != id);
+        }
+        farewells
+    }
+
+    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
+    /// are.
+    pub fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.ended_of_endpoints.extract_if(.., |id| is_own(*id)).collect()
+    }
+
+    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
+    /// are. The connections of other endpoints wait for their calls.
+    pub fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.removed.extract_if(.., |id| is_own(*id)).collect()
+    }
+
+    /// Returns the packet that tells the client of an ended connection why the connection ended, as the
+    /// answer to a hello with this token.
+    #[must_use]
+    pub fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
+        self.handshake(id)?.closing(token, self.settings.terms.capacity.mtu_bytes)
+    }
+
+    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
+    /// belongs to the old address.
+    pub fn moved(&mut self, id: ConnectionId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        if let Some(congestion) = &mut peer.connection.link_mut().outbox.congestion {
+            **congestion = Congestion::new(self.settings.limits.mtu_bytes);
+        }
+    }
+
+    /// Returns the next packet for a client, or `None` if this tick has no more packets for it.
+    pub fn poll_transmit(&mut self, id: ConnectionId) -> Option<&[u8]> {
+        if !self.peers.get(id)?.connection.link().outbox.queue.is_empty() {
+            self.peers.preload_packets_after(id);
+        }
+        self.peers.resting_mut(id)?.connection.link_mut().outbox.queue.pop()
+    }
+
+    /// Returns the connection to which the next packet belongs, among the connections for which `is_meant`
+    /// returns true. The connections take turns, and each turn is one packet.
+    pub fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {
+        let has_packets =
+            |id: ConnectionId, peer: &Peer<C>| peer.connection.link().outbox.queue.is_ready() && is_meant(id);
+        self.poll_order.next(self.ticks, &self.peers, has_packets)
+    }
+}

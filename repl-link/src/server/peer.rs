@@ -1,0 +1,64 @@
+//! One client of a server: its handshake, and its connection.
+//!
+//! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
+
+use std::time::Duration;
+
+use repl_core::__private::preload_all;
+
+use crate::link::Link;
+use crate::rate::keep_alive;
+use crate::sent::payload::Payload;
+use crate::session::server_handshake::ServerHandshake;
+
+/// What a server stores about one connection, with its link.
+pub trait HasLink {
+    /// What the packets carry.
+    type Payload: Payload;
+
+    /// Returns the link.
+    fn link(&self) -> &Link<Self::Payload>;
+
+    /// Returns the link to change it.
+    fn link_mut(&mut self) -> &mut Link<Self::Payload>;
+}
+
+/// A connection may be its link alone.
+impl<P: Payload> HasLink for Link<P> {
+    type Payload = P;
+
+    fn link(&self) -> &Self {
+        self
+    }
+
+    fn link_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+/// One client of a server.
+pub struct Peer<C> {
+    /// The session of the client.
+    pub handshake: ServerHandshake,
+    /// The connection with the client.
+    pub connection: C,
+    /// Whether the session has begun.
+    pub(super) has_begun: bool,
+}
+
+impl<C: HasLink> Peer<C> {
+    /// Returns the longest time that the server may be silent after the last packet (R9). `timeout` is the
+    /// server's.
+    pub fn keep_alive(&self, timeout: Duration) -> Duration {
+        let next = self.connection.link().outbox.sequence().number();
+        keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
+    }
+
+    /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no
+    /// cache.
+    #[inline]
+    pub(super) fn preload_packet(&self) {
+        preload_all(&self.handshake);
+        self.connection.link().preload_packet();
+    }
+}
