@@ -496,7 +496,7 @@ pub use repl_fastarray::{
     ValueMut,
 };
 pub use repl_fastarray::{map, ordered};
-pub use repl_net::sim;
+pub use repl_sim as sim;
 pub use repl_net::{
     ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
     ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,

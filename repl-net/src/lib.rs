@@ -2,7 +2,7 @@
 //! `rayon`. Also a seeded network simulator.
 //!
 //! ```
-//! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
+//! use repl_sim::{Clock, LinkConditions, Network, PeerId};
 //! use repl_net::{Client, ClientConfig, Server, ServerConfig, Session};
 //!
 //! let mut server = Server::new(ServerConfig::default());
@@ -39,7 +39,7 @@
 //! - [`Server`] owns objects and makes the packets of each connection.
 //! - [`Endpoint`] knows the server's clients by their addresses.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - [`sim::Network`] transports packets between any number of peers, with the losses and delays that a test
+//! - `repl_sim::Network` transports packets between any number of peers, with the losses and delays that a test
 //!   sets.
 //!
 //! # Guarantees
@@ -60,18 +60,16 @@
 mod body;
 mod calls;
 mod client;
-mod endpoint;
 mod register;
 mod server;
 mod session;
-pub mod sim;
 
 pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, ServerCall};
 pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
-pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
+pub use repl_link::{Address, Endpoint, EndpointConfig, Origin};
 pub use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 pub use register::Register;
 pub use server::{

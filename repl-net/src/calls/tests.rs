@@ -223,7 +223,7 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
 /// a hundred times as many calls as it may. Returns how long the calls of the others took, in ticks, and
 /// which clients the server disconnected, with the time.
 fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Duration)>) {
-    use crate::sim::{LinkConditions, Loss, Network, PeerId};
+    use repl_sim::{LinkConditions, Loss, Network, PeerId};
     const CLIENTS: u32 = 64;
     let home = PeerId(1_000);
     let mut network = Network::new(5);

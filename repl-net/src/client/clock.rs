@@ -217,7 +217,7 @@ fn rank_and_greatest(values: impl Iterator<Item = f64>, rank: usize) -> (f64, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::Rng;
+    use repl_sim::Rng;
 
     #[test]
     fn the_value_of_a_rank_is_the_one_in_the_sorted_values() {

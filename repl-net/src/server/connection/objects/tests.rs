@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl_core::{Changelist, PropertyIndex};
 
 use super::*;
-use crate::sim::Rng;
+use repl_sim::Rng;
 use crate::body::removal::CloseReason;
 use plain::{Plain, PlainTracked};
 

@@ -11,7 +11,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use crate::endpoint::Address;
+use repl_link::Address;
 
 /// A peer, identified by a number that the test chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -296,7 +296,7 @@ impl Network {
     /// the queue in the order in which they were sent. To give `link` its own queue again, pass `link` twice.
     ///
     /// ```
-    /// # use repl_net as repl;
+    /// # mod repl { pub(crate) use repl_sim as sim; }
     /// use repl::sim::{LinkConditions, Network, PeerId};
     ///
     /// let (server, one, other) = (PeerId(0), PeerId(1), PeerId(2));

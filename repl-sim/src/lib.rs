@@ -2,7 +2,7 @@
 //! on a virtual clock.
 //!
 //! ```
-//! # use repl_net as repl;
+//! # mod repl { pub(crate) use repl_sim as sim; }
 //! use repl::sim::{Clock, LinkConditions, Network, PeerId};
 //!
 //! let (server, client) = (PeerId(0), PeerId(1));
@@ -41,6 +41,9 @@
 //! queues.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 mod clock;
 mod conditions;

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// [`tick`](Self::tick).
 ///
 /// ```
-/// # use repl_net as repl;
+/// # mod repl { pub(crate) use repl_sim as sim; }
 /// use repl::sim::Clock;
 /// use std::time::Duration;
 ///

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// To make conditions, start from one of the named links, and change the fields that the test needs:
 ///
 /// ```
-/// # use repl_net as repl;
+/// # mod repl { pub(crate) use repl_sim as sim; }
 /// use repl::sim::{LinkConditions, Loss};
 /// use std::time::Duration;
 ///

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// generators*, 2014). The generator is suitable for simulations, not for secrets.
 ///
 /// ```
-/// # use repl_net as repl;
+/// # mod repl { pub(crate) use repl_sim as sim; }
 /// use repl::sim::Rng;
 ///
 /// let mut rng = Rng::new(42);

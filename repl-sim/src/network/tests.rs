@@ -1,7 +1,7 @@
 //! Tests of the guarantees of the simulated network.
 
 use super::*;
-use crate::sim::{Clock, Loss};
+use crate::{Clock, Loss};
 use proptest::prelude::*;
 
 const SERVER: PeerId = PeerId(0);

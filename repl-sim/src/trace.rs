@@ -9,7 +9,7 @@ use super::rng::{STEP, mix};
 /// hash is not suitable for keys or signatures.
 ///
 /// ```
-/// # use repl_net as repl;
+/// # mod repl { pub(crate) use repl_sim as sim; }
 /// use repl::sim::TraceHash;
 ///
 /// let (mut one, mut two) = (TraceHash::default(), TraceHash::default());

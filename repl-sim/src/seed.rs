@@ -29,7 +29,7 @@ fn only(seed: &str) -> Range<u64> {
 /// a test means that the test has failed.
 ///
 /// ```
-/// # use repl_net as repl;
+/// # mod repl { pub(crate) use repl_sim as sim; }
 /// use repl::sim::{Clock, Network, SeedReport, seeds};
 ///
 /// for seed in seeds(0..20) {
