@@ -71,13 +71,17 @@ pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, S
 pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
-pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
+pub use client::{
+    Change, Client, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats,
+    Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
+};
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use register::Register;
 pub use server::{
-    Area, Audience, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server,
-    Transmit, UpdateRate, Viewer,
+    Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
+    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics, Transmit, UpdateRate,
+    Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

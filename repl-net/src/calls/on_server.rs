@@ -58,14 +58,14 @@ impl Server {
     /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the
     /// client does not receive the object.
     ///
-    /// Before each packet with a call, the server asks again whether the client may get it, also if the
-    /// call only waited in its queue, or if a packet with it was lost: the client must see the object, by
-    /// the same [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client`
-    /// call. If not, the call is withdrawn: nothing of its parameters is in a packet that is made from then
-    /// on, and later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call:
-    /// the clients that may get the calls on an object when it is despawned still get those that were sent
-    /// to them before, whatever changes later. The same holds for [`tear_off`](Self::tear_off), unless the
-    /// object is hidden from the client before the client was told.
+    /// Before each packet with a call, the server asks again whether the client may get it, also if the call
+    /// only waited in its queue, or if a packet with it was lost: the client must see the object, by the same
+    /// [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client` call. If
+    /// not, the call is withdrawn: nothing of its parameters is in a packet that is made from then on, and
+    /// later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call: the clients
+    /// that may get the calls on an object when it is despawned still get those that were sent to them
+    /// before, whatever changes later. The same holds for [`tear_off`](crate::ObjectHandle::tear_off), unless
+    /// the object is hidden from the client before the client was told.
     ///
     /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
     /// after a reliable call was sent, the client removes it after the call arrived. An unreliable call is
@@ -97,7 +97,7 @@ impl Server {
             self.queue_own(object, call, entry.is_reliable);
             return Ok(());
         }
-        if self.is_torn_off(object) {
+        if self.object_info(object).is_torn_off() {
             return Err(CallError::Gone);
         }
         let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
@@ -106,7 +106,7 @@ impl Server {
         writer.clear();
         let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
             if entry.kind == CallKind::Client {
-                let owner = self.owner(object).ok_or(CallError::NoOwner)?;
+                let owner = self.object_info(object).owner().ok_or(CallError::NoOwner)?;
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
@@ -224,7 +224,8 @@ impl Server {
         if !self.is_live(caller) {
             return false;
         }
-        let is_owner = exists && self.owner(object) == Some(caller) && !self.is_torn_off(object);
+        let info = self.object_info(object);
+        let is_owner = exists && info.owner() == Some(caller) && !info.is_torn_off();
         if !is_owner {
             self.count_ignored_call(caller);
         }

@@ -7,6 +7,7 @@
 mod body;
 mod change_feed;
 mod clock;
+mod connection_info;
 mod departed;
 mod events;
 mod interpolated;
@@ -15,6 +16,8 @@ mod lists;
 mod mentions;
 mod messages;
 mod notifies;
+mod object_handle;
+mod object_info;
 mod outcome;
 mod packets;
 mod path_table;
@@ -25,7 +28,6 @@ mod rows;
 mod sessions;
 mod slot_table;
 mod statics;
-mod tear_off;
 mod torn_off;
 mod validated_entries;
 mod view;
@@ -43,7 +45,6 @@ use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
 use crate::session::identity::Session;
 use crate::session::tick_watch::TickWatch;
-use crate::session::traffic::ClassTraffic;
 use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::Received;
 use crate::transport::congestion::Congestion;
@@ -58,9 +59,12 @@ use sessions::{EarlierSessions, Sessions};
 
 pub use change_feed::Change;
 pub use clock::ServerClock;
+pub use connection_info::{ClientConnectionInfo, ClientStats};
 pub use interpolated::{Interpolate, Interpolated};
+pub use object_handle::ClientObjectHandle;
+pub use object_info::ClientObjectInfo;
 pub use replicas::Placed;
-pub use view::ClientStats;
+pub use statics::ClientStatics;
 
 /// The reason why a packet was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -208,14 +212,6 @@ impl Client {
         self.handshake.is_connected()
     }
 
-    /// Returns whether the session has ended, or could not begin, and this client will not try again by
-    /// itself. The last [`ClientEvent::Disconnected`] has the reason. Before the first [`tick`](Self::tick),
-    /// and while the client connects or waits for its next attempt, this is `false`.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.handshake.is_ended() && !self.sessions.has_next()
-    }
-
     /// Returns the next event, or `None` if there are no more events.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         if let Some(departed) = self.last_departed.take() {
@@ -270,13 +266,6 @@ impl Client {
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
             live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })
-    }
-
-    /// Returns how many bits have been received so far for each class and each property. The measured traffic
-    /// is empty unless [`ClientConfig::measure`] is set.
-    #[must_use]
-    pub fn traffic(&self) -> &[ClassTraffic] {
-        self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 }
 

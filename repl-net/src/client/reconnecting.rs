@@ -40,7 +40,7 @@ impl Client {
         self.handshake = ClientHandshake::new(number);
         self.earlier = EarlierSessions {
             packets_received: self.packets_received,
-            packets_lost: self.stats().packets_lost,
+            packets_lost: self.connection_info().stats().packets_lost,
         };
         let (bytes_sent, packets_sent) = (self.outbox.queue.bytes_sent, self.outbox.queue.packets_sent);
         self.outbox = Self::new_outbox(&self.config);

@@ -55,36 +55,13 @@ impl Server {
         self
     }
 
-    /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). If the link is narrow,
-    /// messages and state share the link ([`message_percent`](crate::ServerConfig::message_percent)).
-    ///
-    /// References in a message are resolved when the message is delivered. A reference to an object that the
-    /// other side does not have at that time reads as null.
-    ///
-    /// # Errors
-    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
-    /// After [`SendError::Full`], the call can be tried again later.
-    ///
-    /// # Panics
-    /// Panics if the type is not [registered](Self::register_message).
-    #[track_caller]
-    pub fn send<M: NetSerialize + Send + Sync>(
-        &mut self,
-        connection: ConnectionId,
-        message: &M,
-    ) -> Result<(), SendError> {
-        let (channel, writer) = self.mailbox.write(message)?;
-        let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
-        let max_bits = peer.connection.outbox.capacity();
-        peer.connection.exchange.outgoing.add(channel, writer, max_bits)
-    }
-
     /// Queues a message to every client whose session has begun, which is sent in the next
     /// [`tick`](Self::tick). The message is encoded one time for all of them.
     ///
     /// Returns the connections that have no room for the message ([`SendError::Full`]), in ascending order.
     /// The message is queued for all others. To these connections, send it again in a later tick with
-    /// [`send`](Self::send), or [disconnect](Self::disconnect) them. The list is always empty if the channel
+    /// [`send`](crate::ConnectionHandle::send), or
+    /// [disconnect](crate::ConnectionHandle::disconnect) them. The list is always empty if the channel
     /// of the type is [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable).
     ///
     /// ```
@@ -94,7 +71,7 @@ impl Server {
     /// let mut server = Server::new(ServerConfig::default());
     /// server.register_message::<String>(Channel::Ordered);
     /// let full = server.send_to_all(&"the round begins".to_owned())?;
-    /// full.into_iter().for_each(|connection| server.disconnect(connection));
+    /// full.into_iter().for_each(|connection| server.connection(connection).disconnect());
     /// # Ok::<(), repl_net::SendError>(())
     /// ```
     ///
@@ -112,8 +89,8 @@ impl Server {
         self.send_to_each(message, |_| true)
     }
 
-    /// Queues a message to every client in a [group](Self::join_group), as [`send_to_all`](Self::send_to_all)
-    /// does it for all clients. Costs O(connections).
+    /// Queues a message to every client in a [group](crate::ConnectionHandle::join_group), as
+    /// [`send_to_all`](Self::send_to_all) does it for all clients. Costs O(connections).
     ///
     /// # Errors
     /// Returns an error in the same cases as [`send_to_all`](Self::send_to_all).

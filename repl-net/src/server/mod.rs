@@ -4,15 +4,17 @@
 //! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
 mod broadcast;
-mod budgets;
 #[cfg(feature = "rayon")]
 mod by_class;
 mod calls;
 mod cells;
 mod changes;
+mod class_handle;
 mod column;
 mod comparison;
 mod connection;
+mod connection_handle;
+mod connection_info;
 mod dormancy;
 mod events;
 mod external;
@@ -22,11 +24,11 @@ mod later;
 mod messages;
 mod not_sent;
 mod object;
+mod object_handle;
+mod object_info;
 mod objects;
 mod occupant;
 mod openings;
-mod ownership;
-mod pacing;
 mod part_size;
 mod passes;
 mod paths;
@@ -35,7 +37,6 @@ mod peers;
 mod phase;
 mod poll_order;
 mod priority;
-mod rates;
 mod relevancy;
 mod rest;
 mod rows;
@@ -43,21 +44,17 @@ mod schedule;
 mod served;
 mod sessions;
 mod shadows;
-mod sleep;
 mod source;
 mod statics;
-mod subobjects;
-mod tear_off;
 mod ticks;
 mod transmit;
-mod views;
 mod world;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::{BitWriter, HandleSet, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{BitWriter, HandleSet, ObjectRef, Replicated};
 
 use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
@@ -78,41 +75,22 @@ use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;
 use source::Source;
-use world::{World, WorldLimits, assert_property};
+use world::{World, WorldLimits};
 
 pub use cells::area::{Area, Position};
 pub use cells::{Audience, Group, Relevancy};
+pub use class_handle::ClassHandle;
+pub use connection_handle::ConnectionHandle;
+pub use connection_info::{ConnectionInfo, ConnectionStats};
 pub use dormancy::Dormancy;
 pub use external::External;
 pub use not_sent::NotSent;
+pub use object_handle::ObjectHandle;
+pub use object_info::ObjectInfo;
 pub use priority::Viewer;
 pub use schedule::UpdateRate;
+pub use statics::Statics;
 pub use transmit::Transmit;
-
-/// The traffic and memory of a connection so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionStats {
-    /// The number of bytes of all packets that were made for the connection.
-    pub bytes_sent: u64,
-    /// The number of packets that were made for the connection.
-    pub packets_sent: u64,
-    /// The number of packets of state that count as lost.
-    pub packets_lost: u64,
-    /// The number of packets of state that are neither acknowledged nor counted as lost.
-    pub packets_in_flight: usize,
-    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
-    /// client's next tick. `round_trip` is zero before the first ack.
-    pub round_trip: Duration,
-    /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.
-    pub memory_bytes: usize,
-    /// The number of remote calls of the client that were ignored, because the client did not own their
-    /// objects, or the objects did not exist (S214).
-    pub ignored_calls: u64,
-    /// The number of objects that waited at the end of the last tick, because the budget, the link or other
-    /// limits did not let everything through.
-    pub waiting_objects: usize,
-}
 
 /// The server: it owns objects, and sends each client the state that it may see.
 ///
@@ -268,27 +246,6 @@ impl Server {
         self.spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Makes room for `additional` more objects of a class, and registers the class. Spawning as many objects
-    /// then takes less time, because the objects that were spawned before are not moved in memory.
-    ///
-    /// ```
-    /// # use repl_net::{Server, ServerConfig};
-    /// # use repl_core::Replicated;
-    /// # fn begin_level<Coin: Replicated + Default>(server: &mut Server) {
-    /// server.reserve::<Coin>(10_000);
-    /// (0..10_000).for_each(|_| _ = server.spawn(Coin::default()));
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if the class is
-    /// [external](Self::register_external).
-    #[track_caller]
-    pub fn reserve<T: Replicated>(&mut self, additional: usize) {
-        let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
-        self.world.reserve(class, additional);
-    }
-
     /// Adds an object to the server, which clients create from an archetype. Only values that differ from the
     /// archetype are sent.
     ///
@@ -375,10 +332,10 @@ impl Server {
         Ok(reference)
     }
 
-    /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
-    /// nothing if the object does not exist. Costs O(connections × log objects) for each object that is
-    /// removed. The first removal after a packet of a client also looks once at each call that waits for this
-    /// client.
+    /// Removes an object from the server and its clients, with its
+    /// [subobjects](ObjectHandle::spawn_subobject). Does nothing if the object does not exist. Costs
+    /// O(connections × log objects) for each object that is removed. The first removal after a packet of a
+    /// client also looks once at each call that waits for this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
@@ -408,16 +365,6 @@ impl Server {
         self.world.slot_of(object).is_some()
     }
 
-    /// Marks a `push` property as changed (S124). Does nothing if the object no longer exists.
-    ///
-    /// # Panics
-    /// Panics if `property` is not the index of a property of `T`.
-    #[track_caller]
-    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
-        assert_property(property);
-        self.world.mark(object, property);
-    }
-
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if
     /// this tick has no more packets for this connection. To send the packets of all connections in one loop,
     /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
@@ -444,24 +391,6 @@ impl Server {
     /// Returns the connections that have not ended.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(id, _)| id)
-    }
-
-    /// Returns the traffic and memory of a connection so far. Returns `None` after the connection was
-    /// removed.
-    #[must_use]
-    pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
-        let connection = &self.connections.get(connection)?.connection;
-        let queue = &connection.outbox.queue;
-        Some(ConnectionStats {
-            bytes_sent: queue.bytes_sent,
-            packets_sent: queue.packets_sent,
-            packets_lost: connection.link.packets_lost,
-            packets_in_flight: connection.outbox.in_flight.unresolved(),
-            round_trip: connection.link.round_trip.smoothed(),
-            memory_bytes: connection.memory_bytes(),
-            ignored_calls: connection.ignored_calls.into(),
-            waiting_objects: connection.waiting_objects(),
-        })
     }
 
     /// Calls `change` with the state of an object, and then updates what every connection may see of the

@@ -9,12 +9,10 @@ use repl_core::BitReader;
 use super::Server;
 use super::connection::Connection;
 use super::peer::Peer;
-use crate::session::closing::shortened;
 use crate::session::config::CongestionControl;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
-use crate::session::login::max_login_bytes;
 use crate::session::secret::Secret;
 use crate::session::server_handshake::{HandshakeContext, HandshakeOutcome, ServerHandshake, Trust};
 use crate::transport::allowance::Allowance;
@@ -82,55 +80,6 @@ impl Server {
         self.open += usize::from(!handshake.waits());
         self.connections.push(id, Peer { handshake, connection, followed: None });
         id
-    }
-
-    /// Ends a connection with a client. The next [`poll_transmit`](Self::poll_transmit) returns the packet
-    /// that tells the client that the connection ends. The connection is removed one timeout after its end.
-    /// Until the connection is removed, the client is told again each time when it shows that it does not
-    /// know of the end. [`DisconnectReason`] lists the reasons that both sides report.
-    pub fn disconnect(&mut self, connection: ConnectionId) {
-        self.close(connection, DisconnectReason::Closed);
-    }
-
-    /// Ends a connection in the same way as [`disconnect`](Self::disconnect), and tells the client the
-    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
-    /// bytes, or longer than the packet limit minus 8.
-    pub fn disconnect_with(&mut self, connection: ConnectionId, text: &str) {
-        self.close(connection, DisconnectReason::ClosedWith(shortened(text)));
-    }
-
-    /// Accepts the login of a client, so that the handshake continues. The client reads the answer with
-    /// [`Client::login_answer`](crate::Client::login_answer). Returns `false` and does nothing if no login of
-    /// this connection waits for an answer.
-    ///
-    /// # Panics
-    /// Panics if the answer has more than 512 bytes, or more than
-    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) minus 64.
-    #[track_caller]
-    pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
-        let most = max_login_bytes(self.config.mtu_bytes);
-        assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
-        let Some(peer) = self.connections.get_mut(connection) else { return false };
-        if !peer.handshake.awaits_login() {
-            return false;
-        }
-        let queue = &mut peer.connection.outbox.queue;
-        if let HandshakeOutcome::Connected = peer.handshake.accept(answer, self.now, &self.config, queue) {
-            self.connected(connection);
-        }
-        true
-    }
-
-    /// Refuses the login of a client, and tells the client the reason, which it reports as
-    /// [`DisconnectReason::Refused`]. A reason is cut if it is longer than 255 bytes, or longer than the
-    /// packet limit minus 8. Returns `false` and does nothing if no login of this connection waits for an
-    /// answer.
-    pub fn refuse(&mut self, connection: ConnectionId, text: &str) -> bool {
-        let awaits_login = self.connections.get(connection).is_some_and(|peer| peer.handshake.awaits_login());
-        if awaits_login {
-            self.close(connection, DisconnectReason::Refused(shortened(text)));
-        }
-        awaits_login
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
@@ -205,8 +154,8 @@ impl Server {
         self.connections.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Returns the packet that tells the client of an ended connection why the connection ended, as the answer
-    /// to a hello with this token.
+    /// Returns the packet that tells the client of an ended connection why the connection ended, as the
+    /// answer to a hello with this token.
     pub(crate) fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
         self.handshake(id)?.closing(token, self.config.mtu_bytes)
     }
@@ -234,7 +183,7 @@ impl Server {
     }
 
     /// Handles the start of a connection's session.
-    fn connected(&mut self, id: ConnectionId) {
+    pub(super) fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(id) else { return };
         let timeout = self.config.timeout;
         self.open += usize::from(peer.handshake.waits());

@@ -35,8 +35,9 @@ pub enum Login {
     Open,
     /// The server reports the login of each such client with
     /// [`ServerEvent::Login`](crate::ServerEvent::Login). The application answers with
-    /// [`Server::accept`](crate::Server::accept) or [`Server::refuse`](crate::Server::refuse). Before that,
-    /// the client receives no state.
+    /// [`ConnectionHandle::accept`](crate::ConnectionHandle::accept) or
+    /// [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). Before that, the client receives no
+    /// state.
     Ask,
 }
 
@@ -104,8 +105,9 @@ pub struct ServerConfig {
     pub max_bytes_per_tick: usize,
     /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick does
     /// not use is lost, except the bytes of one packet.
-    /// [`Server::set_budget`](crate::Server::set_budget) sets another limit for one connection. What waits is
-    /// sent in the order of its [priority](crate::Server::set_priority). By default there is no limit.
+    /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
+    /// connection. What waits is sent in the order of its [priority](crate::ClassHandle::set_priority). By
+    /// default there is no limit.
     pub max_bytes_per_second: usize,
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits
