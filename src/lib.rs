@@ -137,11 +137,11 @@
 //! }
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! let door = server.spawn_static("level1/door_7", Door { open: true, mesh: 0 });
+//! let door = server.statics().spawn("level1/door_7", Door { open: true, mesh: 0 });
 //! assert_eq!(server.find_static("level1/door_7"), Some(door));
 //!
 //! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
-//! let placed = client.place_static("level1/door_7", Door { open: false, mesh: 3 });
+//! let placed = client.statics().place("level1/door_7", Door { open: false, mesh: 3 });
 //! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
 //! ```
 //!
@@ -162,15 +162,15 @@
 //! }
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! server.register::<Creature>().set_update_rate::<Creature>(UpdateRate::per_second(10.0));
+//! server.register::<Creature>().class::<Creature>().set_update_rate(UpdateRate::per_second(10.0));
 //! let (wolf, boss) = (server.spawn(Creature::default()), server.spawn(Creature::default()));
-//! server.set_object_priority(boss, Some(4.0));
-//! server.set_dormancy(wolf, Dormancy::All); // it sleeps while it does not change, and its clients know
+//! server.object(boss).set_priority(Some(4.0));
+//! server.object(wolf).set_dormancy(Dormancy::All); // it sleeps while it does not change, and its clients know
 //!
 //! let player = server.connect(Duration::ZERO);
-//! server.set_budget(player, 100_000); // bytes in a second
+//! server.connection(player).set_budget(100_000); // bytes in a second
 //! server.tick(Duration::from_millis(16));
-//! assert_eq!(server.why_not_sent(player, wolf), Some(NotSent::NotConnected));
+//! assert_eq!(server.object_info(wolf).why_not_sent_to(player), Some(NotSent::NotConnected));
 //! ```
 //!
 //! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
@@ -498,12 +498,14 @@ pub use repl_fastarray::{
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
-    ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,
-    ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
-    Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Placed, Position, ReceiveError,
-    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, Session, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
+    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
+    ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
+    ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
+    ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
+    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MulticastCall,
+    NotSent, ObjectHandle, ObjectInfo, Placed, Position, ReceiveError, ReceivedCall, Register, Relevancy,
+    Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError,
+    StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their

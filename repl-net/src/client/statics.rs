@@ -35,7 +35,7 @@ impl Client {
     }
 }
 
-impl ClientStatics<'_> {
+impl<'a> ClientStatics<'a> {
     /// Places an object of the client's own level under a path, for example a door. When the object that the
     /// server has [spawned](crate::Statics::spawn) under the same path arrives, it is this object: it
     /// keeps the fields that are not replicated, and gets the values of the server in those that are, also if
@@ -96,7 +96,7 @@ impl ClientStatics<'_> {
 
     /// Returns the object that was [placed](Self::place) under a path, for a change on this client
     /// alone. If it is bound, this is what [`Client::get_mut`] returns.
-    pub fn get_mut<T: Replicated>(&mut self, path: &str) -> Option<&mut T> {
+    pub fn get_mut<T: Replicated>(self, path: &str) -> Option<&'a mut T> {
         self.client.replicas.placed_mut(path)
     }
 
