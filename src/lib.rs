@@ -114,16 +114,22 @@
 //! [`register`](Server::register) for each class that has not been spawned by then. With [`Register`], one
 //! function registers everything for both sides.
 //!
-//! **Say who sees what.** At first every client sees every object. [`set_area`](Server::set_area) says how
-//! far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client sees
-//! those near its [viewpoints](Server::set_viewpoints). [`set_relevancy`](Server::set_relevancy) puts an object into a
-//! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
-//! [`set_visible`](Server::set_visible) hides an object from one client.
+//! What belongs to one object, one connection or one class is a method of a handle:
+//! [`server.object(player)`](Server::object), [`server.connection(id)`](Server::connection) and
+//! [`server.class::<Player>()`](Server::class). [`object_info`](Server::object_info) and
+//! [`connection_info`](Server::connection_info) return what is set.
+//!
+//! **Say who sees what.** At first every client sees every object. [`set_area`](ClassHandle::set_area) says
+//! how far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client
+//! sees those near its [viewpoints](ConnectionHandle::set_viewpoints).
+//! [`set_relevancy`](ObjectHandle::set_relevancy) puts an object into a group, attaches it to another object,
+//! or shows it only to its [owner](ObjectHandle::set_owner). [`set_visible`](ObjectHandle::set_visible) hides
+//! an object from one client.
 //!
 //! **Share a level.** Objects that both sides have loaded, such as the doors of a level, have paths.
-//! [`spawn_static`](Server::spawn_static) gives an object of the server its path, and
-//! [`place_static`](Client::place_static) the object of a client. When the object of the server arrives, the
-//! client's object gets its values, and keeps the fields that are not replicated:
+//! [`Statics::spawn`] gives an object of the server its path, and [`ClientStatics::place`] the object of a
+//! client. When the object of the server arrives, the client's object gets its values, and keeps the fields
+//! that are not replicated:
 //!
 //! ```
 //! use repl::Placed;
@@ -145,10 +151,11 @@
 //! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
 //! ```
 //!
-//! **Say what goes first.** [`set_update_rate`](Server::set_update_rate) limits how often the objects of a
-//! class are compared and sent, [`set_budget`](Server::set_budget) limits the bytes for a client. If not
-//! everything fits, what has the greatest product of [priority](Server::set_priority) and age goes first, so
-//! nothing waits for ever. [`why_not_sent`](Server::why_not_sent) says what an object waits for:
+//! **Say what goes first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects of
+//! a class are compared and sent, [`set_budget`](ConnectionHandle::set_budget) limits the bytes for a client.
+//! If not everything fits, what has the greatest product of [priority](ClassHandle::set_priority) and age
+//! goes first, so nothing waits for ever. [`why_not_sent_to`](ObjectInfo::why_not_sent_to) says what an
+//! object waits for:
 //!
 //! ```
 //! use repl::NotSent;
@@ -177,8 +184,8 @@
 //! rows. Register the class of these objects with [`register_external`](Server::register_external). The
 //! server then stores no live copy of them. Before each tick, pass each object that changed to
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
-//! [`External`] lists the exceptions. On a client, [`copy_changed`](Client::copy_changed) copies the
-//! properties that arrived to a component.
+//! [`External`] lists the exceptions. On a client, [`copy_to`](Change::copy_to) copies the properties that
+//! arrived to a component.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -211,10 +218,11 @@
 //! way.
 //!
 //! - [`poll_event`](Client::poll_event) returns which objects were spawned and despawned,
-//!   [`cast`](Client::cast) returns a reference with the object's class.
+//!   [`cast`](ClientObjectInfo::cast) returns a reference with the object's class.
 //! - [`changes`](Client::changes) returns what arrived since the last call.
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
-//! - [`is_owner`](Client::is_owner) and [`role`](Client::role) return what an object is to this client.
+//! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is
+//!   to this client.
 //! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
 //!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
@@ -222,7 +230,7 @@
 //!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
-//! first connection. [`Client::send`] and [`Server::send`] send a message in the next tick.
+//! first connection. [`Client::send`] and [`ConnectionHandle::send`] send a message in the next tick.
 //! [`Server::send_to_all`] and [`Server::send_to_group`] send one to many clients. `poll_message` returns the
 //! messages that arrived:
 //!

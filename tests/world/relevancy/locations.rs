@@ -161,7 +161,9 @@ fn functions_may_return_any_coordinates() {
 }
 
 #[test]
-#[should_panic(expected = "areas are set before the first object: call `set_area::<Kite>` before `spawn`")]
+#[should_panic(
+    expected = "areas are set before the first object: call `class::<Kite>().set_area` before `spawn`"
+)]
 fn an_area_is_set_before_the_first_object() {
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Kite::default());
